@@ -1,0 +1,36 @@
+/** The servers of a benchmark, each in a process of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** A process that has said its first line. */
+export interface Child {
+  readonly firstLine: string;
+  /** Ends it and waits until it is gone. */
+  end(): Promise<void>;
+}
+
+/**
+ * Starts a script of the built folder.
+ * @param script relative to this file
+ * @throws Error when it ends before it has said a line
+ */
+export function startChild(script: string, args: readonly string[]): Promise<Child> {
+  const file = fileURLToPath(new URL(script, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`${script} ended with exit code ${code}`)));
+    createInterface({ input: child.stdout }).once('line', (firstLine) =>
+      resolve({ firstLine, end: () => ended(child) }),
+    );
+  });
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    else resolve();
+  });
+}

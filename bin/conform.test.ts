@@ -1,0 +1,95 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CaseListing, ConformanceResult } from '../conformance/conformance.ts';
+import type { ServerReady } from './ready.ts';
+import { type RunningCommand, runCommand, startServe } from './testing/built-command.ts';
+
+let server: RunningCommand;
+let ready: ServerReady;
+let folder: string;
+
+beforeAll(async () => {
+  ({ running: server, ready } = await startServe());
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-conform-'));
+});
+
+afterAll(async () => {
+  await server.end();
+  rmSync(folder, { recursive: true });
+});
+
+const conform = (...words: string[]) =>
+  runCommand(['conform', '--base-url', ready.baseUrl, ...words]);
+
+describe('fleetbed conform --list', () => {
+  it('lists the cases without any server', async () => {
+    const { code, stdout } = await runCommand([
+      'conform',
+      '--list',
+      '--base-url',
+      'http://127.0.0.1:1',
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('authentication/');
+    expect(stdout).toMatch(/\d{3} cases\n$/);
+  });
+
+  it('lists those whose ids begin with one of the words, as JSON too', async () => {
+    const { code, stdout } = await runCommand([
+      'conform',
+      '--list',
+      '--json',
+      'errors/',
+      'monitor/',
+    ]);
+    expect(code).toBe(0);
+    const areas = (JSON.parse(stdout) as CaseListing[]).map(({ id }) => id.split('/')[0]);
+    expect(new Set(areas)).toEqual(new Set(['errors', 'monitor']));
+  });
+});
+
+describe('fleetbed conform', () => {
+  it('plays the selected cases, writes both reports and says pass', async () => {
+    const [json, junit] = [join(folder, 'report.json'), join(folder, 'report.xml')];
+    const reports = ['--report', `json=${json}`, '--report', `junit=${junit}`];
+    const words = ['--password', ready.adminPassword, 'deployment-status/'];
+    const { code, stdout, stderr } = await conform('--json', ...reports, ...words);
+    expect(code, stderr).toBe(0);
+    const result = JSON.parse(stdout) as ConformanceResult;
+    expect(result.outcome).toBe('pass');
+    expect(result.verdicts.every(({ id }) => id.startsWith('deployment-status/'))).toBe(true);
+    expect(JSON.parse(readFileSync(json, 'utf8'))).toEqual(result);
+    const cases = readFileSync(junit, 'utf8').match(/<testcase /g);
+    expect(cases).toHaveLength(result.verdicts.length);
+    expect(stderr).toContain(`suite: ${result.verdicts.length} of ${result.verdicts.length} cases`);
+  });
+
+  it('ends with exit code 1 and shows the evidence when a case fails', async () => {
+    const words = ['--token', ready.adminToken, '--header-prefix', 'X-MEN', 'errors/request-id'];
+    const { code, stdout, stderr } = await conform(...words);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/suite: fail +errors\/request-id/);
+    expect(stdout).toMatch(/Failed[\s\S]*expected[\s\S]*saw[\s\S]*> POST http/);
+  });
+
+  it('keeps the password and the tokens out of everything it writes', async () => {
+    const json = join(folder, 'masked.json');
+    const words = ['--password', ready.adminPassword, '--report', `json=${json}`, 'audit-log/'];
+    const { stdout, stderr } = await conform('--json', ...words);
+    for (const text of [stdout, stderr, readFileSync(json, 'utf8')]) {
+      expect(text).not.toContain(ready.adminPassword);
+      expect(text).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/);
+    }
+  });
+
+  it('plays what needs no user without credentials, and says that the rest is skipped', async () => {
+    const { code, stdout, stderr } = await conform('--json', 'authentication/', 'monitor/');
+    expect(stderr).toContain('neither --password nor --token');
+    const { totals } = JSON.parse(stdout) as ConformanceResult;
+    expect(totals).toMatchObject({ fail: 0, error: 0 });
+    expect(totals.skip).toBeGreaterThan(0);
+    expect(code).toBe(totals.inconclusive > 0 || totals.pass === 0 ? 4 : 0);
+  });
+});

@@ -1,0 +1,58 @@
+/** What the demo shows in the end: the fleet's outcome, the verdicts, the addresses. */
+import Table from 'cli-table3';
+import { type ConformanceResult, verdictNames } from '../conformance/result.ts';
+import { keyTypes } from '../fixtures/contract/vocabulary.ts';
+import type { RunningServer } from '../server/server.ts';
+import type { FleetResult } from '../simulator/simulator.ts';
+import { consoleUrl } from './ready.ts';
+
+export interface DemoResults {
+  readonly fleet: FleetResult;
+  readonly conformance: ConformanceResult;
+}
+
+/** The whole summary, in lines. */
+export function demoSummary({ fleet, conformance }: DemoResults, server: RunningServer): string {
+  return [fleetTable(fleet), balanceLine(fleet), verdictTable(conformance), addresses(server)]
+    .map((part) => `${part}\n`)
+    .join('\n')
+    .trimEnd();
+}
+
+/** Devices by outcome and key type. */
+function fleetTable({ devices }: FleetResult): string {
+  const table = new Table({ head: ['outcome', ...keyTypes, 'all'], ...plain });
+  const outcomes = new Set(devices.map(({ outcome }) => outcome));
+  for (const outcome of outcomes) {
+    const those = devices.filter((device) => device.outcome === outcome);
+    const byKey = keyTypes.map((type) => those.filter(({ keyType }) => keyType === type).length);
+    table.push([outcome, ...byKey, those.length]);
+  }
+  return `Fleet: ${devices.length} devices\n${table.toString()}`;
+}
+
+function balanceLine({ balance }: FleetResult): string {
+  if (!balance.checked) return `Balance: not checked (${balance.because ?? 'no reason given'})`;
+  if (balance.ok) return "Balance: every device's outcome equals the server's list";
+  return `Balance: ${balance.differences.length} devices differ from the server's list`;
+}
+
+/** How often each verdict was given. */
+function verdictTable({ outcome, totals, verdicts }: ConformanceResult): string {
+  const table = new Table({ head: [...verdictNames, 'all'], ...plain });
+  table.push([...verdictNames.map((name) => totals[name]), verdicts.length]);
+  return `Suite: ${outcome}\n${table.toString()}`;
+}
+
+function addresses(server: RunningServer): string {
+  const { baseUrl, controlUrl, adminEmail, adminPassword } = server;
+  return [
+    `Base URL  ${baseUrl}`,
+    `Log in    ${adminEmail} with password ${adminPassword}`,
+    `Control   ${controlUrl}`,
+    `Console   ${consoleUrl(server)}`,
+  ].join('\n');
+}
+
+/** Without colours, so that nothing but text goes to a file or a pipe. */
+const plain = { style: { head: [], border: [], compact: true } };

@@ -1,0 +1,37 @@
+/** The exit codes of every command, one table. */
+
+/** What an exit code of the command line means; the same in all commands. */
+export const exitCodes = {
+  /** Everything asked for was done and holds. */
+  pass: 0,
+  /** A verdict failed, or the fleet's balance does not hold. */
+  failed: 1,
+  /** The command line itself is wrong. */
+  usage: 2,
+  /** Unreachable, port busy, login refused, file unusable: the run could not be set up. */
+  setUp: 3,
+  /** A threshold was missed, nothing was decided, or the generator was the limit. */
+  undecided: 4,
+  /** Our own fault. */
+  internal: 70,
+  /** A second Ctrl-C. */
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** From the worst on. */
+const order: readonly ExitCode[] = [
+  exitCodes.interrupted,
+  exitCodes.failed,
+  exitCodes.internal,
+  exitCodes.usage,
+  exitCodes.setUp,
+  exitCodes.undecided,
+  exitCodes.pass,
+];
+
+/** The exit code of a run whose parts came to these. */
+export function worstExitCode(parts: readonly ExitCode[]): ExitCode {
+  return order.find((code) => parts.includes(code)) ?? exitCodes.undecided;
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { exitCodes, worstExitCode } from './exit-codes.ts';
+import { CommandFault, reportFault, setUpFault } from './fault.ts';
+
+function systemError(code: string, more: object = {}): Error {
+  return Object.assign(new Error(`connect ${code}`), { code, ...more });
+}
+
+describe('faults as sentences', () => {
+  it.each([
+    ['ECONNREFUSED', /nothing listens there; check --base-url/],
+    ['ENOTFOUND', /no such host/],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', /try http:\/\//],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', /self-signed; .*--ca FILE/],
+    ['SELF_SIGNED_CERT_IN_CHAIN', /--ca FILE/],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /--ca FILE/],
+    ['CERT_HAS_EXPIRED', /expired/],
+    ['HPE_INVALID_CONSTANT', /no HTTP server/],
+  ])('says what %s means and what to do, with exit code 3', (code, sentence) => {
+    const report = reportFault(systemError(code), 'https://h');
+    expect(report.exitCode).toBe(3);
+    expect(report.sentence).toMatch(sentence);
+    expect(report.sentence).toMatch(/^https:\/\/h: /);
+  });
+
+  it('finds the cause behind other errors', () => {
+    const wrapped = new Error('outer', {
+      cause: new Error('inner', { cause: systemError('EPROTO') }),
+    });
+    expect(reportFault(wrapped).sentence).toContain('does not speak TLS');
+    const several = new AggregateError([systemError('ECONNREFUSED')]);
+    expect(reportFault(new Error('outer', { cause: several })).exitCode).toBe(3);
+  });
+
+  it('names the busy port', () => {
+    expect(reportFault(systemError('EADDRINUSE', { port: 8080 })).sentence).toMatch(
+      /^port 8080: the port is busy; .*0 for any free/,
+    );
+  });
+
+  it('keeps the sentence and the exit code of a foreseen fault', () => {
+    const fault = new CommandFault('cannot write x: the disk is full', exitCodes.setUp);
+    expect(reportFault(new Error('outer', { cause: fault }))).toEqual({
+      exitCode: 3,
+      sentence: 'cannot write x: the disk is full',
+    });
+  });
+
+  it.each([[new TypeError('x is undefined')], ['thrown text'], [undefined]])(
+    'calls anything else our own fault, with exit code 70: %s',
+    (fault) => {
+      const report = reportFault(fault);
+      expect(report.exitCode).toBe(70);
+      expect(report.sentence).toMatch(/^our own fault: /);
+    },
+  );
+
+  it('does not follow causes for ever', () => {
+    const circle = new Error('circle');
+    circle.cause = circle;
+    expect(reportFault(circle).exitCode).toBe(70);
+  });
+
+  it('turns a failed set-up into exit code 3, known or not', () => {
+    expect(setUpFault(new Error('no such artifact'), 'http://h')).toMatchObject({
+      exitCode: 3,
+      message: 'no such artifact',
+    });
+    expect(setUpFault(systemError('ECONNREFUSED'), 'http://h').message).toMatch(/^http:\/\/h: /);
+  });
+});
+
+describe('exit codes', () => {
+  it('are the documented ones', () => {
+    expect(exitCodes).toEqual({
+      pass: 0,
+      failed: 1,
+      usage: 2,
+      setUp: 3,
+      undecided: 4,
+      internal: 70,
+      interrupted: 130,
+    });
+  });
+
+  it.each([
+    [[0, 0], 0],
+    [[0, 4], 4],
+    [[4, 1], 1],
+    [[1, 70], 1],
+    [[70, 4], 70],
+    [[], 4],
+  ] as const)('of the parts %j come to %d', (parts, whole) => {
+    expect(worstExitCode(parts)).toBe(whole);
+  });
+});

@@ -1,0 +1,99 @@
+/**
+ * From whatever was thrown to one sentence with a way out and an exit code. The only place where
+ * errors of the parts turn into text for the command line.
+ */
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+
+/** A fault that a command foresees: its message is a whole sentence with the way out. */
+export class CommandFault extends Error {
+  override readonly name = 'CommandFault';
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode, cause?: unknown) {
+    super(message, { cause });
+    this.exitCode = exitCode;
+  }
+}
+
+/** What is printed and returned for a fault. */
+export interface FaultReport {
+  readonly exitCode: ExitCode;
+  readonly sentence: string;
+}
+
+const checkServer = 'check --base-url and that the server runs';
+const trust = 'pass its certificate, or that of its authority, with --ca FILE';
+const otherPort = 'choose another one, or 0 for any free port';
+
+/** Codes of the system and of TLS: what happened, and the way out. */
+const sentences: Readonly<Record<string, string>> = {
+  EADDRINUSE: `the port is busy; ${otherPort}`,
+  EACCES: `this user may not listen there; ${otherPort}`,
+  EADDRNOTAVAIL: 'the address is none of this machine; check --host',
+  ECONNREFUSED: `nothing listens there; ${checkServer}`,
+  ECONNRESET: `the connection was cut; ${checkServer}`,
+  ENOTFOUND: `there is no such host; ${checkServer}`,
+  EAI_AGAIN: `the host's name cannot be resolved; ${checkServer}`,
+  EHOSTUNREACH: `there is no way to the host; ${checkServer}`,
+  ENETUNREACH: `there is no way to its network; ${checkServer}`,
+  ETIMEDOUT: `no answer came in time; ${checkServer}`,
+  UND_ERR_SOCKET: `the connection was cut; ${checkServer}`,
+  UND_ERR_CONNECT_TIMEOUT: `no answer came in time; ${checkServer}`,
+  HPE: `what answers there is no HTTP server; ${checkServer}`,
+  EPROTO: 'what answers there does not speak TLS; try http:// in place of https://',
+  ERR_SSL_WRONG_VERSION_NUMBER:
+    'what answers there does not speak TLS; try http:// in place of https://',
+  DEPTH_ZERO_SELF_SIGNED_CERT: `the server's certificate is self-signed; ${trust}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `the authority of the server's certificate is unknown; ${trust}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `the authority of the server's certificate is unknown; ${trust}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the authority of the server's certificate is unknown; ${trust}`,
+  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host; check --base-url",
+  CERT_HAS_EXPIRED: "the server's certificate has expired; renew it",
+};
+
+/**
+ * The sentence and the exit code for anything thrown.
+ * @param place what the fault is about, such as the base URL; stands in front of the sentence
+ */
+export function reportFault(fault: unknown, place?: string): FaultReport {
+  const chain = causes(fault);
+  const foreseen = chain.find((cause) => cause instanceof CommandFault);
+  if (foreseen) return { exitCode: foreseen.exitCode, sentence: foreseen.message };
+  for (const cause of chain) {
+    const known = sentences[codeOf(cause)];
+    if (!known) continue;
+    const port = 'port' in cause && cause.port ? `port ${cause.port}` : undefined;
+    return { exitCode: exitCodes.setUp, sentence: `${place ?? port ?? 'network'}: ${known}` };
+  }
+  const message = fault instanceof Error ? fault.message : String(fault);
+  return { exitCode: exitCodes.internal, sentence: `our own fault: ${message}` };
+}
+
+/**
+ * The fault of a run that could not be set up: the sentence of a code that is known here, which
+ * names the option that helps, else the fault's own message.
+ * @param place what the fault is about, such as the base URL
+ */
+export function setUpFault(fault: Error, place: string): CommandFault {
+  const { exitCode, sentence } = reportFault(fault, place);
+  const isKnown = exitCode === exitCodes.setUp;
+  return new CommandFault(isKnown ? sentence : fault.message, exitCodes.setUp, fault);
+}
+
+const CAUSES_MAX = 8;
+
+function causes(fault: unknown): Error[] {
+  const chain: Error[] = [];
+  let cause = fault;
+  while (cause instanceof Error && chain.length < CAUSES_MAX) {
+    chain.push(cause);
+    cause = cause instanceof AggregateError ? cause.errors[0] : cause.cause;
+  }
+  return chain;
+}
+
+/** The code of a fault; every fault of an HTTP parser counts as `HPE`. */
+function codeOf(fault: Error): string {
+  const code = 'code' in fault ? String(fault.code) : '';
+  return code.startsWith('HPE_') || fault.name === 'HTTPParserError' ? 'HPE' : code;
+}

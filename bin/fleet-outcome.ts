@@ -1,0 +1,36 @@
+/** What a fleet's run means for the command line: its exit code, and its faults as sentences. */
+import { StatusError } from '../simulator/client/errors.ts';
+import {
+  ClientError,
+  type FleetPlan,
+  type FleetResult,
+  PlanError,
+} from '../simulator/simulator.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandFault, setUpFault } from './fault.ts';
+
+/**
+ * A balance that does not hold fails the run. Nothing is decided when no device got through, or
+ * when the server's list could not be read although there was a login.
+ */
+export function fleetExitCode(result: FleetResult, plan: FleetPlan): ExitCode {
+  const { balance, funnel } = result;
+  if (balance.checked && !balance.ok) return exitCodes.failed;
+  if (funnel.silent === funnel.devices) return exitCodes.undecided;
+  const isMissing = plan.acceptWith !== undefined && !balance.checked;
+  return isMissing ? exitCodes.undecided : exitCodes.pass;
+}
+
+/** The fault of a run in a sentence with the way out; what is not foreseen stays as it is. */
+export function fleetFault(error: unknown, plan: FleetPlan): unknown {
+  if (error instanceof PlanError) {
+    return new CommandFault(`the plan is wrong: ${error.message}`, exitCodes.usage, error);
+  }
+  if (!(error instanceof ClientError)) return error;
+  if (error instanceof StatusError && error.operation === 'login' && error.status === 401) {
+    const who = plan.acceptWith?.email ?? 'the operator';
+    const sentence = `${plan.baseUrl} refused the login of ${who}; check EMAIL:PASSWORD`;
+    return new CommandFault(sentence, exitCodes.setUp, error);
+  }
+  return setUpFault(error, plan.baseUrl);
+}

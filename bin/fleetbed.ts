@@ -1,0 +1,75 @@
+#!/usr/bin/env node
+/**
+ * The command line: finds the command, runs it, and turns what it returns or throws into an exit
+ * code. Each command lives in its own file and is loaded only when it is asked for.
+ */
+import { Command, CommanderError } from 'commander';
+import { exitCodes } from './exit-codes.ts';
+import { CommandFault, reportFault } from './fault.ts';
+import { clean } from './output.ts';
+import { packageVersion } from './version.ts';
+
+/** What a command's file exports: adds its options and what it does; the action sets the exit code. */
+type Configure = (command: Command) => void;
+
+interface CommandRow {
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly configure: Configure }>;
+}
+
+const commands: Readonly<Record<string, CommandRow>> = {
+  serve: {
+    summary: 'run the reference server until Ctrl-C',
+    load: () => import('./serve.ts'),
+  },
+  simulate: {
+    summary: 'run a fleet of devices against a server',
+    load: () => import('./simulate.ts'),
+  },
+  conform: {
+    summary: 'judge a server by the contract',
+    load: () => import('./conform.ts'),
+  },
+  demo: {
+    summary: 'run server, fleet and suite together, and stay up',
+    load: () => import('./demo.ts'),
+  },
+};
+
+async function programFor(words: readonly string[]): Promise<Command> {
+  const program = new Command('fleetbed')
+    .description('A reference server, a fleet simulator and a conformance suite in one.')
+    .version(packageVersion())
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => process.stderr.write(clean(text)) });
+  for (const [name, { summary, load }] of Object.entries(commands)) {
+    const command = program.command(name).description(summary).allowExcessArguments(false);
+    if (words.includes(name)) (await load()).configure(command);
+  }
+  return program;
+}
+
+/** Commander has printed its own message already; help and version are no faults. */
+function exitCodeOf(fault: unknown): number {
+  if (fault instanceof CommanderError) return fault.exitCode === 0 ? 0 : exitCodes.usage;
+  const { exitCode, sentence } = reportFault(fault);
+  process.stderr.write(`fleetbed: ${clean(sentence)}\n`);
+  const isDebugging = process.env.FLEETBED_DEBUG === '1';
+  if (isDebugging && fault instanceof Error && !(fault instanceof CommandFault)) {
+    process.stderr.write(`${clean(fault.stack ?? '')}\n`);
+  }
+  return exitCode;
+}
+
+/** A reader that goes away, as `head` does, ends the run quietly. */
+process.stdout.on('error', () => process.exit(process.exitCode ?? exitCodes.undecided));
+process.on('uncaughtException', (fault) => process.exit(exitCodeOf(fault)));
+
+try {
+  const program = await programFor(process.argv.slice(2));
+  await program.parseAsync();
+} catch (fault) {
+  process.exitCode = exitCodeOf(fault);
+}
+// What a command has left open must not keep the process; its output goes out first.
+process.stdout.write('', () => process.exit());

@@ -1,0 +1,135 @@
+import { InvalidArgumentError } from 'commander';
+import { describe, expect, it } from 'vitest';
+import * as values from './option-values.ts';
+
+/** What a parser says about texts that it must not take. */
+function refuses(parse: (text: string) => unknown, texts: readonly string[], accepted: RegExp) {
+  for (const text of texts) {
+    const attempt = () => parse(text);
+    expect(attempt, JSON.stringify(text)).toThrow(InvalidArgumentError);
+    expect(attempt, JSON.stringify(text)).toThrow(accepted);
+  }
+}
+
+describe('durations', () => {
+  it.each([
+    ['250ms', 250],
+    ['1.5s', 1500],
+    ['10m', 600_000],
+    ['2h', 7_200_000],
+    ['7d', 604_800_000],
+    ['3', 3000],
+    ['0', 0],
+  ])('takes %s as %d ms', (text, expected) => {
+    expect(values.durationMs(text)).toBe(expected);
+  });
+
+  it('refuses what is no length of time and says which units there are', () => {
+    const bad = ['', '-1s', '1 s', '1w', 's', '1e3', '0x10', '1s2', '3651d', 'Infinity', '1,5s'];
+    refuses(values.durationMs, bad, /ms, s, m, h or d/);
+  });
+
+  it('refuses zero where something must last', () => {
+    expect(values.positiveDurationMs('1ms')).toBe(1);
+    refuses(values.positiveDurationMs, ['0', '0ms'], /above zero/);
+  });
+
+  it('refuses lifetimes that the wire cannot carry', () => {
+    expect(values.lifetimeSeconds('15m')).toBe(900);
+    refuses(values.lifetimeSeconds, ['0', '999ms', '1.5s'], /whole seconds/);
+  });
+});
+
+describe('numbers', () => {
+  it('takes ports from 0 to 65535 and no others', () => {
+    expect([values.port('0'), values.port('65535')]).toEqual([0, 65_535]);
+    refuses(values.port, ['-1', '65536', '80.5', '', 'http', '0x50', ' 80'], /0 .* to 65535/);
+  });
+
+  it('takes counts within their bounds and no others', () => {
+    const parse = values.count(1, 10);
+    expect([parse('1'), parse('10')]).toEqual([1, 10]);
+    refuses(parse, ['0', '11', '1.0', '', 'ten', '99999999999999999999'], /from 1 to 10/);
+  });
+});
+
+describe('weights', () => {
+  const parse = (text: string) =>
+    values.weights(['rsa', 'ecdsa', 'already-installed'])(text, undefined);
+
+  it('takes several names at once and over several uses', () => {
+    expect(parse('rsa=1, ecdsa=0.5')).toEqual({ rsa: 1, ecdsa: 0.5 });
+    const again = values.weights(['rsa', 'ecdsa'])('ecdsa=2', { rsa: 1 });
+    expect(again).toEqual({ rsa: 1, ecdsa: 2 });
+  });
+
+  it('refuses unknown names and odd weights, and lists the names', () => {
+    const bad = ['dsa=1', 'rsa', 'rsa=', '=1', 'rsa=-1', 'rsa=1,', 'rsa=x', 'rsa=9999999', ''];
+    refuses(parse, bad, /rsa, ecdsa, already-installed/);
+  });
+
+  it('refuses a name given twice and weights that are all zero', () => {
+    refuses(parse, ['rsa=1,rsa=2', 'rsa=0'], /once.*above zero/);
+    expect(() => values.weights(['rsa'])('rsa=2', { rsa: 1 })).toThrow(/once/);
+  });
+
+  it('refuses names that every object has', () => {
+    refuses(parse, ['constructor=1', '__proto__=1', 'toString=1'], /names rsa/);
+  });
+});
+
+describe('texts', () => {
+  it('takes header prefixes as they stand in header names', () => {
+    expect(values.headerPrefix('X-MEN')).toBe('X-MEN');
+    refuses(values.headerPrefix, ['', 'X-', '-X', 'X--Y', 'X SVC', '1X', 'X-É', 'X:Y'], /X-SVC/);
+  });
+
+  it('takes http and https URLs and drops the slash at their end', () => {
+    expect(values.baseUrl('http://127.0.0.1:8080/')).toBe('http://127.0.0.1:8080');
+    expect(values.baseUrl('https://staging.example.com/fleet//')).toBe(
+      'https://staging.example.com/fleet',
+    );
+    const bad = ['', 'localhost:8080', 'ftp://h', '//h', 'http://', 'http://h?x=1', 'http://h#x'];
+    refuses(
+      values.baseUrl,
+      [...bad, 'http://user:secret@h', 'http://h:99999'],
+      /http:\/\/ or https/,
+    );
+  });
+
+  it('takes e-mail addresses without colons', () => {
+    expect(values.email('admin@example.com')).toBe('admin@example.com');
+    refuses(values.email, ['', 'admin', '@example.com', 'a@', 'a:b@c', 'a b@c', 'a@b@c'], /e-mail/);
+  });
+
+  it('takes passwords that the server takes', () => {
+    expect(values.adminPassword('12345678')).toBe('12345678');
+    refuses(values.adminPassword, ['', '1234567'], /at least 8/);
+  });
+
+  it('splits EMAIL:PASSWORD at the first colon', () => {
+    expect(values.credentials('a@b.c:pass:word')).toEqual({
+      email: 'a@b.c',
+      password: 'pass:word',
+    });
+    refuses(values.credentials, ['', 'a@b.c', 'a@b.c:', ':secret', 'a:b'], /EMAIL:PASSWORD/);
+  });
+
+  it('collects report files, one for each form', () => {
+    const first = values.report('json=out/report.json');
+    expect(values.report('junit=a=b.xml', first)).toEqual({
+      json: 'out/report.json',
+      junit: 'a=b.xml',
+    });
+    refuses(
+      values.report,
+      ['', 'json', 'json=', 'xml=report.xml', '=x'],
+      /json=FILE and junit=FILE/,
+    );
+    expect(() => values.report('json=other', first)).toThrow(/each once/);
+  });
+
+  it('refuses empty texts', () => {
+    refuses(values.filled, ['', '  '], /not empty/);
+  });
+});

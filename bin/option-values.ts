@@ -1,0 +1,146 @@
+/**
+ * Parsers of option values. Each one takes the text of the command line and returns a typed value,
+ * or throws with what is accepted; commander puts the option's name and the value in front.
+ */
+import { InvalidArgumentError } from 'commander';
+import { headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
+
+const millisecondsPerUnit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+type DurationUnit = keyof typeof millisecondsPerUnit;
+const DURATION_MAX_MS = 3650 * millisecondsPerUnit.d;
+const PORT_MAX = 65_535;
+const WEIGHT_MAX = 1_000_000;
+const PASSWORD_LEAST_CHARACTERS = 8;
+
+/** An e-mail address with its password. */
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Shares by name; only their proportions count. */
+export type Weights = Readonly<Record<string, number>>;
+
+/** Files that a report goes to, by form. */
+export interface ReportFiles {
+  readonly json?: string;
+  readonly junit?: string;
+}
+
+/** A length of time such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a bare number is seconds. @returns milliseconds */
+export function durationMs(text: string): number {
+  const [, amount, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
+  const milliseconds = Number(amount) * millisecondsPerUnit[unit as DurationUnit];
+  if (milliseconds <= DURATION_MAX_MS) return milliseconds;
+  throw new InvalidArgumentError(
+    'Accepted: a number with ms, s, m, h or d (a bare number is seconds), at most 3650d.',
+  );
+}
+
+/** A length of time as durationMs takes it, above zero. @returns milliseconds */
+export function positiveDurationMs(text: string): number {
+  const milliseconds = durationMs(text);
+  if (milliseconds > 0) return milliseconds;
+  throw new InvalidArgumentError('Accepted: a length of time above zero, such as 500ms or 10s.');
+}
+
+/** A lifetime on the wire, which counts in seconds. @returns whole seconds, at least 1 */
+export function lifetimeSeconds(text: string): number {
+  const seconds = durationMs(text) / millisecondsPerUnit.s;
+  if (Number.isInteger(seconds) && seconds >= 1) return seconds;
+  throw new InvalidArgumentError('Accepted: whole seconds, at least 1s, such as 30s, 15m or 7d.');
+}
+
+function wholeNumber(text: string): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+/** A TCP port; 0 lets the system choose. */
+export function port(text: string): number {
+  const value = wholeNumber(text);
+  if (value <= PORT_MAX) return value;
+  throw new InvalidArgumentError(`Accepted: a whole number from 0 (any free port) to ${PORT_MAX}.`);
+}
+
+/** A parser of whole numbers from `least` to `most`, both included. */
+export function count(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = wholeNumber(text);
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Accepted: a whole number from ${least} to ${most}.`);
+  };
+}
+
+/**
+ * A parser of shares such as `rsa=1,ecdsa=2`, also given over several uses of the option.
+ * @param names the names that exist
+ */
+export function weights(
+  names: readonly string[],
+): (text: string, previous: Weights | undefined) => Weights {
+  return (text, previous = {}) => {
+    const added = text.split(',').map((share) => weight(share, names));
+    const all: Weights = { ...previous, ...Object.fromEntries(added) };
+    const isRepeated = Object.keys(all).length < Object.keys(previous).length + added.length;
+    if (!isRepeated && Object.values(all).some((value) => value > 0)) return all;
+    throw new InvalidArgumentError('Accepted: each name once, at least one weight above zero.');
+  };
+}
+
+function weight(share: string, names: readonly string[]): readonly [string, number] {
+  const [, name = '', value] = /^([\w-]+)=(\d+(?:\.\d+)?)$/.exec(share.trim()) ?? [];
+  if (names.includes(name) && Number(value) <= WEIGHT_MAX) return [name, Number(value)];
+  throw new InvalidArgumentError(
+    `Accepted: name=weight, names ${names.join(', ')}, weights from 0 to ${WEIGHT_MAX}.`,
+  );
+}
+
+/** The vendor's part of header names, such as `X-SVC`. */
+export function headerPrefix(text: string): string {
+  if (headerPrefixPattern.test(text)) return text;
+  throw new InvalidArgumentError(
+    'Accepted: letters, digits and inner dashes, beginning with a letter, such as X-SVC or X-MEN.',
+  );
+}
+
+/** Where a server listens, such as `https://staging.example.com`; a slash at the end is taken off. */
+export function baseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  throw new InvalidArgumentError(
+    'Accepted: an http:// or https:// URL without user, query and fragment, such as http://127.0.0.1:8080.',
+  );
+}
+
+/** An e-mail address, as far as HTTP Basic cares: something on both sides of @ and no colon. */
+export function email(text: string): string {
+  if (/^[^\s:@]+@[^\s:@]+$/.test(text)) return text;
+  throw new InvalidArgumentError('Accepted: an e-mail address, such as admin@example.com.');
+}
+
+/** A text that is not empty. */
+export function filled(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('Accepted: a text that is not empty.');
+}
+
+/** A password that the server takes. */
+export function adminPassword(text: string): string {
+  if (text.length >= PASSWORD_LEAST_CHARACTERS) return text;
+  throw new InvalidArgumentError(`Accepted: at least ${PASSWORD_LEAST_CHARACTERS} characters.`);
+}
+
+/** `EMAIL:PASSWORD`; the password may hold colons. */
+export function credentials(text: string): Credentials {
+  const [, address, password] = /^([^\s:@]+@[^\s:@]+):(.+)$/s.exec(text) ?? [];
+  if (address && password) return { email: address, password };
+  throw new InvalidArgumentError('Accepted: EMAIL:PASSWORD, such as admin@example.com:secret.');
+}
+
+/** `json=FILE` or `junit=FILE`, each at most once. */
+export function report(text: string, previous: ReportFiles = {}): ReportFiles {
+  const [, form, file] = /^(json|junit)=(.+)$/s.exec(text) ?? [];
+  if (form && file && !(form in previous)) return { ...previous, [form]: file };
+  throw new InvalidArgumentError('Accepted: json=FILE and junit=FILE, each once.');
+}

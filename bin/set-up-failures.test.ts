@@ -1,0 +1,205 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../fixtures/clock.ts';
+import type { ServerReady } from './ready.ts';
+import {
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  startServe,
+} from './testing/built-command.ts';
+import { openTlsFront, type TlsFront } from './testing/tls-front.ts';
+
+let server: RunningCommand;
+let ready: ServerReady;
+let tls: TlsFront;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-failures-'));
+  ({ running: server, ready } = await startServe());
+  tls = await openTlsFront(ready.baseUrl, systemClock.now());
+});
+
+afterAll(async () => {
+  tls.close();
+  await server.end();
+  rmSync(folder, { recursive: true });
+});
+
+/** Listens on a free port and does to every connection what it is told. */
+async function listener(onSocket: (socket: Socket) => void): Promise<Server & { port: number }> {
+  const server = createServer((socket) => onSocket(socket.on('error', () => socket.destroy())));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return Object.assign(server, { port: (server.address() as AddressInfo).port });
+}
+
+/** Runs to the end; must be exit code 3 with one line, which is returned. */
+async function failsToSetUp(words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(words);
+  expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
+  const lines = stderr.trimEnd().split('\n');
+  const last = lines.at(-1) ?? '';
+  expect(last).toMatch(/^fleetbed: /);
+  expect(stderr).not.toMatch(/\n\s+at |Error:/);
+  return last;
+}
+
+const simulate = (baseUrl: string, ...more: string[]) => [
+  'simulate',
+  ...[
+    '--base-url',
+    baseUrl,
+    '--devices',
+    '1',
+    '--keys',
+    'ed25519=1',
+    '--poll',
+    '200ms',
+    '--duration',
+    '2s',
+  ],
+  ...more,
+];
+const conform = (baseUrl: string, ...more: string[]) => [
+  'conform',
+  ...['--base-url', baseUrl, '--password', ready.adminPassword],
+  ...more,
+];
+
+describe('a run that cannot be set up ends with exit code 3 and one sentence', () => {
+  it.each(['--port', '--control-port'])('when the port of serve %s is busy', async (option) => {
+    const url = option === '--port' ? ready.baseUrl : ready.controlUrl;
+    const { port } = new URL(url);
+    const other = option === '--port' ? '--control-port' : '--port';
+    const line = await failsToSetUp(['serve', option, port, other, '0']);
+    expect(line).toBe(
+      `fleetbed: port ${port}: the port is busy; choose another one, or 0 for any free port`,
+    );
+  });
+
+  it('when the host is no address of this machine', async () => {
+    const line = await failsToSetUp(['serve', '--host', '192.0.2.1', '--port', '0']);
+    expect(line).toContain('check --host');
+  });
+
+  it.each(['simulate', 'conform'])(
+    'when nothing listens at the base URL of %s',
+    async (command) => {
+      const closed = await listener(() => undefined);
+      await new Promise((resolve) => closed.close(resolve));
+      const baseUrl = `http://127.0.0.1:${closed.port}`;
+      const line = await failsToSetUp((command === 'simulate' ? simulate : conform)(baseUrl));
+      expect(line).toContain(baseUrl);
+      expect(line).toContain('check --base-url');
+    },
+  );
+
+  it('when what listens there is no HTTP server', async () => {
+    const babbler = await listener((socket) => socket.end('220 mail ready\r\n'));
+    const line = await failsToSetUp(simulate(`http://127.0.0.1:${babbler.port}`));
+    expect(line).toContain('no HTTP server');
+    babbler.close();
+  });
+
+  it('when what listens there speaks no TLS', async () => {
+    const line = await failsToSetUp(simulate(ready.baseUrl.replace('http:', 'https:')));
+    expect(line).toContain('does not speak TLS');
+  });
+
+  it('when the password of simulate is wrong', async () => {
+    const line = await failsToSetUp(
+      simulate(ready.baseUrl, '--accept-with', `${ready.adminEmail}:wrong-password`),
+    );
+    expect(line).toContain(`refused the login of ${ready.adminEmail}`);
+    expect(line).not.toContain('wrong-password');
+  });
+
+  it('when the password or the token of conform is wrong', async () => {
+    const wrong = ['conform', '--base-url', ready.baseUrl];
+    expect(await failsToSetUp([...wrong, '--password', 'wrong-password'])).toMatch(
+      /refuses admin@/,
+    );
+    expect(await failsToSetUp([...wrong, '--token', 'wrong-token'])).toMatch(/refuses the token/);
+  });
+
+  it.each(['simulate', 'conform'])(
+    "when the server's certificate is not trusted, and %s names --ca",
+    async (command) => {
+      const line = await failsToSetUp((command === 'simulate' ? simulate : conform)(tls.baseUrl));
+      expect(line).toContain('certificate is self-signed');
+      expect(line).toContain('--ca FILE');
+    },
+  );
+
+  it('when the artifact to deploy is unknown', async () => {
+    const login = `${ready.adminEmail}:${ready.adminPassword}`;
+    const deploy = ['--accept-with', login, '--deploy', 'no-such-artifact'];
+    expect(await failsToSetUp(simulate(ready.baseUrl, ...deploy))).toContain('422');
+  });
+
+  it.each([
+    ['--ca', 'absent.pem', /--ca cannot read .*absent\.pem: there is no such file/],
+    ['--report', 'json=absent/report.json', /--report json=FILE cannot write .*no such file/],
+    ['--report', 'junit=/', /--report junit=FILE cannot write \/: it is a folder/],
+  ])('when conform %s %s cannot be used', async (option, value, sentence) => {
+    expect(await failsToSetUp(conform('http://127.0.0.1:1', option, value))).toMatch(sentence);
+  });
+
+  it('when the ready file cannot be written, before anything starts', async () => {
+    const file = join(folder, 'absent', 'ready.json');
+    const line = await failsToSetUp(['serve', '--port', '0', '--ready-file', file]);
+    expect(line).toContain(`--ready-file cannot write ${file}`);
+  });
+});
+
+describe('a server with its own certificate', () => {
+  it('is reached with --ca by simulate and conform', async () => {
+    const ca = join(folder, 'ca.pem');
+    writeFileSync(ca, tls.certificatePem);
+    const login = `${ready.adminEmail}:${ready.adminPassword}`;
+    const fleet = await runCommand(
+      simulate(tls.baseUrl, '--ca', ca, '--accept-with', login, '--json', '--connect'),
+    );
+    expect(fleet.code, fleet.stderr).toBe(0);
+    expect(JSON.parse(fleet.stdout).funnel).toMatchObject({ devices: 1, idle: 1 });
+    const suite = await runCommand(conform(tls.baseUrl, '--ca', ca, 'no-such-case'));
+    expect(suite.code, suite.stderr).toBe(4);
+  });
+});
+
+describe('a run that decides nothing', () => {
+  it('ends with exit code 4 when no case is selected', async () => {
+    const { code } = await runCommand(conform(ready.baseUrl, 'no-such-case'));
+    expect(code).toBe(4);
+    expect((await runCommand(['conform', '--list', 'no-such-case'])).code).toBe(4);
+  });
+});
+
+describe('Ctrl-C', () => {
+  it('ends a fleet with its summary', async () => {
+    const words = ['--base-url', ready.baseUrl, '--devices', '1', '--keys', 'ed25519=1', '--json'];
+    const file = join(folder, 'fleet.json');
+    const fleet = startCommand(['simulate', ...words, '--seed', 'one', '--ready-file', file]);
+    await fleet.said('stderr', /seed "one"/);
+    const { code, stdout } = await fleet.end('SIGINT');
+    expect(code).not.toBe(70);
+    expect(JSON.parse(stdout)).toMatchObject({ ended: 'interrupted', seed: 'one' });
+  });
+
+  it('ends at once with exit code 130 when it comes twice', async () => {
+    const sockets = new Set<Socket>();
+    const mute = await listener((socket) => sockets.add(socket));
+    const fleet = startCommand(simulate(`http://127.0.0.1:${mute.port}`));
+    await once(mute, 'connection');
+    fleet.child.kill('SIGINT');
+    const { code } = await fleet.end('SIGTERM');
+    expect(code).toBe(130);
+    for (const socket of sockets) socket.destroy();
+    mute.close();
+  });
+});

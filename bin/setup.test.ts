@@ -1,0 +1,235 @@
+import { spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../fixtures/clock.ts';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const SKIP_MAX_MS = 1000;
+
+/** A project with our set-up, our TypeScript and two small sources, freshly cloned. */
+let clone: string;
+
+const at = (...names: string[]) => join(clone, ...names);
+const put = (file: string, text: string) => {
+  mkdirSync(dirname(at(file)), { recursive: true });
+  writeFileSync(at(file), text);
+};
+const json = (file: string, value: unknown) => put(file, JSON.stringify(value));
+
+/** Its only package is a local one that leads to our own TypeScript, so that no registry is asked. */
+function writeLock(description = 'first'): void {
+  const devDependencies = { typescript: 'file:vendor/typescript' };
+  const manifest = { name: 'fleetbed', version: '0.0.0', description, type: 'module' };
+  json('package.json', { ...manifest, devDependencies, bin: { fleetbed: 'dist/bin/fleetbed.js' } });
+  json('package-lock.json', {
+    ...{ name: 'fleetbed', version: '0.0.0', lockfileVersion: 3, requires: true, description },
+    packages: {
+      '': { name: 'fleetbed', version: '0.0.0', devDependencies },
+      'node_modules/typescript': { resolved: 'vendor/typescript', link: true },
+      'vendor/typescript': { version: '1.0.0', dev: true },
+    },
+  });
+  json('vendor/typescript/package.json', { name: 'typescript', version: '1.0.0' });
+  const compiler = join(root, 'node_modules', 'typescript', 'lib', 'tsc.js');
+  put('vendor/typescript/bin/tsc', `require(${JSON.stringify(compiler)});\n`);
+}
+
+/** A clone that has been set up once, to copy from. */
+let prepared: string;
+
+function freshClone(): void {
+  clone = mkdtempSync(join(tmpdir(), 'fleetbed-clone-'));
+  writeLock();
+  json('tsconfig.json', {
+    compilerOptions: {
+      ...{ target: 'ES2023', module: 'NodeNext', types: [], outDir: 'dist', rootDir: '.' },
+      ...{ composite: true, tsBuildInfoFile: 'dist/.tsbuildinfo', sourceMap: true },
+      rewriteRelativeImportExtensions: true,
+    },
+    include: ['bin', 'fixtures'],
+    exclude: ['bin/setup.mjs'],
+  });
+  put('bin/fleetbed.ts', "#!/usr/bin/env node\nimport '../fixtures/words.ts';\n");
+  put(
+    'fixtures/words.ts',
+    'declare const console: { log(text: string): void };\nconsole.log("one");\nexport {};\n',
+  );
+  put('fixtures/vectors/deep/sample.mender', 'bytes');
+  cpSync(join(root, 'bin', 'setup.mjs'), at('bin', 'setup.mjs'));
+}
+
+/** Takes a clone that is set up already in place of the fresh one. */
+function takePreparedClone(): void {
+  cpSync(prepared, clone, { recursive: true, verbatimSymlinks: true });
+}
+
+beforeAll(async () => {
+  freshClone();
+  prepared = clone;
+  const { code, stderr } = await setUp();
+  expect(code, stderr).toBe(0);
+}, 60_000);
+
+afterAll(() => rmSync(prepared, { recursive: true, force: true }));
+
+beforeEach(freshClone);
+
+afterEach(() => rmSync(clone, { recursive: true, force: true }));
+
+/** Runs a program in the clone to its end. */
+function run(program: string, words: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+  const child = spawn(program, words, { cwd: clone, env: { ...process.env, ...environment } });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+const setUp = (words: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) =>
+  run(process.execPath, ['bin/setup.mjs', ...words], { npm_execpath: '', CI: '', ...environment });
+
+/** What the built command says. */
+const built = async () => (await run(process.execPath, [at('dist/bin/fleetbed.js')])).stdout.trim();
+
+describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
+  it('installs, builds, copies what the built code reads, and then has nothing to do', async () => {
+    const first = await setUp();
+    expect(first.code, first.stderr).toBe(0);
+    expect(first.stdout).toBe('');
+    expect(first.stderr).toMatch(/set-up: installing .*\n(.*\n)*set-up: building/);
+    expect(await built()).toBe('one');
+    expect(readFileSync(at('dist/fixtures/vectors/deep/sample.mender'), 'utf8')).toBe('bytes');
+    expect(statSync(at('dist/bin/fleetbed.js')).mode & 0o111).toBe(0o111);
+    const startedMs = systemClock.monotonicMs();
+    const second = await setUp();
+    expect(systemClock.monotonicMs() - startedMs).toBeLessThan(SKIP_MAX_MS);
+    expect(second).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('makes `npx fleetbed` run the command of the clone', async () => {
+    takePreparedClone();
+    const { code, stdout } = await run('npx', ['fleetbed'], { npm_config_offline: 'true' });
+    expect({ code, stdout: stdout.trim() }).toEqual({ code: 0, stdout: 'one' });
+  });
+
+  it('builds again when a source has changed, and removes the output of a deleted one', async () => {
+    takePreparedClone();
+    put('fixtures/old.ts', 'export const old = 1;\n');
+    put('fixtures/vectors/old.json', '{}');
+    await setUp();
+    expect(existsSync(at('dist/fixtures/old.js'))).toBe(true);
+    rmSync(at('fixtures/old.ts'));
+    rmSync(at('fixtures/vectors/old.json'));
+    put('fixtures/words.ts', readFileSync(at('fixtures/words.ts'), 'utf8').replace('one', 'two'));
+    const again = await setUp();
+    expect(again.stderr).toBe('set-up: building\n');
+    expect(await built()).toBe('two');
+    for (const gone of ['old.js', 'old.js.map', 'old.d.ts', 'vectors/old.json']) {
+      expect(existsSync(at('dist/fixtures', gone)), gone).toBe(false);
+    }
+  });
+
+  it('installs again when the lock file has changed', async () => {
+    takePreparedClone();
+    put('node_modules/left-over/package.json', '{}');
+    writeLock('second');
+    const again = await setUp();
+    expect(again.stderr).toContain('installing');
+    expect(existsSync(at('node_modules/left-over'))).toBe(false);
+    expect(await built()).toBe('one');
+  });
+
+  it('builds anew when the built folder is gone or half there', async () => {
+    takePreparedClone();
+    rmSync(at('dist/.stamp'));
+    rmSync(at('dist/fixtures'), { recursive: true });
+    expect((await setUp()).stderr).toBe('set-up: building\n');
+    expect(await built()).toBe('one');
+  });
+
+  it('lets two runs at once end well', async () => {
+    const [one, other] = await Promise.all([setUp(), setUp()]);
+    expect([one.code, other.code]).toEqual([0, 0]);
+    const said = one.stderr + other.stderr;
+    expect(said.match(/set-up: building/g)).toHaveLength(1);
+    expect(said).toContain('waiting for another set-up');
+    expect(await built()).toBe('one');
+  });
+});
+
+describe('a set-up that fails', { timeout: 60_000 }, () => {
+  it('says so when the build fails, and is not taken for done', async () => {
+    put('fixtures/words.ts', 'export const broken: number = "text";\n');
+    for (const attempt of ['first', 'second']) {
+      const { code, stderr } = await setUp();
+      expect(code, attempt).toBe(1);
+      expect(stderr).toContain('fixtures/words.ts');
+      expect(stderr).toMatch(/set-up: the build failed .*name the places\n$/);
+    }
+  });
+
+  it('says so when npm fails', async () => {
+    put('package-lock.json', '{}');
+    const { code, stderr } = await setUp();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/set-up: npm could not install the packages .*run it again\n$/);
+  });
+
+  it('says so when there is no npm', async () => {
+    const { code, stderr } = await setUp([], { PATH: at('nowhere') });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/npm could not install the packages/);
+  });
+
+  it.each(['18.20.0', '20.18.3'])(
+    'refuses Node %s with the version that it needs',
+    async (version) => {
+      const planted = `Object.defineProperty(process.versions, 'node', { value: '${version}' });`;
+      const { code, stderr } = await setUp([], {
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(planted)}`,
+      });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(`set-up: this is Node ${version}; Fleetbed needs 20.19 or newer`);
+      expect(existsSync(at('node_modules'))).toBe(false);
+    },
+  );
+});
+
+describe('the search for a browser', { timeout: 60_000 }, () => {
+  it('is content with one that is there', async () => {
+    takePreparedClone();
+    const there = await setUp(['--browser'], { CHROMIUM_PATH: process.execPath, CI: '1' });
+    expect(there).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('says how to get one, and stops CI', async () => {
+    takePreparedClone();
+    const missing = { CHROMIUM_PATH: at('no-chromium') };
+    const here = await setUp(['--browser'], missing);
+    expect(here.code).toBe(0);
+    expect(here.stderr).toMatch(
+      /no chromium at .*: sudo apt-get install chromium, .*CHROMIUM_PATH/,
+    );
+    const inCi = await setUp(['--browser'], { ...missing, CI: 'true' });
+    expect(inCi.code).toBe(1);
+  });
+});

@@ -1,0 +1,78 @@
+/** The built command line as a child process, as users run it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ServerReady } from '../ready.ts';
+
+const command = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.url));
+
+/** What a child process has come to. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A running command. */
+export interface RunningCommand {
+  readonly child: ChildProcess;
+  /** Resolves with everything on the stream once it matches; rejects when the command ends before. */
+  said(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<string>;
+  readonly ended: Promise<Ended>;
+  /** Sends a signal and waits for the end. */
+  end(signal?: NodeJS.Signals): Promise<Ended>;
+}
+
+/** Starts `fleetbed` with these words; `environment` is added to the test's own. */
+export function startCommand(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): RunningCommand {
+  if (!existsSync(command)) throw new Error('there is no built command: npm run build');
+  const child = spawn(process.execPath, [command, ...words], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const written = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      written[stream] += text;
+    });
+  }
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code) => resolve({ code, ...written }));
+  });
+  return {
+    child,
+    ended,
+    end: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return ended;
+    },
+    said: (stream, pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (pattern.test(written[stream])) resolve(written[stream]);
+        };
+        look();
+        child[stream].on('data', look);
+        ended.then(({ stderr }) => reject(new Error(`it ended without ${pattern}: ${stderr}`)));
+      }),
+  };
+}
+
+/** Runs `fleetbed` to its end. */
+export function runCommand(
+  words: readonly string[],
+  environment?: Readonly<Record<string, string>>,
+): Promise<Ended> {
+  return startCommand(words, environment).ended;
+}
+
+/** Starts `fleetbed serve` on free ports and gives what it says when it is ready. */
+export async function startServe(words: readonly string[] = []) {
+  const free = ['--port', '0', '--control-port', '0', '--log-level', 'error', '--json'];
+  const running = startCommand(['serve', ...free, ...words]);
+  const ready = JSON.parse(await running.said('stdout', /\n/));
+  return { running, ready: ready as ServerReady };
+}

@@ -1,0 +1,146 @@
+import type { RequestListener } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../fixtures/clock.ts';
+import type { ConformanceResult, VerdictName } from './result.ts';
+import { runAgainst } from './testing/run-against.ts';
+import { serve } from './testing/tiny-server.ts';
+
+function idsOf({ verdicts }: ConformanceResult, name: VerdictName): readonly string[] {
+  return verdicts.filter(({ verdict }) => verdict === name).map(({ id }) => id);
+}
+
+function reasonsOf({ verdicts }: ConformanceResult): readonly string[] {
+  const skips = verdicts.filter(({ verdict }) => verdict !== 'skip');
+  return [...new Set(skips.flatMap(({ reason }) => reason?.code ?? []))].sort();
+}
+
+const user = { email: 'user@example.com', password: 'correct horse battery' };
+
+describe('a target that answers everything with 200 and an empty body', () => {
+  const agreeable: RequestListener = (_, answer) => answer.end();
+
+  it('fails, but for what really is as it should be', async () => {
+    const result = await runAgainst(await serve(agreeable));
+    expect(result.outcome).toBe('fail');
+    expect(result.totals.error).toBe(0);
+    expect(idsOf(result, 'pass')).toEqual(['errors/options-is-success']);
+    expect(idsOf(result, 'fail')).toContain('authentication/first-contact-is-401');
+  });
+
+  it('decides nothing that needs a user, since its login gives no token', async () => {
+    const result = await runAgainst(await serve(agreeable), { credentials: user });
+    const needing = result.verdicts.filter(({ needs }) => needs.includes('operator'));
+    expect(new Set(needing.map(({ reason }) => reason?.code))).toEqual(
+      new Set(['operator-unusable']),
+    );
+  });
+});
+
+describe('a target that speaks HTML', () => {
+  it('fails, and never makes the suite stumble', async () => {
+    const page = '<!doctype html><title>Welcome</title>';
+    const baseUrl = await serve((_, answer) => {
+      answer.writeHead(200, { 'content-type': 'text/html' }).end(page);
+    });
+    const result = await runAgainst(baseUrl, { credentials: { token: 'any token' } });
+    expect(result.outcome).toBe('fail');
+    expect(idsOf(result, 'error')).toEqual([]);
+    expect(idsOf(result, 'pass')).toEqual(['errors/options-is-success']);
+  });
+});
+
+describe('a target that refuses everything with 401', () => {
+  it('passes only what asks for a refusal', async () => {
+    const baseUrl = await serve((_, answer) => {
+      answer.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"no"}');
+    });
+    const result = await runAgainst(baseUrl);
+    expect(result.outcome).toBe('fail');
+    expect(idsOf(result, 'fail')).toContain('authentication/missing-signature-is-400');
+    expect(idsOf(result, 'pass')).toContain('connect/missing-token-is-401');
+  });
+});
+
+describe('a target that closes every socket', () => {
+  it('is inconclusive, and is given up after five silent cases', async () => {
+    const baseUrl = await serve((request) => request.socket.destroy());
+    const result = await runAgainst(baseUrl, { credentials: user });
+    expect(result.outcome).toBe('inconclusive');
+    expect(result.totals.pass).toBe(0);
+    expect(reasonsOf(result)).toEqual(['connection-closed', 'operator-unusable', 'target-lost']);
+    const closed = result.verdicts.filter(({ reason }) => reason?.code === 'connection-closed');
+    expect(closed).toHaveLength(5);
+  });
+});
+
+describe('a target that never answers', () => {
+  it('is inconclusive once the time for a request is over', async () => {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1));
+    const baseUrl = await serve(() => clock.advance(5000));
+    const result = await runAgainst(baseUrl, { clock });
+    expect(result.outcome).toBe('inconclusive');
+    expect(result.totals.pass).toBe(0);
+    expect(reasonsOf(result)).toEqual(['request-time-limit', 'target-lost']);
+  });
+});
+
+describe('a target that sends without end', () => {
+  it('is inconclusive once the answer is too large', async () => {
+    const chunk = Buffer.alloc(1_048_576, 'a');
+    const baseUrl = await serve((_, answer) => {
+      const pour = (): void => {
+        while (!answer.destroyed && answer.write(chunk));
+      };
+      answer.on('drain', pour);
+      pour();
+    });
+    const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
+    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+    expect(result.outcome).toBe('inconclusive');
+  });
+});
+
+describe('a run that selects nothing', () => {
+  it('is no pass', async () => {
+    const baseUrl = await serve((_, answer) => answer.end());
+    const result = await runAgainst(baseUrl, { selection: ['no/such-case'] });
+    expect(result.verdicts).toEqual([]);
+    expect(result.outcome).toBe('inconclusive');
+    expect(result.musts.decided).toBe(0);
+  });
+});
+
+describe('a run that is interrupted', () => {
+  it('gives the case at hand and all after it as inconclusive', async () => {
+    const ender = new AbortController();
+    let requests = 0;
+    const baseUrl = await serve((_, answer) => {
+      requests += 1;
+      if (requests === 3) ender.abort();
+      else answer.writeHead(401).end();
+    });
+    const result = await runAgainst(baseUrl, { signal: ender.signal });
+    expect(reasonsOf(result)).toEqual(['interrupted']);
+    expect(requests).toBe(3);
+  });
+});
+
+describe('secrets', () => {
+  it('stay out of the result even when the target repeats them', async () => {
+    const token = 'opaque-user-token-0123456789';
+    const baseUrl = await serve((request, answer) => {
+      const isLogin = request.url?.endsWith('/login') ?? false;
+      const repeated = JSON.stringify({ ...request.headers, password: user.password, token });
+      answer.writeHead(isLogin ? 200 : 500, { 'x-token': token }).end(isLogin ? token : repeated);
+    });
+    const seen: string[] = [];
+    const result = await runAgainst(baseUrl, {
+      credentials: user,
+      onVerdict: (verdict) => seen.push(JSON.stringify(verdict)),
+    });
+    const written = `${JSON.stringify(result)}${seen.join('')}`;
+    const basic = Buffer.from(`${user.email}:${user.password}`).toString('base64');
+    expect(written).toContain('<masked>');
+    for (const secret of [user.password, token, basic]) expect(written).not.toContain(secret);
+  });
+});

@@ -1,0 +1,42 @@
+/** Every case of the suite in the order in which it is played. */
+import type { PlayableCase } from '../case.ts';
+import { artifactLinkCases } from './artifact-link.ts';
+import { artifactCases } from './artifacts.ts';
+import { auditExportCases } from './audit-export.ts';
+import { auditLogCases } from './audit-log.ts';
+import { authenticationCases } from './authentication.ts';
+import { authorizationCases } from './authorization.ts';
+import { configurationCases } from './configuration.ts';
+import { configurationDownloadCases } from './configuration-download.ts';
+import { connectCases } from './connect.ts';
+import { deploymentLogCases } from './deployment-log.ts';
+import { deploymentStatusCases } from './deployment-status.ts';
+import { errorCases } from './errors.ts';
+import { inventoryCases } from './inventory.ts';
+import { monitorCases } from './monitor.ts';
+import { nextDeploymentCases } from './next-deployment.ts';
+import { nextDeploymentChoiceCases } from './next-deployment-choice.ts';
+import { unreachableCases } from './unreachable.ts';
+import { updateControlMapCases } from './update-control-map.ts';
+
+/** The life of a device from its first contact on, then what users see, then the rest. */
+export const allCases: readonly PlayableCase[] = [
+  ...errorCases,
+  ...authenticationCases,
+  ...authorizationCases,
+  ...inventoryCases,
+  ...nextDeploymentCases,
+  ...nextDeploymentChoiceCases,
+  ...deploymentStatusCases,
+  ...deploymentLogCases,
+  ...updateControlMapCases,
+  ...artifactCases,
+  ...artifactLinkCases,
+  ...configurationCases,
+  ...configurationDownloadCases,
+  ...connectCases,
+  ...monitorCases,
+  ...auditLogCases,
+  ...auditExportCases,
+  ...unreachableCases,
+];

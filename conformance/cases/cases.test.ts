@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import { requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import { allCases } from './all-cases.ts';
+
+/** Statuses that the contract names for every operation. */
+const commonStatuses = [401, 403, 429, 500];
+
+const records: readonly Requirement[] = Object.values(requirements);
+const operationIds = Object.keys(operations) as OperationId[];
+
+function contractStatuses(id: OperationId): readonly number[] {
+  const { success, refusals } = operations[id];
+  return [...new Set([...Object.keys(success).map(Number), ...refusals, ...commonStatuses])];
+}
+
+const covered = new Set<string>(allCases.flatMap(({ covers }) => covers));
+
+describe('the cases', () => {
+  it('have ids of their own', () => {
+    const ids = allCases.map(({ id }) => id);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  });
+
+  it('have ids that can be typed', () => {
+    const pattern = /^[a-z-]+\/[a-z0-9]+(-[a-z0-9]+)*$/;
+    expect(allCases.map(({ id }) => id).filter((id) => !pattern.test(id))).toEqual([]);
+  });
+
+  it('have titles that are sentences', () => {
+    const titles = allCases.map(({ title }) => title);
+    expect(titles.filter((title) => !/^[A-Z].{15,}\.$/.test(title))).toEqual([]);
+  });
+
+  it('stand together with the other cases of their scenario', () => {
+    const scenarios = allCases.map(({ id, scenario, start }) =>
+      [id.split('/')[0], scenario, start].join(),
+    );
+    const runs = scenarios.filter((each, index) => each !== scenarios[index - 1]);
+    expect(runs.filter((each, index) => runs.indexOf(each) !== index)).toEqual([]);
+  });
+
+  it.each(operationIds)('bring about every status of %s', (id) => {
+    const missing = contractStatuses(id).filter((status) => !covered.has(`${id} ${status}`));
+    expect(missing).toEqual([]);
+  });
+
+  it('claim no status that the contract does not name', () => {
+    const named = new Set(
+      operationIds.flatMap((id) => contractStatuses(id).map((status) => `${id} ${status}`)),
+    );
+    expect([...covered].filter((each) => !named.has(each))).toEqual([]);
+  });
+
+  it('name every requirement that is not excluded', () => {
+    const named = new Set<string>(allCases.flatMap((each) => each.requirements));
+    const missing = records.filter(({ id, excluded }) => excluded === undefined && !named.has(id));
+    expect(missing.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('name no requirement that is excluded', () => {
+    const excluded = allCases.flatMap((each) =>
+      each.requirements.filter((id) => (requirements[id] as Requirement).excluded !== undefined),
+    );
+    expect(excluded).toEqual([]);
+  });
+
+  it('wait for a capability only where no target offers it yet', () => {
+    const waiting = allCases.filter(({ needs }) => needs.some((need) => need !== 'operator'));
+    expect(waiting.map(({ id }) => id.split('/')[0])).toEqual(
+      expect.arrayContaining(['faults', 'tenants', 'time']),
+    );
+    expect(waiting.length).toBeLessThan(10);
+  });
+
+  it('touch devices of others only where they say so', () => {
+    const disruptive = allCases.filter(({ risk }) => risk === 'disruptive').map(({ id }) => id);
+    expect(disruptive).toEqual(['next-deployment/all-devices-reaches-each']);
+  });
+});

@@ -1,0 +1,125 @@
+/** What a case may expect: small functions that give what was expected and what was seen. */
+import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
+import type { Answer } from './target/target.ts';
+
+/** The target did something other than what the case's requirement says. */
+export class ExpectationFailure extends Error {
+  readonly expected: string;
+  readonly actual: string;
+
+  constructor(expected: string, actual: string) {
+    super(`expected ${expected}, saw ${actual}`);
+    this.name = 'ExpectationFailure';
+    this.expected = expected;
+    this.actual = actual;
+  }
+}
+
+/** What a requirement speaks of cannot be seen on this target, so the case decides nothing. */
+export class NotObservable extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NotObservable';
+  }
+}
+
+/** What an observing case saw; such a case has no right or wrong. */
+export interface Observation {
+  readonly seen: string;
+}
+
+const TEXT_MAX_CHARACTERS = 300;
+
+/** A value as text, cut where it is long. */
+export function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  return text.length <= TEXT_MAX_CHARACTERS ? text : `${text.slice(0, TEXT_MAX_CHARACTERS)}…`;
+}
+
+/** An answer in a few words: status and the beginning of the body. */
+export function shownAnswer({ status, text }: Answer): string {
+  return text === '' ? `${status} without a body` : `${status} with the body ${shown(text)}`;
+}
+
+/** What was seen, in words. */
+export function observed(seen: string): Observation {
+  return { seen };
+}
+
+/** What was answered, in words. */
+export function observedAnswer(answer: Answer): Observation {
+  return { seen: `answered ${shownAnswer(answer)}` };
+}
+
+/** Holds when the answer has one of these statuses. */
+export function expectStatus(answer: Answer, ...statuses: readonly number[]): void {
+  if (statuses.includes(answer.status)) return;
+  throw new ExpectationFailure(`status ${statuses.join(' or ')}`, shownAnswer(answer));
+}
+
+/** Holds when each of the named requests is answered with the status. */
+export async function expectEach<Row>(
+  status: number,
+  rows: Readonly<Record<string, Row>>,
+  send: (row: Row) => Promise<Answer>,
+): Promise<void> {
+  for (const [name, row] of Object.entries(rows)) {
+    const answer = await send(row);
+    if (answer.status === status) continue;
+    throw new ExpectationFailure(`status ${status} for ${name}`, shownAnswer(answer));
+  }
+}
+
+/** Holds when the answer has no body. */
+export function expectNoBody(answer: Answer): void {
+  if (answer.bytes.length > 0) throw new ExpectationFailure('no body', shownAnswer(answer));
+}
+
+/** The JSON of the body. */
+export function expectJson(answer: Answer): unknown {
+  try {
+    return JSON.parse(answer.text);
+  } catch {
+    throw new ExpectationFailure('a JSON body', shownAnswer(answer));
+  }
+}
+
+/** The JSON of the body when it has the shape; names the first field that does not fit. */
+export function expectShape<const Shape extends v.GenericSchema>(
+  answer: Answer,
+  shape: Shape,
+): v.InferOutput<Shape> {
+  const parsed = v.safeParse(shape, expectJson(answer), { abortEarly: true });
+  if (parsed.success) return parsed.output;
+  const [issue] = parsed.issues;
+  const where = v.getDotPath(issue) ?? 'the body';
+  throw new ExpectationFailure(
+    `${where} as ${issue.expected ?? 'described'}`,
+    `${where}: ${issue.message}, in ${shown(answer.text)}`,
+  );
+}
+
+/** Holds when the two values are equal, member by member. */
+export function expectEqual(what: string, actual: unknown, expected: unknown): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  throw new ExpectationFailure(`${what} ${shown(expected)}`, `${what} ${shown(actual)}`);
+}
+
+/** Holds when `truth` is true; the two texts tell what was expected and what was seen. */
+export function expectThat(truth: boolean, expected: string, actual: string): asserts truth {
+  if (!truth) throw new ExpectationFailure(expected, actual);
+}
+
+/** The text when it is an absolute URL of HTTP. */
+export function expectUrl(what: string, text: string | undefined): string {
+  const protocol = text !== undefined && URL.canParse(text) ? new URL(text).protocol : '';
+  if (text !== undefined && /^https?:$/.test(protocol)) return text;
+  throw new ExpectationFailure(`${what} that is an absolute URL`, shown(text ?? 'none'));
+}
+
+/** The value when it is there. */
+export function expectPresent<T>(what: string, value: T | undefined): T {
+  if (value !== undefined) return value;
+  throw new ExpectationFailure(what, 'none');
+}

@@ -1,0 +1,105 @@
+/** A run's result as JUnit XML, which CI servers read: a suite of tests for each area. */
+import { XMLBuilder } from 'fast-xml-parser';
+import type { CaseVerdict, ConformanceResult } from '../result.ts';
+import { printable } from './printable.ts';
+
+type Element = Record<string, unknown>;
+
+const builder = new XMLBuilder({
+  format: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  suppressEmptyNode: true,
+});
+
+/**
+ * The document. A failed case is a failure; an error of the suite and an inconclusive case are
+ * errors, so that no CI takes them for passed; an observed case counts as passed, with what was
+ * seen in its output.
+ */
+export function conformanceJunit(result: ConformanceResult): string {
+  const { suite, verdicts, durationMs, startedAt, target } = result;
+  const areas = new Set(verdicts.map(areaOf));
+  const document = {
+    '?xml': { '@version': '1.0', '@encoding': 'UTF-8' },
+    testsuites: {
+      ...counts(verdicts),
+      '@name': `${suite.name} ${suite.version}: ${target.baseUrl}`,
+      '@time': seconds(durationMs),
+      '@timestamp': startedAt,
+      testsuite: [...areas].map((area) => {
+        const those = verdicts.filter((verdict) => areaOf(verdict) === area);
+        const time = those.reduce((sum, verdict) => sum + verdict.durationMs, 0);
+        return {
+          '@name': area,
+          ...counts(those),
+          '@time': seconds(time),
+          testcase: those.map(testCase),
+        };
+      }),
+    },
+  };
+  return builder.build(document);
+}
+
+function areaOf({ id }: CaseVerdict): string {
+  return id.split('/')[0] ?? '';
+}
+
+function seconds(durationMs: number): string {
+  return (durationMs / 1000).toFixed(3);
+}
+
+function counts(verdicts: readonly CaseVerdict[]): Element {
+  const count = (...names: readonly string[]): number =>
+    verdicts.filter(({ verdict }) => names.includes(verdict)).length;
+  return {
+    '@tests': verdicts.length,
+    '@failures': count('fail'),
+    '@errors': count('error', 'inconclusive'),
+    '@skipped': count('skip'),
+  };
+}
+
+function testCase(each: CaseVerdict): Element {
+  const properties = [
+    { '@name': 'level', '@value': each.level },
+    ...each.requirements.map((id) => ({ '@name': 'requirement', '@value': id })),
+  ];
+  return {
+    '@name': `${each.id}: ${each.title}`,
+    '@classname': areaOf(each),
+    '@time': seconds(each.durationMs),
+    properties: { property: properties },
+    ...outcome(each),
+  };
+}
+
+function outcome(each: CaseVerdict): Element {
+  const { verdict, expected = '', actual = '', reason, observation = '', sentences } = each;
+  const evidence = printable(
+    [...sentences, JSON.stringify(each.exchanges ?? [], null, 1)].join('\n'),
+  );
+  const because = printable(reason?.text ?? '');
+  switch (verdict) {
+    case 'fail':
+      return {
+        failure: {
+          '@message': printable(`expected ${expected}, saw ${actual}`),
+          '@type': each.level,
+          '#text': evidence,
+        },
+      };
+    case 'error':
+    case 'inconclusive':
+      return {
+        error: { '@message': because, '@type': reason?.code ?? verdict, '#text': evidence },
+      };
+    case 'skip':
+      return { skipped: { '@message': because } };
+    case 'observed':
+      return { 'system-out': printable(observation) };
+    case 'pass':
+      return {};
+  }
+}

@@ -1,0 +1,171 @@
+import { XMLParser } from 'fast-xml-parser';
+import { describe, expect, it } from 'vitest';
+import { listCases } from '../conformance.ts';
+import {
+  type CaseVerdict,
+  type ConformanceResult,
+  countVerdicts,
+  decideMusts,
+  type Finding,
+  worstOf,
+} from '../result.ts';
+import { conformanceJunit } from './junit.ts';
+import { caseList, conformanceReport, verdictLine } from './text.ts';
+
+const exchange = {
+  request: { line: 'PUT http://host/status', headers: { accept: '*/*' }, body: '{"status":7}' },
+  answer: { status: 204, headers: {}, body: '\u001b[31mred\u001b[0m ]]> <b>&amp;\u0000' },
+  elapsedMs: 3,
+};
+
+function verdictOf(id: string, finding: Finding): CaseVerdict {
+  const listing = listCases().find((each) => each.id === id);
+  if (!listing) throw new Error(`there is no case ${id}`);
+  const sentences = listing.requirements.map((requirement) => `The sentence of ${requirement}.`);
+  return { ...listing, ...finding, sentences, durationMs: 12, exchanges: [exchange] };
+}
+
+const verdicts = [
+  verdictOf('deployment-status/missing-status-is-400', {
+    verdict: 'fail',
+    expected: 'status 400',
+    actual: '204 without a body',
+  }),
+  verdictOf('errors/error-says-why', { verdict: 'fail', expected: 'a text', actual: 'none' }),
+  verdictOf('authentication/first-contact-is-401', { verdict: 'pass' }),
+  verdictOf('authentication/rsa-signature-is-accepted', {
+    verdict: 'error',
+    reason: { code: 'suite-fault', text: 'TypeError: x' },
+  }),
+  verdictOf('connect/ping-gets-pong', {
+    verdict: 'inconclusive',
+    reason: { code: 'case-time-limit', text: 'too long' },
+  }),
+  verdictOf('deployment-log/empty-log', { verdict: 'observed', observation: 'answered 400' }),
+  verdictOf('faults/too-many-requests-is-429', {
+    verdict: 'skip',
+    reason: { code: 'rate-control', text: 'the target does not offer rate-control' },
+  }),
+];
+
+const result: ConformanceResult = {
+  suite: { name: 'fleetbed conformance', version: '1' },
+  target: { baseUrl: 'http://host', headerPrefix: 'X-SVC' },
+  runId: 'cafe',
+  startedAt: '2026-01-31T12:00:00.000Z',
+  durationMs: 1234,
+  outcome: worstOf(verdicts),
+  totals: countVerdicts(verdicts),
+  musts: decideMusts(verdicts),
+  verdicts,
+  leftBehind: ['artifact conformance-release-1: it is in use'],
+};
+
+describe('the text report', () => {
+  const text = conformanceReport(result);
+
+  it('gives a failure with its requirement, both sides and the exchange', () => {
+    expect(text).toContain(
+      [
+        '  deployment-status/missing-status-is-400',
+        '    A report without a status is answered 400.',
+        '    requires  The sentence of status.is-required. [status.is-required]',
+        '    expected  status 400',
+        '    saw       204 without a body',
+        '      > PUT http://host/status',
+        '      > accept: */*',
+        '      > {"status":7}',
+        '      < 204',
+      ].join('\n'),
+    );
+  });
+
+  it('tells musts from what clients rely on', () => {
+    const must = text.indexOf('Failed: what the contract says');
+    const should = text.indexOf('Failed: what clients rely on');
+    expect(text.indexOf('deployment-status/missing-status-is-400')).toBeGreaterThan(must);
+    expect(text.indexOf('errors/error-says-why')).toBeGreaterThan(should);
+    expect(must).toBeLessThan(should);
+  });
+
+  it('names every case that was not decided, with the reason', () => {
+    expect(text).toContain('connect/ping-gets-pong: too long [case-time-limit]');
+    expect(text).toContain('faults/too-many-requests-is-429: ');
+    expect(text).toContain('deployment-log/empty-log: answered 400');
+    expect(text).toContain('artifact conformance-release-1: it is in use');
+  });
+
+  it('ends with the counts and the outcome', () => {
+    expect(text).toMatch(/7 cases in 1\.2 s: 2 fail, 1 error, 1 inconclusive, 1 pass/);
+    expect(text.trimEnd()).toMatch(/outcome: fail$/);
+  });
+
+  it('lets no control character of the target through', () => {
+    expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    expect(text).toContain('\\u{1b}[31mred');
+  });
+});
+
+describe('a line of progress', () => {
+  it('holds verdict, case and finding', () => {
+    const [first] = verdicts;
+    expect(first && verdictLine(first)).toBe(
+      'fail         deployment-status/missing-status-is-400: ' +
+        'expected status 400, saw 204 without a body',
+    );
+  });
+});
+
+describe('the list of cases', () => {
+  const lines = caseList(listCases()).split('\n');
+
+  it('names each case with its conditions and its title', () => {
+    expect(lines).toContain('  deployment-status/aborted-is-409 (must, write, needs operator)');
+    expect(lines).toContain('      After the abort every report, an end too, is answered 409.');
+    expect(lines.at(-1)).toBe(`${listCases().length} cases`);
+  });
+
+  it('names the start state once for each scenario', () => {
+    const starts = lines.filter((line) => line.includes('from a device whose deployment a user'));
+    expect(starts).toHaveLength(2);
+  });
+});
+
+describe('the JUnit report', () => {
+  const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '@' });
+  const { testsuites } = parser.parse(conformanceJunit(result));
+
+  it('counts failures, errors and skipped ones, so that no CI takes them for passed', () => {
+    expect(testsuites).toMatchObject({
+      '@tests': '7',
+      '@failures': '2',
+      '@errors': '2',
+      '@skipped': '1',
+    });
+  });
+
+  it('gives each area a suite, and each case a test with its requirements', () => {
+    const names = testsuites.testsuite.map((suite: Record<string, unknown>) => suite['@name']);
+    expect(names).toEqual([
+      'deployment-status',
+      'errors',
+      'authentication',
+      'connect',
+      'deployment-log',
+      'faults',
+    ]);
+    const { testcase } = testsuites.testsuite[0];
+    expect(testcase['@name']).toMatch(/^deployment-status\/missing-status-is-400: A report/);
+    expect(testcase.properties.property).toContainEqual({
+      '@name': 'requirement',
+      '@value': 'status.is-required',
+    });
+    expect(testcase.failure['@message']).toBe('expected status 400, saw 204 without a body');
+  });
+
+  it('stays readable as XML whatever the target has answered', () => {
+    const { failure } = testsuites.testsuite[0].testcase;
+    expect(failure['#text']).toContain('<b>');
+    expect(conformanceJunit(result)).not.toMatch(/[^\P{Cc}\n\t]/u);
+  });
+});

@@ -1,0 +1,121 @@
+/** A run's result as plain lines for a terminal. Renders facts, adds none. */
+import type { CaseListing } from '../case.ts';
+import {
+  type CaseVerdict,
+  type ConformanceResult,
+  type VerdictName,
+  verdictNames,
+} from '../result.ts';
+import type { Exchange, Headers } from '../target/exchange.ts';
+import { printable, printableLine } from './printable.ts';
+
+/** Exchanges that are shown of one case, the newest; the JSON report has all. */
+const EXCHANGES_MAX = 2;
+const BODY_MAX_CHARACTERS = 600;
+
+/** The whole result: what failed with its evidence first, then the rest in brief. */
+export function conformanceReport(result: ConformanceResult): string {
+  const { verdicts, leftBehind } = result;
+  const withVerdict = (name: VerdictName): readonly CaseVerdict[] =>
+    verdicts.filter(({ verdict }) => verdict === name);
+  const failed = withVerdict('fail');
+  const sections = [
+    headLines(result),
+    section('Failed: what the contract says', failed.filter(isMust).flatMap(evidenceLines)),
+    section('Failed: what clients rely on', failed.filter(isNotMust).flatMap(evidenceLines)),
+    section('Errors of the suite itself', withVerdict('error').flatMap(evidenceLines)),
+    section('Inconclusive', withVerdict('inconclusive').map(reasonLine)),
+    section('Observed', withVerdict('observed').map(observationLine)),
+    section('Skipped', withVerdict('skip').map(reasonLine)),
+    section('Left behind', [...verdicts.flatMap((each) => each.leftBehind ?? []), ...leftBehind]),
+    totalLines(result),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+/** One line as soon as a verdict is found. */
+export function verdictLine(each: CaseVerdict): string {
+  const { verdict, id, expected, actual, reason, observation } = each;
+  const found = expected === undefined ? undefined : `expected ${expected}, saw ${actual}`;
+  const words = found ?? reason?.text ?? observation;
+  return `${verdict.padEnd(12)} ${id}${words === undefined ? '' : `: ${printableLine(words)}`}`;
+}
+
+/** What the suite can judge, in the order of play, under the names of the scenarios. */
+export function caseList(cases: readonly CaseListing[]): string {
+  const lines: string[] = [];
+  let heading = '';
+  for (const { id, title, scenario, start, level, needs, risk } of cases) {
+    const own = `${id.split('/')[0]}: ${scenario}, from ${start}`;
+    if (own !== heading) lines.push(lines.length > 0 ? `\n${own}` : own);
+    heading = own;
+    const conditions = [level, risk, ...needs.map((need) => `needs ${need}`)].join(', ');
+    lines.push(`  ${id} (${conditions})`, `      ${title}`);
+  }
+  return [...lines, '', `${cases.length} cases`].join('\n');
+}
+
+function isMust({ level }: CaseVerdict): boolean {
+  return level === 'must';
+}
+
+function isNotMust(verdict: CaseVerdict): boolean {
+  return !isMust(verdict);
+}
+
+function section(heading: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [heading, ...lines.map((line) => `  ${line}`.trimEnd())];
+}
+
+function headLines({ suite, target, runId, startedAt }: ConformanceResult): readonly string[] {
+  const { baseUrl, headerPrefix } = target;
+  return [
+    `${suite.name} ${suite.version}, run ${runId}, ${startedAt}`,
+    `target ${printable(baseUrl)}, header prefix ${headerPrefix}`,
+  ];
+}
+
+function totalLines({ totals, musts, outcome, verdicts, durationMs }: ConformanceResult) {
+  const counts = verdictNames.map((name) => `${totals[name]} ${name}`).join(', ');
+  const seconds = (durationMs / 1000).toFixed(1);
+  return [
+    `${verdicts.length} cases in ${seconds} s: ${counts}`,
+    `${musts.decided} of ${musts.decided + musts.undecided} musts of the contract decided`,
+    `outcome: ${outcome}`,
+  ];
+}
+
+function evidenceLines(each: CaseVerdict): readonly string[] {
+  const { id, title, sentences, requirements, expected, actual, reason, exchanges = [] } = each;
+  const required = sentences.map((text, index) => `  requires  ${text} [${requirements[index]}]`);
+  const finding =
+    expected === undefined
+      ? [`  because   ${printable(reason?.text ?? '')}`]
+      : [`  expected  ${printable(expected)}`, `  saw       ${printable(actual ?? '')}`];
+  const shown = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
+  return ['', id, `  ${title}`, ...required, ...finding, ...shown];
+}
+
+function exchangeLines({ request, answer, failure }: Exchange): readonly string[] {
+  const came = answer
+    ? [`< ${answer.status}`, ...messageLines('<', answer.headers, answer.body)]
+    : [`< no answer: ${failure ?? ''}`];
+  const sent = [`> ${request.line}`, ...messageLines('>', request.headers, request.body)];
+  return [...sent, ...came].map((line) => `    ${printableLine(line, BODY_MAX_CHARACTERS)}`);
+}
+
+function messageLines(mark: string, headers: Headers, body: string | undefined) {
+  const lines = Object.entries(headers).map(([name, value]) => `${mark} ${name}: ${value}`);
+  return body === undefined ? lines : [...lines, `${mark} ${body}`];
+}
+
+function reasonLine({ id, reason }: CaseVerdict): string {
+  return `${id}: ${printableLine(reason?.text ?? '')} [${reason?.code ?? ''}]`;
+}
+
+function observationLine({ id, observation = '' }: CaseVerdict): string {
+  return `${id}: ${printableLine(observation)}`;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { listCases } from './conformance.ts';
+import {
+  type CaseVerdict,
+  countVerdicts,
+  decideMusts,
+  type VerdictName,
+  worstOf,
+} from './result.ts';
+
+function findings(...names: readonly VerdictName[]) {
+  return names.map((verdict) => ({ verdict }));
+}
+
+function verdictOn(id: string, verdict: VerdictName): CaseVerdict {
+  const listing = listCases().find((each) => each.id === id);
+  if (!listing) throw new Error(`there is no case ${id}`);
+  return { ...listing, verdict, sentences: [], durationMs: 1 };
+}
+
+describe('worstOf', () => {
+  it.each<[readonly VerdictName[], VerdictName]>([
+    [['pass', 'fail', 'error'], 'fail'],
+    [['pass', 'error', 'inconclusive'], 'error'],
+    [['pass', 'inconclusive', 'skip'], 'inconclusive'],
+    [['pass', 'observed', 'skip'], 'pass'],
+    [['observed', 'skip'], 'inconclusive'],
+    [['skip'], 'inconclusive'],
+    [[], 'inconclusive'],
+  ])('of %j is %s', (names, worst) => {
+    expect(worstOf(findings(...names))).toBe(worst);
+  });
+});
+
+describe('countVerdicts', () => {
+  it('counts each of the six, also those that never came', () => {
+    expect(countVerdicts(findings('pass', 'pass', 'skip'))).toEqual({
+      fail: 0,
+      error: 0,
+      inconclusive: 0,
+      pass: 2,
+      observed: 0,
+      skip: 1,
+    });
+  });
+});
+
+describe('decideMusts', () => {
+  const first = 'authentication/first-contact-is-401';
+
+  it.each<[VerdictName, number]>([
+    ['pass', 1],
+    ['fail', 1],
+    ['inconclusive', 0],
+    ['error', 0],
+    ['skip', 0],
+  ])('takes a must with the verdict %s for decided: %i', (verdict, decided) => {
+    expect(decideMusts([verdictOn(first, verdict)]).decided).toBe(decided);
+  });
+
+  it('names each must that nothing decided', () => {
+    const none = decideMusts([]);
+    expect(none.undecidedIds).toContain('auth.first-contact-is-401');
+    expect(none.undecidedIds).toHaveLength(none.undecided);
+    expect(none.undecidedIds).not.toContain('status.final-must-be-reported');
+    expect(none.undecidedIds).not.toContain('log.is-replaced');
+  });
+});

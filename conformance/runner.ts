@@ -1,0 +1,153 @@
+/** Plays one case: gates it, reaches its start state, bounds it in time, and finds the verdict. */
+
+import type { Clock } from '../fixtures/clock.ts';
+import { type RequirementId, requirements } from '../fixtures/contract/requirements/index.ts';
+import type { Capability, PlayableCase } from './case.ts';
+import { ExpectationFailure, NotObservable } from './expectations.ts';
+import type { CaseVerdict, Finding } from './result.ts';
+import { OperatorFailure } from './stage/operator.ts';
+import type { Stage } from './stage/stage.ts';
+import { StartStateMissed } from './stage/start-states.ts';
+import { TransportFailure } from './target/transport-failure.ts';
+
+/** What decides whether a case can be played at all. */
+export interface Gates {
+  readonly capabilities: ReadonlySet<Capability>;
+  readonly disruptive: boolean;
+  /** Why the operator is missing although credentials were given. */
+  readonly operatorUnusable?: string | undefined;
+}
+
+export interface PlayOptions {
+  readonly clock: Clock;
+  readonly caseTimeLimitMs: number;
+  /** Makes the stage of a case; `signal` ends every request of it. */
+  readonly openStage: (each: PlayableCase, signal: AbortSignal) => Stage;
+  /** Removes what the case made, and gives a line for each thing that stayed. */
+  readonly release: (stage: Stage) => Promise<readonly string[]>;
+  /** Ends the run early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Why a case is not played; undefined when it can be. */
+export function gate(each: PlayableCase, gates: Gates): Finding | undefined {
+  const missing = each.needs.find((need) => !gates.capabilities.has(need));
+  if (missing === 'operator' && gates.operatorUnusable !== undefined) {
+    return inconclusive('operator-unusable', gates.operatorUnusable);
+  }
+  if (missing !== undefined) return skip(missing, `the target does not offer ${missing}`);
+  if (each.risk === 'disruptive' && !gates.disruptive) {
+    return skip('disruptive', 'the case touches devices of others and was not asked for');
+  }
+  return undefined;
+}
+
+/** The verdict of a case that was not played. */
+export function unplayed(each: PlayableCase, finding: Finding): CaseVerdict {
+  return { ...listed(each), ...finding, durationMs: 0 };
+}
+
+/** Plays a case and removes what it made, also when it failed or ran out of time. */
+export async function play(each: PlayableCase, options: PlayOptions): Promise<CaseVerdict> {
+  const { clock } = options;
+  const startedMs = clock.monotonicMs();
+  const limit = new AbortController();
+  const stage = options.openStage(each, limit.signal);
+  const finding = await withinLimit(perform(each, stage), limit, options);
+  const leftBehind = await options.release(stage);
+  const { exchanges, dropped } = stage.session.record;
+  const keepsEvidence = finding.verdict !== 'pass';
+  return {
+    ...listed(each),
+    ...finding,
+    durationMs: Math.round(clock.monotonicMs() - startedMs),
+    ...(keepsEvidence ? { exchanges: [...exchanges] } : {}),
+    ...(keepsEvidence && dropped > 0 ? { exchangesDropped: dropped } : {}),
+    ...(leftBehind.length > 0 ? { leftBehind } : {}),
+  };
+}
+
+/** An inconclusive finding. */
+export function inconclusive(code: string, text: string): Finding {
+  return { verdict: 'inconclusive', reason: { code, text } };
+}
+
+function skip(code: string, text: string): Finding {
+  return { verdict: 'skip', reason: { code, text } };
+}
+
+function listed({
+  arrange: _,
+  ...listing
+}: PlayableCase): Omit<CaseVerdict, 'verdict' | 'durationMs'> {
+  return { ...listing, sentences: listing.requirements.map(sentenceOf) };
+}
+
+function sentenceOf(id: RequirementId): string {
+  return requirements[id].sentence;
+}
+
+/** The finding, or an inconclusive one when the time of the case, or of the run, is over first. */
+async function withinLimit(
+  finding: Promise<Finding>,
+  limit: AbortController,
+  { clock, caseTimeLimitMs, signal }: PlayOptions,
+): Promise<Finding> {
+  let release = (): void => undefined;
+  const expiry = new Promise<Finding>((resolve) => {
+    const end = (code: string, text: string): void => {
+      resolve(inconclusive(code, text));
+      limit.abort(new TransportFailure('interrupted', text));
+    };
+    const interrupt = (): void => end('interrupted', 'the run was interrupted');
+    const timer = clock.after(caseTimeLimitMs, () =>
+      end('case-time-limit', `the case took longer than ${caseTimeLimitMs} ms`),
+    );
+    signal?.addEventListener('abort', interrupt, { once: true });
+    release = () => {
+      timer.cancel();
+      signal?.removeEventListener('abort', interrupt);
+    };
+  });
+  try {
+    return await Promise.race([finding, expiry]);
+  } finally {
+    release();
+  }
+}
+
+async function perform(each: PlayableCase, stage: Stage): Promise<Finding> {
+  try {
+    const act = await each.arrange(stage);
+    try {
+      const observation = await act();
+      if (observation === undefined) return { verdict: 'pass' };
+      return { verdict: 'observed', observation: observation.seen };
+    } catch (error) {
+      if (error instanceof ExpectationFailure) return missed(each, error);
+      throw error;
+    }
+  } catch (error) {
+    return undecided(error);
+  }
+}
+
+function missed(each: PlayableCase, { expected, actual }: ExpectationFailure): Finding {
+  if (each.level !== 'may') return { verdict: 'fail', expected, actual };
+  return { verdict: 'observed', observation: `${actual}, where ${expected} is usual` };
+}
+
+/** A case that did not get as far as a judgement. */
+function undecided(error: unknown): Finding {
+  if (error instanceof TransportFailure) return inconclusive(error.code, error.message);
+  if (error instanceof OperatorFailure) return inconclusive('operator-failed', error.message);
+  if (error instanceof NotObservable) return inconclusive('not-observable', error.message);
+  if (error instanceof StartStateMissed || error instanceof ExpectationFailure) {
+    return inconclusive('start-state-missed', error.message);
+  }
+  return suiteFault(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+}
+
+function suiteFault(text: string): Finding {
+  return { verdict: 'error', reason: { code: 'suite-fault', text } };
+}

@@ -1,0 +1,57 @@
+/** Why a run could not even begin: one clear sentence each, with the way out. */
+
+/** A run that could not begin. */
+export abstract class SetupError extends Error {
+  /** Stable name of the cause. */
+  abstract readonly code: string;
+}
+
+/** The base URL is no URL of HTTP. */
+export class BaseUrlError extends SetupError {
+  readonly code = 'base-url-malformed';
+
+  constructor(baseUrl: string) {
+    super(`"${baseUrl}" is no base URL; give one such as http://127.0.0.1:8080`);
+    this.name = 'BaseUrlError';
+  }
+}
+
+/** Nothing answers at the base URL. */
+export class UnreachableError extends SetupError {
+  readonly code = 'unreachable';
+
+  constructor(baseUrl: string, cause: Error) {
+    super(
+      `nothing answers at ${baseUrl} (${cause.message}); start the server or correct the base URL`,
+      { cause },
+    );
+    this.name = 'UnreachableError';
+  }
+}
+
+/** The server's certificate is not trusted. */
+export class UntrustedCertificateError extends SetupError {
+  readonly code = 'certificate-not-trusted';
+
+  constructor(baseUrl: string, cause: Error) {
+    super(
+      `the certificate of ${baseUrl} is not trusted (${cause.message}); ` +
+        'give the certificate of the authority that signed it',
+      { cause },
+    );
+    this.name = 'UntrustedCertificateError';
+  }
+}
+
+/** The management API refuses the credentials. */
+export class LoginRefusedError extends SetupError {
+  readonly code = 'login-refused';
+
+  constructor(who: string, status: number) {
+    super(
+      `the management API refuses ${who} with status ${status}; ` +
+        'correct the credentials, or give none to play only the cases that need no user',
+    );
+    this.name = 'LoginRefusedError';
+  }
+}

@@ -1,0 +1,47 @@
+/** The key algorithms of the contract as a table. Spec: Device authentication */
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { makeEcdsaKey } from './ecdsa.ts';
+import { makeEd25519Key } from './ed25519.ts';
+import { makeRsaKey } from './rsa.ts';
+import type { SigningKey } from './signing-key.ts';
+
+/** One algorithm: what is signed, in which form, by which standard and which library. */
+export interface SigningAlgorithm {
+  readonly digest: string;
+  readonly signatureForm: string;
+  readonly standard: string;
+  readonly signedBy: string;
+  /** True where making a key takes so long that the devices of a run share one. */
+  readonly keyIsShared: boolean;
+  /** A new key; `random` decides it wherever the algorithm lets it. */
+  readonly makeKey: (random: Random) => SigningKey | Promise<SigningKey>;
+}
+
+/** Every algorithm by the contract's name for it. */
+export const signingAlgorithms: Readonly<Record<KeyType, SigningAlgorithm>> = {
+  rsa: {
+    digest: 'SHA-256 of the body',
+    signatureForm: 'PKCS #1 version 1.5',
+    standard: 'RFC 2313',
+    signedBy: 'node-forge',
+    keyIsShared: true,
+    makeKey: makeRsaKey,
+  },
+  ecdsa: {
+    digest: 'SHA-256 of the body',
+    signatureForm: 'ASN.1 sequence of R and S',
+    standard: 'ANSI X9.62',
+    signedBy: 'node:crypto, encoding checked by hand',
+    keyIsShared: false,
+    makeKey: makeEcdsaKey,
+  },
+  ed25519: {
+    digest: 'none: the body itself',
+    signatureForm: '64 bytes',
+    standard: 'RFC 8032',
+    signedBy: 'tweetnacl',
+    keyIsShared: false,
+    makeKey: makeEd25519Key,
+  },
+};

@@ -1,0 +1,19 @@
+/** Device keys of one run. */
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { signingAlgorithms } from '../signing/algorithms.ts';
+import type { SigningKey } from '../signing/signing-key.ts';
+
+/** Makes keys, and keeps those that take long to make: the identity tells devices apart. */
+export class Keyring {
+  readonly #shared = new Map<KeyType, SigningKey | Promise<SigningKey>>();
+
+  /** A key of this type: a new one that `random` decides, or the run's shared one. */
+  keyFor(keyType: KeyType, random: Random): SigningKey | Promise<SigningKey> {
+    const { keyIsShared, makeKey } = signingAlgorithms[keyType];
+    if (!keyIsShared) return makeKey(random);
+    const key = this.#shared.get(keyType) ?? makeKey(random);
+    this.#shared.set(keyType, key);
+    return key;
+  }
+}

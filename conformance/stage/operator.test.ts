@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock, type Timer } from '../../fixtures/clock.ts';
+import { readArtifact } from '../../fixtures/formats/mender-artifact.ts';
+import { stageOn } from '../testing/stage-on.ts';
+import { serve } from '../testing/tiny-server.ts';
+import { OperatorFailure } from './operator.ts';
+import { readSample, type SampleName, sampleArtifacts } from './sample-artifacts.ts';
+
+describe('the operator', () => {
+  it.each([
+    [200, 'not JSON'],
+    [200, '[{"id":7}]'],
+    [500, '[]'],
+  ])('cannot go on when the management API answers %i %s', async (status, body) => {
+    const { operator } = stageOn(await serve((_, answer) => answer.writeHead(status).end(body)));
+    await expect(operator.findDevice({ serial: '7' })).rejects.toThrow(OperatorFailure);
+  });
+
+  it('needs a Location to know what it has created', async () => {
+    const { operator } = stageOn(await serve((_, answer) => answer.writeHead(201).end()));
+    const deployment = operator.deploy({ name: 'd', artifact_name: 'a', devices: [] });
+    await expect(deployment).rejects.toThrow('201 without a Location');
+  });
+
+  it('takes what is gone already for removed', async () => {
+    const { operator } = stageOn(await serve((_, answer) => answer.writeHead(404).end()));
+    await expect(operator.decommission('7')).resolves.toBeUndefined();
+    await expect(operator.abort('7')).resolves.toBeUndefined();
+    await expect(operator.deleteArtifact('7')).resolves.toBeUndefined();
+  });
+
+  it('looks through every page of devices', async () => {
+    const device = (serial: string) => ({
+      id: `id-${serial}`,
+      identity_data: { serial },
+      status: 'pending',
+      auth_sets: [],
+    });
+    const baseUrl = await serve((request, answer) => {
+      const page = new URL(request.url ?? '', 'http://host').searchParams.get('page');
+      const others = Array.from({ length: 500 }, (_, index) => device(`other-${index}`));
+      answer.end(JSON.stringify(page === '1' ? others : [device('sought')]));
+    });
+    const found = await stageOn(baseUrl).operator.findDevice({ serial: 'sought' });
+    expect(found?.id).toBe('id-sought');
+  });
+});
+
+describe('a stage', () => {
+  it('uses an artifact that an earlier run has left, and does not delete it', async () => {
+    const { name, deviceTypes } = sampleArtifacts.plain;
+    const methods: string[] = [];
+    const baseUrl = await serve((request, answer) => {
+      request.resume();
+      methods.push(request.method ?? '');
+      const listed = [{ id: 'found', name, device_types_compatible: deviceTypes }];
+      if (request.method === 'POST') answer.writeHead(409).end();
+      else answer.end(JSON.stringify(listed));
+    });
+    const stage = stageOn(baseUrl);
+    expect((await stage.artifact('plain')).id).toBe('found');
+    expect((await stage.artifact('plain')).id).toBe('found');
+    expect(methods).toEqual(['POST', 'GET']);
+  });
+
+  it('removes what it made, the newest first, and goes on after a failure', async () => {
+    const { ownership, operator } = stageOn(await serve((_, answer) => answer.end()));
+    const removed: string[] = [];
+    for (const what of ['first', 'second', 'third']) {
+      ownership.owns(what, async () => {
+        removed.push(what);
+        if (what === 'second') throw new Error('it is in use');
+      });
+    }
+    expect(await ownership.release(operator)).toEqual(['second: it is in use']);
+    expect(removed).toEqual(['third', 'second', 'first']);
+    expect(await ownership.release(operator)).toEqual([]);
+  });
+
+  it('waits for an effect no longer than five seconds', async () => {
+    const clock = new HurriedClock(0);
+    const stage = stageOn('http://127.0.0.1:9', clock);
+    expect(
+      await stage.settled(
+        async () => 'never',
+        (word) => word === 'now',
+      ),
+    ).toBe('never');
+    expect(clock.now()).toBe(5000);
+  });
+
+  it('does not wait for an effect that is there', async () => {
+    const clock = new HurriedClock(0);
+    const stage = stageOn('http://127.0.0.1:9', clock);
+    expect(
+      await stage.settled(
+        async () => 'now',
+        (word) => word === 'now',
+      ),
+    ).toBe('now');
+    expect(clock.now()).toBe(0);
+  });
+});
+
+describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample %s', (name) => {
+  it('is the file that is described', async () => {
+    const sample = sampleArtifacts[name];
+    const contents = await readArtifact(toStream(await readSample(name)));
+    expect(contents).toMatchObject({
+      name: sample.name,
+      signed: sample.signed,
+      sizeBytes: sample.sizeBytes,
+      deviceTypesCompatible: sample.deviceTypes,
+      provides: sample.provides,
+      depends: sample.depends,
+      clearsProvides: sample.clears,
+      payloads: [{ type: sample.updateType, files: sample.files }],
+    });
+  });
+});
+
+/** A clock on which waiting takes no time. */
+class HurriedClock extends ManualClock {
+  override after(delayMs: number, act: () => void): Timer {
+    const timer = super.after(delayMs, act);
+    queueMicrotask(() => this.advance(delayMs));
+    return timer;
+  }
+}
+
+async function* toStream(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

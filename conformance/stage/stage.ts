@@ -1,0 +1,135 @@
+/**
+ * What one case has at hand: a line to the target, an operator, devices of its own, and a place for
+ * all that it makes, so that it is removed afterwards.
+ */
+
+import type { Clock } from '../../fixtures/clock.ts';
+import type { NewDeployment } from '../../fixtures/contract/management-resources.ts';
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import type { Random } from '../../fixtures/random.ts';
+import type { SigningKey } from '../signing/signing-key.ts';
+import { bearer, Caller } from '../target/call.ts';
+import type { DeviceSocket } from '../target/device-socket.ts';
+import type { Session } from '../target/target.ts';
+import type { Operator } from './operator.ts';
+import { Ownership } from './ownership.ts';
+import type { SampleName } from './sample-artifacts.ts';
+import type { SharedArtifacts, UploadedArtifact } from './shared-artifacts.ts';
+import { SuiteDevice } from './suite-device.ts';
+
+/** How long an effect that may come later is waited for, and the pause between two looks. */
+const SETTLE_TIME_LIMIT_MS = 5000;
+const SETTLE_PAUSE_MS = 50;
+
+/** What a stage is made of. */
+export interface StageParts {
+  readonly session: Session;
+  readonly operator: Operator | undefined;
+  readonly artifacts: SharedArtifacts;
+  /** Keys of one run; RSA keys are costly and shared, since the identity makes the device. */
+  readonly keyFor: (keyType: KeyType) => SigningKey | Promise<SigningKey>;
+  readonly names: VendorNames;
+  readonly runId: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  readonly learnSecret: (secret: string) => void;
+}
+
+/** The stage of one case. */
+export class Stage {
+  readonly ownership = new Ownership();
+  readonly session: Session;
+  readonly names: VendorNames;
+  readonly random: Random;
+  readonly clock: Clock;
+  readonly #parts: StageParts;
+
+  constructor(parts: StageParts) {
+    this.#parts = parts;
+    this.session = parts.session;
+    this.names = parts.names;
+    this.random = parts.random;
+    this.clock = parts.clock;
+  }
+
+  /** The operator. A case that uses it has to say so in its needs. */
+  get operator(): Operator {
+    const { operator } = this.#parts;
+    if (!operator) throw new Error('the case uses the operator without needing it');
+    return operator;
+  }
+
+  /** Someone who calls with this token, or without any. */
+  caller(token?: string): Caller {
+    return new Caller(this.session, token === undefined ? {} : bearer(token));
+  }
+
+  /** A device that the target has never seen; decommissioned if the target gets to know it. */
+  async newDevice(keyType: KeyType = 'ecdsa'): Promise<SuiteDevice> {
+    const { runId, names, random, learnSecret } = this.#parts;
+    const serial = random.bytes(8).toString('hex');
+    const device = new SuiteDevice(this.session, {
+      identity: { maker: 'conformance suite', run: runId, serial },
+      key: await this.#parts.keyFor(keyType),
+      names,
+      learnSecret,
+    });
+    this.ownership.owns(`device ${serial}`, async (operator) => {
+      if (!device.known && device.id === '') return;
+      if (!operator) throw new Error('without a user the suite cannot decommission it');
+      const id = device.id || (await operator.findDevice(device.identity))?.id;
+      if (id !== undefined) await operator.decommission(id);
+    });
+    return device;
+  }
+
+  /** A key that belongs to no device yet. */
+  newKey(keyType: KeyType = 'ecdsa'): SigningKey | Promise<SigningKey> {
+    return this.#parts.keyFor(keyType);
+  }
+
+  /** One of the sample artifacts, on the target. */
+  artifact(name: SampleName): Promise<UploadedArtifact> {
+    return this.#parts.artifacts.get(name, this.operator);
+  }
+
+  /** A deployment by the operator, named after the run and aborted in the end. */
+  async deploy(
+    deployment: Omit<NewDeployment, 'name'>,
+  ): Promise<{ readonly id: string; readonly name: string }> {
+    const name = this.newName();
+    const id = await this.operator.deploy({ name, ...deployment });
+    this.ownership.owns(`deployment ${id}`, async (operator) => {
+      await operator?.abort(id);
+    });
+    return { id, name };
+  }
+
+  /** A websocket that the device holds open until the case is over. */
+  async openSocket(device: SuiteDevice): Promise<DeviceSocket> {
+    const socket = await this.session.openSocket(device.request('connect'));
+    this.ownership.owns('socket', async () => socket.destroy());
+    return socket;
+  }
+
+  /** A name that only this run uses. */
+  newName(): string {
+    return `conformance-${this.#parts.runId}-${this.random.bytes(4).toString('hex')}`;
+  }
+
+  /**
+   * Reads until `holds`, since a server may bring about an effect after its answer. Gives the last
+   * value that was read, whether it holds or not: the case judges it.
+   */
+  async settled<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+    const { clock, signal } = this.#parts;
+    const startedMs = clock.monotonicMs();
+    for (;;) {
+      const value = await read();
+      if (holds(value) || clock.monotonicMs() - startedMs >= SETTLE_TIME_LIMIT_MS) return value;
+      await clock.sleep(SETTLE_PAUSE_MS, signal);
+    }
+  }
+}

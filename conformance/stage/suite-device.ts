@@ -1,0 +1,102 @@
+/** One device that the suite plays: an identity, a key, and the calls that a device makes. */
+import type { OperationId, operations } from '../../fixtures/contract/operations.ts';
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { SigningKey } from '../signing/signing-key.ts';
+import { bearer, type CallArguments, Caller } from '../target/call.ts';
+import type { Headers } from '../target/exchange.ts';
+import type { Answer, Session, WireRequest } from '../target/target.ts';
+
+/** What makes an authentication request differ from the one that a good device sends. */
+export interface AuthenticationChanges {
+  /** Members of the AuthRequest that are added or replaced; undefined removes one. */
+  readonly members?: Readonly<Record<string, unknown>>;
+  /** The body as it is sent; wins over `members`. */
+  readonly text?: string;
+  /** What is signed in place of the body that is sent. */
+  readonly signedText?: string;
+  /** Another key than the device's own makes the signature. */
+  readonly signedBy?: SigningKey;
+  /** The signature header as it is sent; null leaves the header out. */
+  readonly signature?: string | null;
+  readonly headers?: Headers;
+}
+
+/** A device of the suite. */
+export class SuiteDevice {
+  readonly identity: Readonly<Record<string, string>>;
+  readonly key: SigningKey;
+  /** The id that the server gave the device; empty until it is known. */
+  id = '';
+  /** The token that the device holds; empty until it got one. */
+  token = '';
+  /** Whether the server may have recorded the device. */
+  known = false;
+  readonly #session: Session;
+  readonly #names: VendorNames;
+  readonly #learnSecret: (secret: string) => void;
+
+  constructor(
+    session: Session,
+    given: {
+      readonly identity: Readonly<Record<string, string>>;
+      readonly key: SigningKey;
+      readonly names: VendorNames;
+      /** Called with each token that the device is granted. */
+      readonly learnSecret: (secret: string) => void;
+    },
+  ) {
+    this.#session = session;
+    this.identity = given.identity;
+    this.key = given.key;
+    this.#names = given.names;
+    this.#learnSecret = given.learnSecret;
+  }
+
+  /** The body of a good authentication request, as text. Spec: AuthRequest */
+  authRequest(members: AuthenticationChanges['members'] = {}): string {
+    return JSON.stringify({
+      id_data: JSON.stringify(this.identity),
+      pubkey: this.key.publicKeyPem,
+      ...members,
+    });
+  }
+
+  /** Sends an authentication request. Spec: Device authentication */
+  async authenticate(changes: AuthenticationChanges = {}): Promise<Answer> {
+    const text = changes.text ?? this.authRequest(changes.members);
+    const signer = changes.signedBy ?? this.key;
+    const signature =
+      changes.signature === undefined
+        ? signer.sign(Buffer.from(changes.signedText ?? text)).toString('base64')
+        : changes.signature;
+    const signatureHeader =
+      signature === null ? {} : { [this.#names.signature.toLowerCase()]: signature };
+    this.known = true;
+    const answer = await new Caller(this.#session).call('post-auth-request', {
+      raw: text,
+      headers: { ...signatureHeader, ...changes.headers },
+    });
+    if (answer.status === 200) this.#learnSecret(answer.text);
+    return answer;
+  }
+
+  /** Calls an operation with the device's token. */
+  call<Id extends OperationId>(
+    id: Id,
+    ...given: CallArguments<(typeof operations)[Id]['path']>
+  ): Promise<Answer> {
+    return this.#caller().call(id, ...given);
+  }
+
+  /** The request that `call` would send. */
+  request<Id extends OperationId>(
+    id: Id,
+    ...given: CallArguments<(typeof operations)[Id]['path']>
+  ): WireRequest {
+    return this.#caller().request(id, ...given);
+  }
+
+  #caller(): Caller {
+    return new Caller(this.#session, this.token === '' ? {} : bearer(this.token));
+  }
+}

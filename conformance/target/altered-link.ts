@@ -1,0 +1,28 @@
+/** Signed links with something changed, as an attacker would change it. */
+
+/** The link with the last query parameter whose name speaks of a signature changed. */
+export function withAlteredSignature(link: string): string {
+  const url = new URL(link);
+  const names = [...url.searchParams.keys()];
+  const name = names.findLast((each) => /sig/i.test(each)) ?? names.at(-1) ?? 'signature';
+  const value = url.searchParams.get(name) ?? '';
+  url.searchParams.set(name, `${value.startsWith('A') ? 'B' : 'A'}${value.slice(1)}`);
+  return url.href;
+}
+
+/** The link with one query parameter set to another value, or removed. */
+export function withParameter(link: string, name: string, value: string | undefined): string {
+  const url = new URL(link);
+  if (value === undefined) url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  return url.href;
+}
+
+/** The link with one segment of its path replaced, counted from the end: 1 is the last. */
+export function withSegment(link: string, fromEnd: number, value: string): string {
+  const url = new URL(link);
+  const segments = url.pathname.split('/');
+  segments[segments.length - fromEnd] = encodeURIComponent(value);
+  url.pathname = segments.join('/');
+  return url.href;
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { NotObservable } from '../expectations.ts';
+import { withAlteredSignature, withParameter, withSegment } from './altered-link.ts';
+import { claimsOf, forged, unsigned, withOtherClaims } from './token-claims.ts';
+
+const link = 'http://host/a/board%202%2F%C3%B8/device?x-svc-expire=2026&x-svc-signature=Abc';
+
+function part(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+const token = `${part({ alg: 'EdDSA' })}.${part({ sub: 'd', iat: 100, exp: 700 })}.Abc`;
+
+function granted(text: string) {
+  return { status: 200, text, bytes: Buffer.from(text), headers: {} };
+}
+
+describe('a link that is altered', () => {
+  it('has another signature and nothing else', () => {
+    expect(withAlteredSignature(link)).toBe(link.replace('=Abc', '=Bbc'));
+  });
+
+  it('has its last parameter altered when none speaks of a signature', () => {
+    expect(withAlteredSignature('http://host/a?b=1&c=2')).toBe('http://host/a?b=1&c=A');
+  });
+
+  it('loses a parameter or gets another value for it', () => {
+    expect(withParameter(link, 'x-svc-expire', undefined)).not.toContain('expire');
+    expect(withParameter(link, 'x-svc-expire', '2099')).toContain('x-svc-expire=2099');
+  });
+
+  it('keeps its other segments encoded as they were', () => {
+    expect(withSegment(link, 1, 'a/b')).toBe(link.replace('/device?', '/a%2Fb?'));
+    expect(withSegment(link, 3, 'z')).toContain('/z/board%202%2F%C3%B8/device?');
+  });
+});
+
+describe('a token that is altered', () => {
+  it('has a forged signature under its own claims', () => {
+    expect(forged(token)).toBe(token.replace(/Abc$/, 'Bbc'));
+  });
+
+  it('lives longer under its own signature', () => {
+    const changed = withOtherClaims(token);
+    expect(claimsOf(granted(changed)).exp).toBe(701);
+    expect(changed.split('.')[2]).toBe('Abc');
+  });
+
+  it('asks for no signature', () => {
+    const [header = '', claims, signature] = unsigned(token).split('.');
+    expect(Buffer.from(header, 'base64url').toString()).toContain('"none"');
+    expect([claims, signature]).toEqual([token.split('.')[1], '']);
+  });
+});
+
+describe('claimsOf', () => {
+  it.each(['opaque', `${part({})}.${part({ exp: 1 })}.x`, 'a.b.c'])(
+    'does not judge the token %s, which tells nothing',
+    (text) => {
+      expect(() => claimsOf(granted(text))).toThrow(NotObservable);
+    },
+  );
+});

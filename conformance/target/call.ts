@@ -1,0 +1,89 @@
+/** Calls of operations by name: path, query and body are put together from the contract's data. */
+import { type Operation, type PathParameter, pathOf } from '../../fixtures/contract/operation.ts';
+import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import type { Headers } from './exchange.ts';
+import type { Answer, Session, WireRequest } from './target.ts';
+
+/** What a call carries beside its path parameters. */
+export interface CallOptions {
+  readonly query?: Readonly<Record<string, string | number | readonly string[]>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is, labelled JSON unless `headers` says otherwise; wins over `body`. */
+  readonly raw?: WireRequest['body'];
+  /** Header names in lower case; these win over the ones that the call would set. */
+  readonly headers?: Headers;
+}
+
+/** The options of a call, and the path parameters where its path has some. */
+export type CallArguments<Path extends string> = [PathParameter<Path>] extends [never]
+  ? [options?: CallOptions]
+  : [options: CallOptions & { readonly path: Readonly<Record<PathParameter<Path>, string>> }];
+
+type Row<Path extends string> = Pick<Operation, 'method'> & { readonly path: Path };
+
+/** The request that calls an operation. */
+export function requestOf<Path extends string>(
+  operation: Row<Path>,
+  ...[options]: CallArguments<Path>
+): WireRequest {
+  const given: CallOptions & { readonly path?: Readonly<Record<string, string>> } = options ?? {};
+  const path = fillPath(operation, given.path ?? {});
+  const body = given.raw ?? (given.body === undefined ? undefined : JSON.stringify(given.body));
+  return {
+    method: operation.method,
+    url: `${path}${queryText(given.query ?? {})}`,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...given.headers,
+    },
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+/** Someone who calls operations of the contract, with or without an Authorization header. */
+export class Caller {
+  readonly session: Session;
+  readonly #headers: Headers;
+
+  constructor(session: Session, headers: Headers = {}) {
+    this.session = session;
+    this.#headers = headers;
+  }
+
+  /** Calls an operation. Throws a TransportFailure when no answer comes. */
+  call<Id extends OperationId>(
+    id: Id,
+    ...given: CallArguments<(typeof operations)[Id]['path']>
+  ): Promise<Answer> {
+    return this.session.send(this.request(id, ...given));
+  }
+
+  /** The request that `call` would send. */
+  request<Id extends OperationId>(
+    id: Id,
+    ...given: CallArguments<(typeof operations)[Id]['path']>
+  ): WireRequest {
+    const request = requestOf<(typeof operations)[Id]['path']>(operations[id], ...given);
+    return { ...request, headers: { ...this.#headers, ...request.headers } };
+  }
+}
+
+/** The header that presents a token. */
+export function bearer(token: string): Headers {
+  return { authorization: `Bearer ${token}` };
+}
+
+/** `pathOf` for a path that is known at run time only. */
+const fillPath = pathOf as (
+  operation: { readonly path: string },
+  parameters: Readonly<Record<string, string>>,
+) => string;
+
+function queryText(query: NonNullable<CallOptions['query']>): string {
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of Array.isArray(value) ? value : [value]) text.append(name, String(each));
+  }
+  return text.size === 0 ? '' : `?${text}`;
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { readCsv } from './csv.ts';
+import { relationsOf } from './link-header.ts';
+
+describe('readCsv', () => {
+  it.each([
+    ['', []],
+    [
+      'a,b\r\n1,2\r\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'a,b\n1,2',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    ['a\n"x, ""y""\nz"\n', [['a'], ['x, "y"\nz']]],
+    [
+      'a,b\n,\n',
+      [
+        ['a', 'b'],
+        ['', ''],
+      ],
+    ],
+    ['a\n""\n', [['a'], ['']]],
+  ])('reads %j', (document, records) => {
+    expect(readCsv(document)).toEqual(records);
+  });
+});
+
+describe('relationsOf', () => {
+  it('names the URL of each relation', () => {
+    const header = '</logs?page=1>; rel="first", </logs?page=3&sort=asc>; rel=next';
+    expect(relationsOf(header)).toEqual({ first: '/logs?page=1', next: '/logs?page=3&sort=asc' });
+  });
+
+  it('finds nothing where there is no header', () => {
+    expect(relationsOf(undefined)).toEqual({});
+  });
+});

@@ -1,0 +1,194 @@
+/**
+ * The server under judgement, seen from the wire: sends requests, bounds them in time and size, and
+ * records each exchange. Knows nothing of operations or of right and wrong.
+ */
+import type { Duplex } from 'node:stream';
+import { Agent, type Dispatcher, request as send } from 'undici';
+import type { Clock } from '../../fixtures/clock.ts';
+import { type DeviceSocket, openDeviceSocket } from './device-socket.ts';
+import { ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
+import { TransportFailure, transportFailureOf } from './transport-failure.ts';
+import { requestUpgrade } from './upgrade.ts';
+
+/** The largest answer that is read. */
+const ANSWER_MAX_BYTES = 16 * 1_048_576;
+
+export interface TargetOptions {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly requestTimeLimitMs: number;
+  /** Certificates to trust beside those that Node trusts. */
+  readonly caPem?: string | undefined;
+}
+
+/** One request as it goes out. */
+export interface WireRequest {
+  readonly method: string;
+  /** A path below the base URL, or an absolute URL such as a link. */
+  readonly url: string;
+  readonly headers?: Headers;
+  readonly body?: Dispatcher.DispatchOptions['body'];
+}
+
+/** One answer as it came in. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+  /** The bytes as UTF-8. */
+  readonly text: string;
+}
+
+/** An answer to an upgrade; the socket is there when the protocol was switched. */
+export interface UpgradeAnswer extends Answer {
+  readonly socket?: Duplex;
+}
+
+/** The target of one run. Its owner closes it. */
+export class Target {
+  readonly options: TargetOptions;
+  readonly #agent: Agent;
+
+  constructor(options: TargetOptions) {
+    this.options = options;
+    const { caPem } = options;
+    this.#agent = new Agent({
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      ...(caPem === undefined ? {} : { connect: { ca: caPem } }),
+    });
+  }
+
+  /** A line to the target with a record of its own; `signal` ends every request on it. */
+  session(signal?: AbortSignal): Session {
+    return new Session(this.options, this.#agent, signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+}
+
+/** A line to the target that records what passes over it. */
+export class Session {
+  readonly record = new ExchangeRecord();
+  readonly #options: TargetOptions;
+  readonly #agent: Agent;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(options: TargetOptions, agent: Agent, signal: AbortSignal | undefined) {
+    this.#options = options;
+    this.#agent = agent;
+    this.#signal = signal;
+  }
+
+  /** The absolute URL of a path below the base URL; an absolute URL stays as it is. */
+  urlOf(pathOrUrl: string): string {
+    return pathOrUrl.startsWith('/') ? `${this.#options.baseUrl}${pathOrUrl}` : pathOrUrl;
+  }
+
+  /** Sends a request. Throws a TransportFailure when no answer of HTTP comes in time. */
+  send(request: WireRequest): Promise<Answer> {
+    return this.#recorded(request, async (url, signal) => {
+      const { method, headers, body } = request;
+      const given = await send(url, {
+        method: method as Dispatcher.HttpMethod,
+        headers: { ...headers },
+        body: body ?? null,
+        signal,
+        dispatcher: this.#agent,
+      });
+      const bytes = await readAnswer(given.body);
+      const answer = answerOf(given.statusCode, given.headers, bytes);
+      return { answer, result: answer };
+    });
+  }
+
+  /** Asks for an upgrade with exactly these headers. Throws a TransportFailure as `send` does. */
+  upgrade(request: WireRequest): Promise<UpgradeAnswer> {
+    return this.#recorded(request, async (url, signal) => {
+      const { caPem } = this.#options;
+      const given = await requestUpgrade({ url, headers: request.headers ?? {}, signal, caPem });
+      const answer = answerOf(given.status, given.headers, given.body);
+      return { answer, result: given.socket ? { ...answer, socket: given.socket } : answer };
+    });
+  }
+
+  /** Opens a websocket as a client does. Throws an ExpectationFailure when that is refused. */
+  openSocket(request: WireRequest): Promise<DeviceSocket> {
+    return this.#recorded(request, async (url, signal) => {
+      const result = await openDeviceSocket({
+        url,
+        headers: request.headers ?? {},
+        signal,
+        lifeSignal: this.#signal,
+        caPem: this.#options.caPem,
+      });
+      return { answer: answerOf(101, {}, Buffer.alloc(0)), result };
+    });
+  }
+
+  async #recorded<T>(
+    request: WireRequest,
+    act: (url: string, signal: AbortSignal) => Promise<{ answer: Answer; result: T }>,
+  ): Promise<T> {
+    const { clock, requestTimeLimitMs } = this.#options;
+    const limit = new AbortController();
+    const timer = clock.after(requestTimeLimitMs, () => {
+      const message = `no whole answer within ${requestTimeLimitMs} ms`;
+      limit.abort(new TransportFailure('request-time-limit', message));
+    });
+    const signal = this.#signal ? AbortSignal.any([limit.signal, this.#signal]) : limit.signal;
+    const startedMs = clock.monotonicMs();
+    const url = this.urlOf(request.url);
+    try {
+      const { answer, result } = await act(url, signal);
+      this.record.add(exchangeOf({ ...request, url }, answer, clock.monotonicMs() - startedMs));
+      return result;
+    } catch (error) {
+      const failure = signal.aborted
+        ? endOf(signal)
+        : (transportFailureOf(error) ?? asError(error));
+      this.record.add(exchangeOf({ ...request, url }, failure, clock.monotonicMs() - startedMs));
+      throw failure;
+    } finally {
+      timer.cancel();
+    }
+  }
+}
+
+/** Why a request was ended from our side. */
+function endOf({ reason }: AbortSignal): TransportFailure {
+  if (reason instanceof TransportFailure) return reason;
+  return new TransportFailure('interrupted', 'the run was interrupted', reason);
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+async function readAnswer(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > ANSWER_MAX_BYTES) {
+      throw new TransportFailure('answer-too-large', `more than ${ANSWER_MAX_BYTES} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function answerOf(
+  status: number,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  bytes: Buffer,
+): Answer {
+  const joined = Object.entries(headers).map(([name, value]) => [
+    name.toLowerCase(),
+    Array.isArray(value) ? value.join(', ') : (value ?? ''),
+  ]);
+  return { status, headers: Object.fromEntries(joined), bytes, text: bytes.toString('utf8') };
+}

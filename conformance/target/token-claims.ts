@@ -1,0 +1,47 @@
+/** What a JWT says of itself. Its signature is the server's own business. */
+import * as v from 'valibot';
+import { expectStatus, expectThat, NotObservable, shownAnswer } from '../expectations.ts';
+import type { Answer } from './target.ts';
+
+const claimsShape = v.looseObject({ exp: v.number(), iat: v.number() });
+
+/** The token of a request that was granted. */
+export function expectToken(answer: Answer): string {
+  expectStatus(answer, 200);
+  expectThat(/^[!-~]+$/.test(answer.text), 'a token as the body', shownAnswer(answer));
+  return answer.text;
+}
+
+/**
+ * When the token of a granted request was issued and when it expires, in Unix seconds. Throws
+ * NotObservable for a token that does not say so, since the contract does not ask it to.
+ */
+export function claimsOf(answer: Answer): v.InferOutput<typeof claimsShape> {
+  const [, claims = ''] = expectToken(answer).split('.');
+  const text = Buffer.from(claims, 'base64url').toString('utf8');
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), claimsShape), text);
+  if (!parsed.success) throw new NotObservable('the token has no claims exp and iat');
+  return parsed.output;
+}
+
+/** The token with one character of its signature changed, so that it no longer verifies. */
+export function forged(token: string): string {
+  const [header = '', claims = '', signature = ''] = token.split('.');
+  const first = signature.startsWith('A') ? 'B' : 'A';
+  return [header, claims, `${first}${signature.slice(1)}`].join('.');
+}
+
+/** The token with its claims changed and its signature kept. */
+export function withOtherClaims(token: string): string {
+  const [header = '', claims = '', signature = ''] = token.split('.');
+  const text = Buffer.from(claims, 'base64url').toString('utf8');
+  const changed = text.replace(/"exp":(\d+)/, (_, exp: string) => `"exp":${Number(exp) + 1}`);
+  return [header, Buffer.from(changed).toString('base64url'), signature].join('.');
+}
+
+/** The claims of the token under a header that asks for no signature at all. */
+export function unsigned(token: string): string {
+  const [, claims = ''] = token.split('.');
+  const header = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
+  return `${header}.${claims}.`;
+}

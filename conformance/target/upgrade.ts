@@ -1,0 +1,61 @@
+/** An upgrade request written header by header, which a websocket library would not let through. */
+import { request as requestPlain } from 'node:http';
+import { request as requestSecure } from 'node:https';
+import type { Duplex } from 'node:stream';
+import type { Headers } from './exchange.ts';
+
+/** The largest body of a refusal that is read. */
+const REFUSAL_MAX_BYTES = 65_536;
+
+export interface UpgradeRequest {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly signal: AbortSignal;
+  readonly caPem?: string | undefined;
+}
+
+export interface UpgradeOutcome {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+  /** There when the server switched protocols; the caller destroys it. */
+  readonly socket?: Duplex;
+}
+
+/** Resolves with the switch of protocols or with the refusal; rejects as node:http does. */
+export function requestUpgrade({
+  url,
+  headers,
+  signal,
+  caPem,
+}: UpgradeRequest): Promise<UpgradeOutcome> {
+  const open = url.startsWith('https:') ? requestSecure : requestPlain;
+  return new Promise((resolve, reject) => {
+    const request = open(url, {
+      headers: { ...headers },
+      signal,
+      agent: false,
+      ...(caPem === undefined ? {} : { ca: caPem }),
+    });
+    request.on('error', reject);
+    request.on('upgrade', (answer, socket) => {
+      const { statusCode = 0 } = answer;
+      resolve({ status: statusCode, headers: answer.headers, body: Buffer.alloc(0), socket });
+    });
+    request.on('response', (answer) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      answer.on('error', reject);
+      answer.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length <= REFUSAL_MAX_BYTES) chunks.push(chunk);
+        else answer.destroy(new Error(`a refusal of more than ${REFUSAL_MAX_BYTES} bytes`));
+      });
+      answer.on('end', () => {
+        const { statusCode = 0 } = answer;
+        resolve({ status: statusCode, headers: answer.headers, body: Buffer.concat(chunks) });
+      });
+    });
+    request.end();
+  });
+}

@@ -1,0 +1,30 @@
+/** A stage on a small server, for tests of what a case has at hand. */
+import { type Clock, systemClock } from '../../fixtures/clock.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { Keyring } from '../stage/keyring.ts';
+import { Operator } from '../stage/operator.ts';
+import { SharedArtifacts } from '../stage/shared-artifacts.ts';
+import { Stage } from '../stage/stage.ts';
+import { Target } from '../target/target.ts';
+
+/** A stage with an operator on the server at the base URL. */
+export function stageOn(baseUrl: string, clock: Clock = systemClock): Stage {
+  const target = new Target({ baseUrl, clock, requestTimeLimitMs: 5000 });
+  const { signal } = new AbortController();
+  const session = target.session(signal);
+  const random = seededRandom('a stage');
+  const keyring = new Keyring();
+  return new Stage({
+    session,
+    operator: new Operator(session, 'user-token'),
+    artifacts: new SharedArtifacts(),
+    keyFor: (keyType) => keyring.keyFor(keyType, random),
+    names: vendorNames('X-SVC'),
+    runId: 'cafe',
+    clock,
+    random,
+    signal,
+    learnSecret: () => undefined,
+  });
+}

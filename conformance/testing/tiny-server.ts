@@ -1,0 +1,47 @@
+/** Small servers for tests that are wrong in one way each. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** A server on any free port of the loopback. */
+interface TinyServer {
+  readonly baseUrl: string;
+  close(): Promise<void>;
+}
+
+/** Key and certificate in PEM. */
+interface Tls {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** Starts a server that does nothing but `listener`; over TLS when there is a certificate. */
+async function startTinyServer(listener: RequestListener, tls?: Tls): Promise<TinyServer> {
+  const server = tls ? createSecureServer(tls, listener) : createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    close: () => closed(server),
+  };
+}
+
+/** The base URL of such a server, which ends with the test. */
+export async function serve(listener: RequestListener, tls?: Tls): Promise<string> {
+  const server = await startTinyServer(listener, tls);
+  onTestFinished(() => server.close());
+  return server.baseUrl;
+}
+
+/** A base URL at which nothing listens any more. */
+export async function deserted(): Promise<string> {
+  const server = await startTinyServer(() => undefined);
+  await server.close();
+  return server.baseUrl;
+}
+
+function closed(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(() => resolve()));
+}

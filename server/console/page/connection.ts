@@ -1,0 +1,69 @@
+/** The way to the control listener: the token, the overview, the stream of events. */
+import { type Activity, isActivity, isOverview, type Overview } from './overview.ts';
+
+const TOKEN_KEY = 'fleetbed-control-token';
+
+/** The control listener does not accept the token. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused';
+}
+
+/** The token of the address's fragment, which is then taken out of the address bar, or the kept one. */
+export function knownToken(): string | undefined {
+  const given = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (given) {
+    keepToken(given);
+    history.replaceState(null, '', location.pathname);
+  }
+  return sessionStorage.getItem(TOKEN_KEY) ?? undefined;
+}
+
+/** Keeps the token for as long as this tab lives. */
+export function keepToken(token: string): void {
+  sessionStorage.setItem(TOKEN_KEY, token);
+}
+
+export function forgetToken(): void {
+  sessionStorage.removeItem(TOKEN_KEY);
+}
+
+/** The state of the server. @throws TokenRefused, TypeError when the server cannot be reached */
+export async function readOverview(token: string): Promise<Overview> {
+  const answer = await ask('/overview', token);
+  const body: unknown = await answer.json();
+  if (isOverview(body)) return body;
+  throw new Error('the server answered with something that is no overview');
+}
+
+/**
+ * Follows the stream of answered requests until it ends or the signal aborts.
+ * @throws TokenRefused, TypeError when the server cannot be reached or goes away
+ */
+export async function followActivity(
+  token: string,
+  onActivity: (activity: Activity) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const answer = await ask('/events', token, signal);
+  const lines = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (let read = await lines?.read(); read && !read.done; read = await lines?.read()) {
+    const messages = (rest + read.value).split('\n\n');
+    rest = messages.pop() ?? '';
+    for (const activity of messages.flatMap(activitiesIn)) onActivity(activity);
+  }
+}
+
+function activitiesIn(message: string): Activity[] {
+  const data = /^data: (.*)$/m.exec(message)?.[1];
+  const value: unknown = data === undefined ? undefined : JSON.parse(data);
+  return isActivity(value) ? [value] : [];
+}
+
+async function ask(path: string, token: string, signal?: AbortSignal): Promise<Response> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const answer = await fetch(path, { headers, ...(signal && { signal }) });
+  if (answer.status === 401) throw new TokenRefused();
+  if (answer.ok) return answer;
+  throw new Error(`the server answered ${answer.status}`);
+}

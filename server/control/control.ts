@@ -1,0 +1,144 @@
+/**
+ * The control listener: the console page and what it reads. Not a part of the API; it listens on
+ * its own port and, but for the page itself and readiness, answers only to the control token.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import type { Clock } from '../../fixtures/clock.ts';
+import { consoleAssets, readAsset } from '../console/assets.ts';
+import type { Log } from '../log.ts';
+import { EventStreams } from './event-stream.ts';
+import { type ControlSource, type Overview, overviewMax } from './source.ts';
+import { tokenCheck } from './token.ts';
+
+export interface ControlOptions {
+  readonly host: string;
+  /** 0 means any free port. */
+  readonly port: number;
+  /** The secret that callers must show as a Bearer token. */
+  readonly controlToken: string;
+  readonly source: ControlSource;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+export interface RunningControl {
+  /** Without a slash at the end. */
+  readonly url: string;
+  /** Ends every stream and connection. */
+  close(): Promise<void>;
+}
+
+/** Nothing but our own files runs or shows in the page, and no other page may frame it. */
+const pageHeaders = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+} as const;
+
+/**
+ * Starts the listener; resolves once it accepts connections.
+ * Rejects with Node's own error (`code` EADDRINUSE, `port`) when the port is busy.
+ */
+export async function startControl(options: ControlOptions): Promise<RunningControl> {
+  const streams = new EventStreams(options.source, options.clock);
+  const server = createServer(controlApp(options, streams));
+  await listening(server, options);
+  const { address, port, family } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        streams.close();
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listening(server: Server, { host, port }: ControlOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function controlApp({ controlToken, source, log }: ControlOptions, streams: EventStreams): Express {
+  const app = express().disable('x-powered-by').disable('etag');
+  app.use((_, response, next) => {
+    response.set(pageHeaders);
+    next();
+  });
+  for (const asset of consoleAssets) {
+    route(app, asset.path, async (_, response) => {
+      response.type(asset.mediaType).send(await readAsset(asset));
+    });
+  }
+  route(app, '/ready', (_, response) => response.json({ ready: true }));
+  app.use(requireToken(controlToken));
+  route(app, '/overview', (_, response) => response.json(bounded(source.overview())));
+  route(app, '/events', (request, response) => {
+    if (request.method === 'HEAD') refuse(response, 405, 'only GET reads the stream of events');
+    else if (streams.full) refuse(response, 503, 'too many readers of events; close one of them');
+    else streams.open(response);
+  });
+  app.use((request, response) => refuse(response, 404, `there is nothing at ${request.path}`));
+  app.use((fault: unknown, _: Request, response: Response, next: NextFunction) => {
+    log.error('the control listener failed', fault);
+    if (response.headersSent) next(fault);
+    else refuse(response, 500, 'internal error');
+  });
+  return app;
+}
+
+type Handler = (request: Request, response: Response) => unknown;
+
+/** Mounts a path that can only be read. */
+function route(app: Express, path: string, handler: Handler): void {
+  const handlers = app.route(path);
+  handlers.get(async (request, response) => {
+    await handler(request, response);
+  });
+  handlers.all((request, response) => {
+    response.set('Allow', 'GET, HEAD');
+    refuse(response, 405, `${request.method} is not possible at ${path}, only GET is`);
+  });
+}
+
+function requireToken(controlToken: string) {
+  const isAllowed = tokenCheck(controlToken);
+  return (request: Request, response: Response, next: NextFunction): void => {
+    if (isAllowed(request.headers.authorization)) {
+      next();
+      return;
+    }
+    response.set('WWW-Authenticate', 'Bearer realm="fleetbed control"');
+    refuse(response, 401, 'the control token is missing or wrong; fleetbed serve prints it');
+  };
+}
+
+function refuse(response: Response, status: number, error: string): void {
+  response.status(status).json({ error });
+}
+
+function bounded(overview: Overview): Overview {
+  return {
+    ...overview,
+    devices: overview.devices.slice(0, overviewMax.devices),
+    deployments: overview.deployments.slice(0, overviewMax.deployments),
+  };
+}

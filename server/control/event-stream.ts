@@ -1,0 +1,68 @@
+/** Activity as server-sent events. A reader that does not keep up is dropped, never waited for. */
+import type { Response } from 'express';
+import type { Clock } from '../../fixtures/clock.ts';
+import type { ControlSource } from './source.ts';
+
+/** Bytes that may wait for one reader. */
+const PENDING_MAX_BYTES = 262_144;
+
+/** Readers at the same time. */
+const READERS_MAX = 32;
+
+/** A word in the silence, so that nobody in between takes the connection for dead. */
+const HEARTBEAT_MS = 15_000;
+
+/** The readers of one control listener. */
+export class EventStreams {
+  readonly #source: ControlSource;
+  readonly #clock: Clock;
+  /** Each reader with what ends its subscription. */
+  readonly #readers = new Map<Response, () => void>();
+
+  constructor(source: ControlSource, clock: Clock) {
+    this.#source = source;
+    this.#clock = clock;
+  }
+
+  get full(): boolean {
+    return this.#readers.size >= READERS_MAX;
+  }
+
+  /** Sends every event from now on until the reader goes away. */
+  open(reader: Response): void {
+    reader.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+    reader.write(': connected\n\n');
+    const unsubscribe = this.#source.subscribe((event) =>
+      this.#send(reader, `event: activity\ndata: ${JSON.stringify(event)}\n\n`),
+    );
+    const heartbeat = this.#clock.every(HEARTBEAT_MS, () => this.#send(reader, ': still here\n\n'));
+    this.#readers.set(reader, () => {
+      unsubscribe();
+      heartbeat.cancel();
+    });
+    reader.on('close', () => this.#forget(reader));
+  }
+
+  /** Ends every stream. */
+  close(): void {
+    for (const reader of [...this.#readers.keys()]) {
+      this.#forget(reader);
+      reader.end();
+    }
+  }
+
+  #send(reader: Response, message: string): void {
+    if (reader.writableLength <= PENDING_MAX_BYTES) {
+      reader.write(message);
+      return;
+    }
+    this.#forget(reader);
+    reader.destroy();
+  }
+
+  /** Nothing may be written to a reader once it has ended. */
+  #forget(reader: Response): void {
+    this.#readers.get(reader)?.();
+    this.#readers.delete(reader);
+  }
+}

@@ -1,0 +1,47 @@
+/** The signature algorithms of devices as a table. Spec: Device authentication */
+import { constants, type KeyObject, verify } from 'node:crypto';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+
+interface KeyAlgorithm {
+  readonly keyType: KeyType;
+  /** True when the key is of this algorithm. */
+  readonly detects: (key: KeyObject) => boolean;
+  /** Why a key of this algorithm is not taken all the same. */
+  readonly unfit?: (key: KeyObject) => string | undefined;
+  /** True when `signature` is this key's over exactly `signed`. */
+  readonly verifies: (signed: Uint8Array, key: KeyObject, signature: Uint8Array) => boolean;
+}
+
+/** Shorter keys are broken, longer ones make every verification a burden. */
+const RSA_MODULUS_BITS = { least: 1024, most: 8192 };
+
+export const keyAlgorithms: readonly KeyAlgorithm[] = [
+  {
+    // RFC 2313: PKCS#1 v1.5 over SHA-256.
+    keyType: 'rsa',
+    detects: (key) => key.asymmetricKeyType === 'rsa',
+    unfit: (key) => {
+      const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+      const { least, most } = RSA_MODULUS_BITS;
+      return bits >= least && bits <= most
+        ? undefined
+        : `is an RSA key of ${bits} bits; use ${least} to ${most}`;
+    },
+    verifies: (signed, key, signature) =>
+      verify('sha256', signed, { key, padding: constants.RSA_PKCS1_PADDING }, signature),
+  },
+  {
+    // ANSI X9.62: ASN.1 SEQUENCE of R and S over SHA-256.
+    keyType: 'ecdsa',
+    detects: (key) =>
+      key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1',
+    verifies: (signed, key, signature) =>
+      verify('sha256', signed, { key, dsaEncoding: 'der' }, signature),
+  },
+  {
+    // RFC 8032: Ed25519 over the message itself, with no digest before it.
+    keyType: 'ed25519',
+    detects: (key) => key.asymmetricKeyType === 'ed25519',
+    verifies: (signed, key, signature) => verify(null, signed, key, signature),
+  },
+];

@@ -1,0 +1,80 @@
+/** Reading a device's public key: SubjectPublicKeyInfo in PEM, of a supported algorithm only. Spec: AuthRequest */
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { keyAlgorithms } from './key-algorithms.ts';
+
+/** A key that was read; `pem` is its one normalised text, so that equal keys are equal texts. */
+export interface PublicKey {
+  readonly keyType: KeyType;
+  readonly key: KeyObject;
+  readonly pem: string;
+}
+
+/** Why a text is not a key that we take. */
+export interface UnusableKey {
+  readonly because: string;
+}
+
+const pemBlock = /^-----BEGIN ([A-Z0-9 ]+)-----[A-Za-z0-9+/=\s]*-----END \1-----$/;
+
+/** An RSA key of 8192 bits takes 1500; the rest is room for other line lengths. */
+const TEXT_MAX_CHARACTERS = 16_384;
+
+/** Parsing PEM costs more than verifying, so keys seen lately are held. */
+const HELD_KEYS_MAX = 20_000;
+const held = new Map<string, PublicKey>();
+
+/** Reads a key, or says what is wrong with it. */
+export function readPublicKey(text: string): PublicKey | UnusableKey {
+  const known = held.get(text);
+  if (known) return known;
+  const read = parse(text);
+  if ('because' in read) return read;
+  if (held.size >= HELD_KEYS_MAX) held.clear();
+  held.set(text, read);
+  return read;
+}
+
+function parse(text: string): PublicKey | UnusableKey {
+  if (text.length > TEXT_MAX_CHARACTERS) {
+    return { because: `has more than ${TEXT_MAX_CHARACTERS} characters` };
+  }
+  const [, label] = pemBlock.exec(text.trim()) ?? [];
+  if (label === undefined) return { because: 'is not a single PEM block' };
+  if (label !== 'PUBLIC KEY') {
+    return {
+      because: `is a PEM block of type "${label}"; send SubjectPublicKeyInfo, "PUBLIC KEY"`,
+    };
+  }
+  const key = toKeyObject(text);
+  if (!key) return { because: 'cannot be decoded as SubjectPublicKeyInfo' };
+  const algorithm = keyAlgorithms.find(({ detects }) => detects(key));
+  if (!algorithm) {
+    return {
+      because: `has an unsupported algorithm (${describe(key)}); use RSA, ECDSA P-256 or Ed25519`,
+    };
+  }
+  const unfit = algorithm.unfit?.(key);
+  if (unfit) return { because: unfit };
+  const plain = withoutVariants(key);
+  const pem = plain.export({ type: 'spki', format: 'pem' }).toString();
+  return { keyType: algorithm.keyType, key: plain, pem };
+}
+
+/** SubjectPublicKeyInfo has several texts for one key (point compressed, curve spelled out). */
+function withoutVariants(key: KeyObject): KeyObject {
+  return createPublicKey({ key: key.export({ format: 'jwk' }), format: 'jwk' });
+}
+
+function toKeyObject(text: string): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: text.trim(), format: 'pem', type: 'spki' });
+  } catch {
+    return undefined;
+  }
+}
+
+function describe(key: KeyObject): string {
+  const curve = key.asymmetricKeyDetails?.namedCurve;
+  return curve ?? key.asymmetricKeyType ?? 'unknown';
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/random.ts';
+import { digestOf } from './digest.ts';
+import { createLinkSigner, type SignedLink } from './link-signature.ts';
+import { hashPassword, passwordFits } from './passwords.ts';
+
+describe('the signature of a link', () => {
+  const link: SignedLink = { path: '/a/b', expire: '2026-01-01T00:00:00Z', tenantId: '' };
+  const signer = createLinkSigner(seededRandom('links'));
+  const signature = signer.sign(link);
+
+  it('fits the link that it was made for', () => {
+    expect(signature).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(signer.verifies(link, signature)).toBe(true);
+  });
+
+  it.each<[string, Partial<SignedLink>]>([
+    ['path', { path: '/a/c' }],
+    ['letters of the path', { path: '/A/b' }],
+    ['expiry', { expire: '2026-01-01T00:00:01Z' }],
+    ['tenant', { tenantId: 't' }],
+    ['path that swallows the next line', { path: '/a/b\nexpire=2026', expire: '' }],
+  ])('does not fit another %s', (_, change) => {
+    expect(signer.verifies({ ...link, ...change }, signature)).toBe(false);
+  });
+
+  it.each(['', signature.slice(1), `${signature}=`, signature.toLowerCase(), '\u00e9'.repeat(43)])(
+    'does not fit when it is written otherwise: %s',
+    (text) => {
+      expect(signer.verifies(link, text)).toBe(false);
+    },
+  );
+
+  it('does not fit under another secret', () => {
+    expect(createLinkSigner(seededRandom('other')).verifies(link, signature)).toBe(false);
+  });
+});
+
+describe('a password', () => {
+  const stored = hashPassword('correct horse', seededRandom('salt'));
+
+  it('fits its hash', () => {
+    expect(passwordFits('correct horse', stored)).toBe(true);
+  });
+
+  it.each(['', 'correct hors', 'correct horse ', 'Correct horse', 'correct\0horse', stored])(
+    'does not fit when it is another one: %j',
+    (password) => {
+      expect(passwordFits(password, stored)).toBe(false);
+    },
+  );
+
+  it('is nowhere in its hash, and hashed otherwise each time', () => {
+    const random = seededRandom('salts');
+    const [first, second] = [hashPassword('abcdefgh', random), hashPassword('abcdefgh', random)];
+    expect(first).not.toBe(second);
+    expect(first).not.toContain('abcdefgh');
+    expect(passwordFits('abcdefgh', first) && passwordFits('abcdefgh', second)).toBe(true);
+  });
+});
+
+describe('a digest', () => {
+  it('is SHA-256 in hexadecimal', () => {
+    expect(digestOf('abc')).toBe(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
+    expect(digestOf('abd')).not.toBe(digestOf('abc'));
+  });
+});

@@ -1,0 +1,148 @@
+import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/random.ts';
+import { createTokenIssuer, type TokenClaims } from './tokens.ts';
+
+const seed = 'tokens';
+const issuer = createTokenIssuer(seededRandom(seed));
+const issuedAt = 1_795_262_400;
+const claims: TokenClaims = { kind: 'device', subject: 'd-1', id: 'a-1', expiresAt: issuedAt + 60 };
+const token = issuer.issue(claims, issuedAt);
+
+/** The issuer's own private key, made from the same seed. */
+function keyOfIssuer(): KeyObject {
+  const prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+  const der = Buffer.concat([prefix, seededRandom(seed).bytes(32)]);
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+function encoded(part: unknown): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
+
+function decoded(part: number): unknown {
+  return JSON.parse(Buffer.from(token.split('.')[part] ?? '', 'base64url').toString());
+}
+
+/** A token with other parts, signed with the issuer's key all the same. */
+function forged(header: unknown, payload: unknown = decoded(1)): string {
+  const signed = `${encoded(header)}.${encoded(payload)}`;
+  return `${signed}.${sign(null, Buffer.from(signed), keyOfIssuer()).toString('base64url')}`;
+}
+
+function hs256(header: object, key: string | Buffer): string {
+  const signed = `${encoded(header)}.${encoded(decoded(1))}`;
+  return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
+}
+
+function refusal(text: string): string {
+  const read = issuer.read(text);
+  if (!('because' in read)) throw new Error('the token was taken');
+  return read.because;
+}
+
+describe('a token', () => {
+  it('names algorithm, device, authentication set and times, and nothing secret', () => {
+    expect(decoded(0)).toEqual({ alg: 'EdDSA', typ: 'JWT' });
+    expect(decoded(1)).toEqual({
+      jti: 'a-1',
+      sub: 'd-1',
+      iss: 'fleetbed',
+      iat: issuedAt,
+      exp: issuedAt + 60,
+      'svc.device': true,
+    });
+  });
+
+  it.each<TokenClaims>([
+    claims,
+    { kind: 'user', subject: 'u-1', id: 'l-1', expiresAt: issuedAt },
+    { kind: 'user', subject: 'u-1', id: 'l-1' },
+  ])('says what it was issued for: $kind', (given) => {
+    expect(issuer.read(issuer.issue(given, issuedAt))).toEqual(given);
+  });
+
+  it('is the same for the same seed, and of no use elsewhere', () => {
+    expect(createTokenIssuer(seededRandom(seed)).read(token)).toEqual(claims);
+    const other = createTokenIssuer(seededRandom('other'));
+    expect(other.read(token)).toEqual({ because: 'has a signature that does not verify' });
+  });
+});
+
+describe('what is no token of ours', () => {
+  const publicKey = createPublicKey(keyOfIssuer());
+  const publicPem = publicKey.export({ type: 'spki', format: 'pem' });
+  const publicDer = publicKey.export({ type: 'spki', format: 'der' });
+  const [head = '', payload = '', signature = ''] = token.split('.');
+
+  it.each([
+    ['nothing', ''],
+    ['dots', '..'],
+    ['one part', head],
+    ['two parts', `${head}.${payload}`],
+    ['four parts', `${token}.${signature}`],
+    ['no header', `.${payload}.${signature}`],
+    ['no payload', `${head}..${signature}`],
+    ['no signature', `${head}.${payload}.`],
+    ['parts in another order', `${payload}.${head}.${signature}`],
+    ['a signature with a stray character', `${token}!`],
+    ['a signature with padding', `${token}==`],
+    ['a signature with a line break', `${token}\n`],
+    ['a signature in standard base64', `${head}.${payload}.${standardOf(signature)}`],
+  ])('is refused: %s', (_, text) => {
+    expect(refusal(text)).not.toBe('');
+  });
+
+  it.each([
+    ['alg none and no signature', `${encoded({ alg: 'none', typ: 'JWT' })}.${payload}.`],
+    ['alg none and a signature', forged({ alg: 'none', typ: 'JWT' })],
+    ['HS256 with the public key as PEM', hs256({ alg: 'HS256', typ: 'JWT' }, String(publicPem))],
+    ['HS256 with the public key as DER', hs256({ alg: 'HS256', typ: 'JWT' }, publicDer)],
+    ['HS256 under our own header', hs256({ alg: 'EdDSA', typ: 'JWT' }, publicDer)],
+    ['alg in small letters', forged({ alg: 'eddsa', typ: 'JWT' })],
+    ['another order of the header', forged({ typ: 'JWT', alg: 'EdDSA' })],
+    ['a header that names a key', forged({ alg: 'EdDSA', typ: 'JWT', kid: '../../etc/passwd' })],
+    ['a header with a key of its own', forged({ alg: 'EdDSA', typ: 'JWT', jwk: {} })],
+    ['RS256', forged({ alg: 'RS256', typ: 'JWT' })],
+  ])('is refused whatever its header asks for: %s', (_, text) => {
+    expect(refusal(text)).toMatch(/not issued by this server|does not verify/);
+  });
+
+  it.each([
+    ['another device', { ...claimsPart(), sub: 'd-2' }],
+    ['another set', { ...claimsPart(), jti: 'a-2' }],
+    ['a later end', { ...claimsPart(), exp: issuedAt + 61 }],
+    ['no end', (({ exp: _, ...rest }) => rest)(claimsPart())],
+    ['a user', { ...claimsPart(), 'svc.user': true, 'svc.device': false }],
+    ['the same, written with spaces', JSON.stringify(claimsPart(), null, 1)],
+  ])('is refused with an altered payload: %s', (_, altered) => {
+    expect(refusal(`${head}.${encoded(altered)}.${signature}`)).toContain('does not verify');
+  });
+
+  it('is refused with any one character of the signature altered', () => {
+    for (let index = 0; index < signature.length; index += 1) {
+      const other = signature[index] === 'A' ? 'B' : 'A';
+      const altered = signature.slice(0, index) + other + signature.slice(index + 1);
+      expect(refusal(`${head}.${payload}.${altered}`)).toContain('does not verify');
+    }
+  });
+
+  it.each([
+    ['no set', { sub: 'd' }],
+    ['no subject', { jti: 'a' }],
+    ['a subject that is no text', { jti: 'a', sub: 7 }],
+    ['an end that is no number', { jti: 'a', sub: 'd', exp: 'soon' }],
+    ['no object', ['a']],
+    ['null', null],
+  ])('is refused even with our signature when claims are missing: %s', (_, altered) => {
+    expect(refusal(forged({ alg: 'EdDSA', typ: 'JWT' }, altered))).toBe('lacks claims');
+  });
+});
+
+function claimsPart(): Record<string, unknown> {
+  return decoded(1) as Record<string, unknown>;
+}
+
+function standardOf(base64url: string): string {
+  return Buffer.from(base64url, 'base64url').toString('base64');
+}

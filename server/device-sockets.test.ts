@@ -1,0 +1,305 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../fixtures/contract/limits.ts';
+import { operations } from '../fixtures/contract/operations.ts';
+import { type AcceptedDevice, acceptedDevice } from './testing/test-device.ts';
+import { startOfTest, startTestServer, type TestServer } from './testing/test-server.ts';
+import { endOf, openSocket, presenceAs, presenceOf, sampleKey } from './testing/test-sockets.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeEach(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'socket');
+});
+
+afterEach(() => server.close());
+
+/** ISO time `seconds` after the start. */
+function at(seconds: number): string {
+  return new Date(startOfTest + seconds * 1000).toISOString();
+}
+
+/** Lets what has been sent arrive: server and client share this process and its loopback. */
+async function settle(): Promise<void> {
+  for (let trip = 0; trip < 5; trip += 1) await presenceOf(server, device);
+}
+
+describe('presence', () => {
+  it('is disconnected before the first connection', async () => {
+    expect(await presenceOf(server, device)).toEqual({
+      device_id: device.id,
+      status: 'disconnected',
+      created_ts: at(0),
+      updated_ts: at(0),
+    });
+  });
+
+  it('is connected from the handshake on, and disconnected from the end on, with times', async () => {
+    server.clock.advance(1000);
+    const socket = await openSocket(server, device);
+    expect(await presenceOf(server, device)).toEqual({
+      device_id: device.id,
+      status: 'connected',
+      created_ts: at(1),
+      updated_ts: at(1),
+    });
+    server.clock.advance(1000);
+    socket.close(1000);
+    expect(await endOf(socket)).toEqual({ code: 1000, reason: '' });
+    expect(await presenceAs(server, device, 'disconnected')).toMatchObject({
+      created_ts: at(1),
+      updated_ts: at(2),
+    });
+  });
+
+  it.each(['terminate', 'close'] as const)('ends when the device goes by %s', async (how) => {
+    const socket = await openSocket(server, device);
+    socket[how]();
+    expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
+  });
+
+  it('is of one device: another stays as it is', async () => {
+    const other = await acceptedDevice(server, 'other');
+    const sockets = [await openSocket(server, device), await openSocket(server, other)];
+    sockets[0]?.terminate();
+    await presenceAs(server, device, 'disconnected');
+    expect((await presenceOf(server, other)).status).toBe('connected');
+  });
+
+  it('of an unknown device is 404, and 401 to devices', async () => {
+    const parameters = { id: '00000000-0000-4000-8000-000000000000' };
+    const unknown = { token: server.adminToken, parameters };
+    expect((await server.call('get-connection', unknown)).status).toBe(404);
+    const own = { token: device.token, parameters: { id: device.id } };
+    expect((await server.call('get-connection', own)).status).toBe(401);
+  });
+});
+
+describe('a second socket of a device', () => {
+  it('replaces the first, which ends without a close frame; presence stays connected', async () => {
+    const first = await openSocket(server, device);
+    const ended = endOf(first);
+    server.clock.advance(1000);
+    const second = await openSocket(server, device);
+    expect(await ended).toEqual({ code: 1006, reason: '' });
+    await settle();
+    expect(await presenceOf(server, device)).toMatchObject({
+      status: 'connected',
+      updated_ts: at(1),
+    });
+    second.ping('still here');
+    expect(String((await once(second, 'pong'))[0])).toBe('still here');
+  });
+
+  it('is the one whose end counts', async () => {
+    const first = await openSocket(server, device);
+    const ended = endOf(first);
+    const second = await openSocket(server, device);
+    await ended;
+    second.terminate();
+    expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
+  });
+
+  it('is only one of ten at once: nine end', async () => {
+    const sockets = await Promise.all(Array.from({ length: 10 }, () => openSocket(server, device)));
+    await settle();
+    expect(sockets.filter(({ readyState }) => readyState === 1)).toHaveLength(1);
+    expect((await presenceOf(server, device)).status).toBe('connected');
+  });
+});
+
+describe('the heartbeat', () => {
+  it('is a ping after 30 s that names the 60 s of silence', async () => {
+    const socket = await openSocket(server, device);
+    let pings = 0;
+    socket.on('ping', () => {
+      pings += 1;
+    });
+    server.clock.advance(29_999);
+    await settle();
+    expect(pings).toBe(0);
+    const pinged = once(socket, 'ping');
+    server.clock.advance(1);
+    expect(String((await pinged)[0])).toBe('60');
+  });
+
+  it('cuts a device that is silent for 60 s, and not a millisecond earlier', async () => {
+    const socket = await openSocket(server, device, { autoPong: false });
+    const pinged = once(socket, 'ping');
+    server.clock.advance(30_000);
+    await pinged;
+    server.clock.advance(29_999);
+    await settle();
+    expect((await presenceOf(server, device)).status).toBe('connected');
+    const ended = endOf(socket);
+    server.clock.advance(1);
+    expect((await ended).code).toBe(1006);
+    expect((await presenceAs(server, device, 'disconnected')).updated_ts).toBe(at(60));
+  });
+
+  it.each([
+    ['its pongs', { autoPong: true }, () => undefined],
+    ['pings of its own', { autoPong: false }, (socket: { ping(): void }) => socket.ping()],
+    ['messages', { autoPong: false }, (socket: { send(text: string): void }) => socket.send('')],
+  ])('keeps a device that is heard by %s', async (_, options, speak) => {
+    const socket = await openSocket(server, device, options);
+    for (let beat = 1; beat <= 6; beat += 1) {
+      const pinged = once(socket, 'ping');
+      server.clock.advance(30_000);
+      await pinged;
+      speak(socket);
+      await settle();
+    }
+    expect(await presenceOf(server, device)).toMatchObject({
+      status: 'connected',
+      updated_ts: at(0),
+    });
+  });
+});
+
+describe('what a device sends', () => {
+  it.each([
+    ['text', 'hello', {}],
+    ['nothing', '', {}],
+    ['bytes', Buffer.from([0x80, 0xff]), {}],
+    ['8 MiB', Buffer.alloc(limits.websocketMessageMaxBytes), {}],
+  ])('%s is taken, and the socket stays', async (_, message, options) => {
+    const socket = await openSocket(server, device);
+    socket.send(message, options);
+    socket.ping();
+    await once(socket, 'pong');
+    expect(socket.readyState).toBe(1);
+  });
+
+  it('a message over 8 MiB closes the socket with 1009', async () => {
+    const socket = await openSocket(server, device);
+    const ended = endOf(socket);
+    socket.send(Buffer.alloc(limits.websocketMessageMaxBytes + 1));
+    expect((await ended).code).toBe(1009);
+    expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
+  });
+
+  it('many frames that are one message over 8 MiB close it too', async () => {
+    const socket = await openSocket(server, device);
+    const ended = endOf(socket);
+    for (let part = 0; part < 9; part += 1) {
+      socket.send(Buffer.alloc(1_048_576), { fin: part === 8 }, () => undefined);
+    }
+    expect((await ended).code).toBe(1009);
+  });
+
+  it('text that is not UTF-8 closes it with 1007', async () => {
+    const socket = await openSocket(server, device);
+    const ended = endOf(socket);
+    socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
+    expect((await ended).code).toBe(1007);
+  });
+});
+
+/** A bare connection after a good handshake; it answers nothing that the server sends. */
+async function bareConnection() {
+  const { hostname, port } = new URL(server.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    [
+      `GET ${operations.connect.path} HTTP/1.1`,
+      `Host: ${hostname}:${port}`,
+      `Authorization: Bearer ${device.token}`,
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      `Sec-WebSocket-Key: ${sampleKey}`,
+      '\r\n',
+    ].join('\r\n'),
+  );
+  const [head] = (await once(socket, 'data')) as [Buffer];
+  expect(head.toString()).toMatch(/^HTTP\/1\.1 101 /);
+  return socket;
+}
+
+describe('a broken client', () => {
+  it.each([
+    ['an unmasked frame', Buffer.from([0x81, 0x01, 0x61])],
+    ['an unknown kind of frame', Buffer.from([0x83, 0x80, 0, 0, 0, 0])],
+    ['a reserved bit', Buffer.from([0xc1, 0x80, 0, 0, 0, 0])],
+    ['a ping that is too long', Buffer.from([0x89, 0xfe, 0, 126, 0, 0, 0, 0])],
+    ['plain HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+  ])('that sends %s is closed with 1002 and leaves', async (_, bytes) => {
+    const socket = await bareConnection();
+    socket.write(bytes);
+    const [frame] = (await once(socket, 'data')) as [Buffer];
+    expect([frame.readUInt8(0), frame.readUInt16BE(2)]).toEqual([0x88, 1002]);
+    socket.destroy();
+    expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
+  });
+
+  it('that goes in the middle of a frame leaves', async () => {
+    const socket = await bareConnection();
+    socket.end(Buffer.from([0x82, 0xfe]));
+    expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
+    socket.destroy();
+  });
+});
+
+describe('the end of the server', () => {
+  it('closes every socket with 1001', async () => {
+    const other = await acceptedDevice(server, 'other');
+    const sockets = [await openSocket(server, device), await openSocket(server, other)];
+    const ends = sockets.map(endOf);
+    await server.close();
+    for (const end of ends) {
+      expect(await end).toEqual({ code: 1001, reason: 'server shutting down' });
+    }
+  });
+
+  it('does not wait longer than a second for a device that does not answer', async () => {
+    const socket = await bareConnection();
+    const ended = once(socket, 'close');
+    const closed = server.close();
+    const [frame] = (await once(socket, 'data')) as [Buffer];
+    expect([frame.readUInt8(0), frame.readUInt16BE(2)]).toEqual([0x88, 1001]);
+    server.clock.advance(1000);
+    await closed;
+    await ended;
+  });
+});
+
+describe('a device that comes back at once while the server ends', () => {
+  it('is turned away and does not keep the server from ending', async () => {
+    const eager = await acceptedDevice(server, 'eager');
+    const silent = await bareConnection();
+    const first = await openSocket(server, eager);
+    const ended = endOf(first);
+    const closed = server.close();
+    await ended;
+    await expect(openSocket(server, eager)).rejects.toThrow();
+    server.clock.advance(1000);
+    await closed;
+    silent.destroy();
+  });
+});
+
+describe('a decommissioned device', () => {
+  it('loses its socket', async () => {
+    const socket = await openSocket(server, device);
+    const ended = endOf(socket);
+    const call = { token: server.adminToken, parameters: { id: device.id } };
+    await server.call('decommission-device', call);
+    expect(await ended).toEqual({ code: 1008, reason: 'decommissioned' });
+    expect((await server.call('get-connection', call)).status).toBe(404);
+  });
+
+  it('begins anew as disconnected when it comes back', async () => {
+    const socket = await openSocket(server, device);
+    const ended = endOf(socket);
+    const call = { token: server.adminToken, parameters: { id: device.id } };
+    await server.call('decommission-device', call);
+    await ended;
+    const again = await acceptedDevice(server, 'socket');
+    expect(again.id).not.toBe(device.id);
+    expect((await presenceOf(server, again)).status).toBe('disconnected');
+  });
+});

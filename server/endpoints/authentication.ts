@@ -1,0 +1,130 @@
+/** Authentication requests of devices. Spec: Device authentication */
+import { limits } from '../../fixtures/contract/limits.ts';
+import { audit, deviceActor, deviceObject } from '../audit.ts';
+import { signatureFits } from '../crypto/device-signature.ts';
+import { type PublicKey, readPublicKey } from '../crypto/public-key.ts';
+import { defineEndpoint, type RequestContext } from '../http/endpoint.ts';
+import { refuse } from '../http/refusal.ts';
+import { type AuthOutcome, type AuthSituation, authOutcomes } from '../rules/authentication.ts';
+import { readIdentity } from '../rules/identity.ts';
+import type { StoredAuthSet, StoredDevice } from '../store/devices.ts';
+
+export const postAuthRequest = defineEndpoint('post-auth-request', ({ body }, context) => {
+  const identity = readIdentity(body.id_data);
+  if ('because' in identity) return refuse.malformed(`body: id_data: ${identity.because}`);
+  const key = readPublicKey(body.pubkey);
+  if ('because' in key) return refuse.malformed(`body: pubkey: ${key.because}`);
+  const { signature } = context.names;
+  const given = context.request.headers[signature.toLowerCase()];
+  if (typeof given !== 'string' || given === '') {
+    return refuse.malformed(`the ${signature} header is missing or empty`);
+  }
+  if (!signatureFits(context.rawBody, key, given)) {
+    return refuse.unauthorized('signature verification failed');
+  }
+  return decide(context, { identity: identity.canonical, key, externalId: body.external_id });
+});
+
+/** An identity and a key that have been proven to belong together. */
+interface ProvenDevice {
+  readonly identity: string;
+  readonly key: PublicKey;
+  readonly externalId: string | undefined;
+}
+
+function decide(context: RequestContext, proven: ProvenDevice) {
+  const { devices } = context.store;
+  const known = devices.findByIdentity(proven.identity);
+  const set = known && devices.findAuthSet(known.id, proven.key.pem);
+  const outcome = authOutcomes[set?.status ?? situationOfNewKey(context, known)];
+  const recorded = carryOut(context, outcome, { proven, known, set });
+  // A key that nobody has accepted yet must not rename a device that works.
+  if (recorded && proven.externalId && (outcome.granted || known?.status !== 'accepted')) {
+    devices.recordExternalId(recorded.deviceId, proven.externalId);
+  }
+  if (!recorded || !outcome.granted) {
+    return refuse.unauthorized(`device not authorized: ${outcome.because}`);
+  }
+  return { status: 200, body: issueToken(context, recorded) } as const;
+}
+
+function situationOfNewKey(
+  { store }: RequestContext,
+  known: StoredDevice | undefined,
+): AuthSituation {
+  if (!known) return 'unknown-device';
+  const count = store.devices.authSets(known.id).length;
+  return count < limits.authSetsMax ? 'unknown-key' : 'too-many-keys';
+}
+
+function carryOut(
+  context: RequestContext,
+  { effect }: AuthOutcome,
+  {
+    proven,
+    known,
+    set,
+  }: { proven: ProvenDevice; known?: StoredDevice | undefined; set?: StoredAuthSet | undefined },
+): StoredAuthSet | undefined {
+  const { devices } = context.store;
+  if (set && known) {
+    if (effect === 'accept') acceptPreauthorized(context, known, set);
+    return set;
+  }
+  if (effect === 'none') return undefined;
+  const recorded = record(context, proven, known);
+  // The first request is refused all the same: auto-accept acts right after it.
+  if (context.settings.autoAccept) devices.setAuthSetStatus(recorded, 'accepted', context.nowMs);
+  return recorded;
+}
+
+function acceptPreauthorized(
+  context: RequestContext,
+  device: StoredDevice,
+  set: StoredAuthSet,
+): void {
+  context.store.devices.setAuthSetStatus(set, 'accepted', context.nowMs);
+  audit(context, {
+    actor: deviceActor(device),
+    action: 'update',
+    object: deviceObject(device),
+    change: 'preauthorized; accepted at its first request',
+  });
+}
+
+function record(
+  context: RequestContext,
+  { identity, key }: ProvenDevice,
+  known: StoredDevice | undefined,
+): StoredAuthSet {
+  const { random, nowMs } = context;
+  const { devices } = context.store;
+  const device = { id: known?.id ?? random.uuid(), identity };
+  const set = {
+    authSetId: random.uuid(),
+    publicKeyPem: key.pem,
+    status: 'pending',
+    nowMs,
+  } as const;
+  if (known) devices.recordAuthSet(known.id, set);
+  else devices.recordFirstContact(device, set);
+  audit(context, {
+    actor: deviceActor(device),
+    action: known ? 'update' : 'create',
+    object: deviceObject(device),
+    change: known ? 'a new key waits to be accepted' : 'first contact; waits to be accepted',
+  });
+  return {
+    id: set.authSetId,
+    deviceId: device.id,
+    publicKeyPem: key.pem,
+    status: 'pending',
+    createdMs: nowMs,
+  };
+}
+
+function issueToken({ tokens, settings, nowMs }: RequestContext, set: StoredAuthSet): string {
+  const issuedAt = Math.floor(nowMs / 1000);
+  const expiresAt = issuedAt + settings.tokenLifetimeSeconds;
+  return tokens.issue({ kind: 'device', subject: set.deviceId, id: set.id, expiresAt }, issuedAt);
+}

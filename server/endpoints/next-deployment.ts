@@ -1,0 +1,154 @@
+/** Three doors to the next deployment, and one rule behind them. Spec: Device deployments v1, v2 */
+
+import { storageOperations } from '../../fixtures/contract/management.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { DeploymentInstructionsV1 } from '../../fixtures/contract/resources.ts';
+import { type CallingDevice, defineEndpoint, type RequestContext } from '../http/endpoint.ts';
+import { type Link, makeLink } from '../http/links.ts';
+import { Refusal, refuse } from '../http/refusal.ts';
+import { controlMapOf } from '../rules/control-map.ts';
+import { decideNext, type NextRequest, requestText } from '../rules/next-deployment.ts';
+import type { StoredArtifact } from '../store/artifacts.ts';
+import type { StoredPart } from '../store/deployment-devices.ts';
+
+type DeviceContext = RequestContext & { readonly device: CallingDevice };
+
+export const getNextDeployment = defineEndpoint('get-next-deployment', ({ query }, context) => {
+  const served = serveNext(context, nextRequest({ ...query }));
+  return answerV1(served);
+});
+
+export const postNextDeployment = defineEndpoint('post-next-deployment', ({ body }, context) => {
+  return answerV1(serveNext(context, nextRequest(body)));
+});
+
+export const postNextDeploymentV2 = defineEndpoint(
+  'post-next-deployment-v2',
+  ({ body }, context) => {
+    const takesControlMap = body.update_control_map === true;
+    const served = serveNext(context, nextRequest(body.device_provides, takesControlMap));
+    if (served instanceof Refusal) return served;
+    if (!served) return { status: 204 };
+    const map = takesControlMap ? controlMapOf(served.part.deployment) : undefined;
+    const { id: _v1Only, ...artifact } = served.artifact;
+    return {
+      status: 200,
+      body: {
+        id: served.part.deployment.id,
+        artifact: { ...artifact, ...(map && { update_control_map: map }) },
+      },
+    };
+  },
+);
+
+const halfSurrogate = /\p{Cs}/u;
+
+interface Served {
+  readonly part: StoredPart;
+  readonly artifact: DeploymentInstructionsV1['artifact'] & { readonly source: Link };
+}
+
+function nextRequest(
+  provides: { artifact_name: string; device_type: string } & Record<string, string>,
+  takesControlMap = false,
+): NextRequest {
+  const { artifact_name: artifactName, device_type: deviceType } = provides;
+  return { artifactName, deviceType, provides, takesControlMap };
+}
+
+function answerV1(served: Served | Refusal | undefined) {
+  if (served instanceof Refusal) return served;
+  if (!served) return { status: 204 } as const;
+  const body = { id: served.part.deployment.id, artifact: served.artifact };
+  return { status: 200, body } as const;
+}
+
+/** What the device is served; nothing when there is no update for it. */
+function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | undefined {
+  const { parts, artifacts } = context.store;
+  const { id: deviceId } = context.device;
+  if (halfSurrogate.test(request.deviceType)) {
+    return refuse.malformed('device_type: holds half a surrogate pair, which no link can carry');
+  }
+  if (!parts.mayHaveWork(deviceId)) return undefined;
+  const part = parts.findActive(deviceId) ?? parts.findWaiting(deviceId);
+  if (!part) {
+    parts.expectNothing(deviceId);
+    return undefined;
+  }
+  const release = part.deployment.configuration
+    ? []
+    : artifacts.findByName(part.deployment.artifactName);
+  return context.store.atomically(() => settle(context, request, { part, release }));
+}
+
+function settle(
+  context: DeviceContext,
+  request: NextRequest,
+  { part, release }: { part: StoredPart; release: readonly StoredArtifact[] },
+): Served | Refusal | undefined {
+  const { parts } = context.store;
+  const { nowMs } = context;
+  const decided = decideNext(servable(part), request, release.map(candidate));
+  if (decided.decision === 'conflict') {
+    parts.settle(part, 'failure', nowMs);
+    return refuse.conflict(
+      'conflicting request data: it differs from the request this deployment was served for',
+    );
+  }
+  const artifactId = 'artifactId' in decided ? decided.artifactId : undefined;
+  if (part.offeredMs === undefined || part.artifactId !== artifactId) {
+    const offer = { request: requestText(request), nowMs };
+    parts.offer(part, { ...offer, ...(artifactId !== undefined && { artifactId }) });
+  }
+  if (decided.decision === 'no-artifact') parts.settle(part, 'noartifact', nowMs);
+  else if (decided.decision === 'already-installed') parts.settle(part, 'already-installed', nowMs);
+  else return { part, artifact: instructed(context, request, { part, release, artifactId }) };
+  return undefined;
+}
+
+function instructed(
+  context: DeviceContext,
+  request: NextRequest,
+  {
+    part,
+    release,
+    artifactId,
+  }: { part: StoredPart; release: readonly StoredArtifact[]; artifactId: string | undefined },
+): Served['artifact'] {
+  const { deployment, deviceId } = part;
+  const chosen = release.find(({ artifact }) => artifact.id === artifactId)?.artifact;
+  const path = chosen
+    ? pathOf(storageOperations['download-artifact'], { id: chosen.id })
+    : pathOf(operations['download-configuration'], {
+        deployment_id: deployment.id,
+        device_type: request.deviceType,
+        device_id: deviceId,
+      });
+  return {
+    id: chosen?.id ?? `${deployment.id}${deviceId}`,
+    artifact_name: deployment.artifactName,
+    source: makeLink(context, path),
+    device_types_compatible: chosen?.device_types_compatible ?? [request.deviceType],
+  };
+}
+
+function servable({ status, request, artifactId, deployment }: StoredPart) {
+  return {
+    status,
+    forceInstallation: deployment.forceInstallation,
+    isConfiguration: deployment.configuration !== undefined,
+    ...(request !== undefined && { request }),
+    ...(artifactId !== undefined && { artifactId }),
+  };
+}
+
+function candidate({ artifact }: StoredArtifact) {
+  return {
+    id: artifact.id,
+    name: artifact.name,
+    depends: artifact.artifact_depends,
+    sizeBytes: artifact.size,
+  };
+}

@@ -1,0 +1,133 @@
+/** Writes answers; the one place that knows how bodies, errors and common headers look on the wire. */
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { Success } from './endpoint.ts';
+import type { Exchange } from './exchange.ts';
+import { sendFile } from './file-body.ts';
+import type { Refusal } from './refusal.ts';
+
+type HeaderValue = string | readonly string[];
+
+/** Media type of every JSON answer. */
+export const jsonType = 'application/json; charset=utf-8';
+const corsExposed = 'Link, X-Total-Count, Retry-After, Content-Disposition, Content-Range';
+
+/** Writes answers under a vendor prefix. */
+export class AnswerWriter {
+  readonly #names: VendorNames;
+
+  constructor(names: VendorNames) {
+    this.#names = names;
+  }
+
+  /**
+   * Writes a success; `mediaType` when the body is not JSON. A body that is made part by part gives
+   * a promise, which rejects with the fault of making one.
+   */
+  succeed(exchange: Exchange, answer: Success, mediaType?: string): Promise<void> | undefined {
+    const headers = answer.headers ? Object.entries(answer.headers) : [];
+    const { body, fileBody, status } = answer;
+    if (fileBody) {
+      this.#applyHeaders(exchange, headers);
+      sendFile(exchange, fileBody, (refusal) => this.refuse(exchange, refusal));
+    } else if (body === undefined) {
+      this.#write(exchange, status, headers);
+    } else if (mediaType === undefined) {
+      headers.push(['Content-Type', jsonType]);
+      this.#write(exchange, status, headers, JSON.stringify(body));
+    } else if (typeof body === 'string' || Buffer.isBuffer(body)) {
+      headers.push(['Content-Type', mediaType]);
+      this.#write(exchange, status, headers, body);
+    } else {
+      headers.push(['Content-Type', mediaType]);
+      return this.#stream(exchange, status, { headers, parts: body as Iterable<string> });
+    }
+    return undefined;
+  }
+
+  /** Writes a refusal with the Error body. Spec: Errors, rule 1 */
+  refuse(exchange: Exchange, refusal: Refusal): void {
+    const { requestId, response } = exchange;
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const body = { ...refusal.body, error: refusal.error, request_id: requestId };
+    const headers: [string, HeaderValue][] = Object.entries(refusal.headers);
+    headers.push(['Content-Type', jsonType]);
+    this.#write(exchange, refusal.status, headers, JSON.stringify(body));
+  }
+
+  /** Answers a preflight: what a page of any origin may send here. */
+  preflight(exchange: Exchange, methods: readonly string[]): void {
+    const asked = exchange.request.headers['access-control-request-headers'] ?? '';
+    const own = asked
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => /^[A-Za-z0-9-]{1,100}$/.test(name))
+      .filter((name) => name.toLowerCase().startsWith(`${this.#names.prefix.toLowerCase()}-`));
+    const known = ['Authorization', 'Content-Type', this.#names.signature, this.#names.requestId];
+    const allowed = new Map([...known, ...own].map((name) => [name.toLowerCase(), name]));
+    this.#write(exchange, 204, [
+      ['Access-Control-Allow-Methods', methods.join(', ')],
+      ['Access-Control-Allow-Headers', [...allowed.values()].join(', ')],
+      ['Access-Control-Max-Age', '600'],
+      ['Allow', methods.join(', ')],
+    ]);
+  }
+
+  #write(
+    exchange: Exchange,
+    status: number,
+    headers: readonly (readonly [string, HeaderValue])[],
+    body?: string | Buffer,
+  ): void {
+    const { response } = exchange;
+    const flat: HeaderValue[] = [this.#names.requestId, exchange.requestId];
+    for (const [name, value] of headers) flat.push(name, value);
+    for (const [name, value] of this.#crossOrigin(exchange)) flat.push(name, value);
+    if (body !== undefined) flat.push('Content-Length', String(Buffer.byteLength(body)));
+    else if (status !== 204 && status !== 304) flat.push('Content-Length', '0');
+    response.writeHead(status, flat as string[]);
+    response.end(body);
+  }
+
+  #applyHeaders(exchange: Exchange, headers: readonly (readonly [string, HeaderValue])[]): void {
+    const { response } = exchange;
+    response.setHeader(this.#names.requestId, exchange.requestId);
+    for (const [name, value] of headers) response.setHeader(name, value);
+    for (const [name, value] of this.#crossOrigin(exchange)) response.setHeader(name, value);
+  }
+
+  /** Streams text in chunks, waiting whenever the reader is slower than we are. */
+  async #stream(
+    exchange: Exchange,
+    status: number,
+    { headers, parts }: { headers: [string, HeaderValue][]; parts: Iterable<string> },
+  ): Promise<void> {
+    const { response } = exchange;
+    this.#applyHeaders(exchange, headers);
+    response.writeHead(status);
+    for (const part of parts) {
+      if (response.destroyed) return;
+      if (!response.write(part)) await drained(response);
+    }
+    response.end();
+  }
+
+  /** What lets a page of another origin read the answer; only such a page names its origin. */
+  #crossOrigin({ request }: Exchange): readonly (readonly [string, string])[] {
+    if (request.headers.origin === undefined && request.method !== 'OPTIONS') return [];
+    return [
+      ['Access-Control-Allow-Origin', '*'],
+      ['Access-Control-Expose-Headers', `${corsExposed}, ${this.#names.requestId}`],
+    ];
+  }
+}
+
+/** Resolves when the response takes more, or will take nothing any more. */
+function drained(response: Exchange['response']): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('drain', resolve);
+    response.once('close', resolve);
+  });
+}

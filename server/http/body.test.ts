@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Device } from '../../fixtures/contract/management-resources.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import {
+  openConnection,
+  rawRequest,
+  readReply,
+  sendRaw,
+  untilClosed,
+} from '../testing/raw-http.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  newDevice,
+  signatureOf,
+} from '../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+
+const most = 1_048_576;
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'body');
+});
+
+afterAll(() => server.close());
+
+const path = operations['put-configuration'].path;
+
+function headersOf(...more: readonly string[]): readonly string[] {
+  return [`Authorization: Bearer ${device.token}`, 'Content-Type: application/json', ...more];
+}
+
+/** The body in chunks of the given size, as it goes over the wire. */
+function inChunks(body: Buffer, size: number): Buffer {
+  const parts: Buffer[] = [];
+  for (let from = 0; from < body.length; from += size) {
+    const part = body.subarray(from, from + size);
+    parts.push(Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n'));
+  }
+  return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')]);
+}
+
+function putChunked(body: Buffer, size: number) {
+  const head = rawRequest(`PUT ${path}`, headersOf('Transfer-Encoding: chunked'));
+  return sendRaw(server, Buffer.concat([Buffer.from(head), inChunks(body, size)]));
+}
+
+/** A legal configuration of exactly this many bytes, the rest of it white space. */
+function configurationOf(bytes: number): Buffer {
+  return Buffer.from('{"speed":"9"}'.padEnd(bytes, ' '));
+}
+
+async function configuration(): Promise<unknown> {
+  return (await server.call('get-configuration', { token: device.token })).json();
+}
+
+describe('a body in chunks', () => {
+  it.each([1, 5, 4096])('is read as one of a known length is, in chunks of %i', async (size) => {
+    const body = Buffer.from(`{"chunk":"${size}"}`);
+    expect((await putChunked(body, size)).status).toBe(204);
+    expect(await configuration()).toMatchObject({ chunk: String(size) });
+  });
+
+  it('is read up to the limit', async () => {
+    expect((await putChunked(configurationOf(most), 65_536)).status).toBe(204);
+  });
+
+  it('is 413 beyond the limit, and changes nothing', async () => {
+    const before = await configuration();
+    const reply = await putChunked(configurationOf(most + 1), 65_536);
+    expect(reply.status).toBe(413);
+    expect(JSON.parse(reply.body).error).toContain('1048576 bytes');
+    expect(await configuration()).toEqual(before);
+  });
+
+  it('is no body when it has no chunk: optional here, required elsewhere', async () => {
+    expect((await putChunked(Buffer.alloc(0), 1)).status).toBe(204);
+    const head = rawRequest(
+      `POST ${operations['post-alerts'].path}`,
+      headersOf('Transfer-Encoding: chunked'),
+    );
+    const reply = await sendRaw(server, `${head}0\r\n\r\n`);
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(reply.body).error).toBe('body: is required');
+  });
+});
+
+describe('a body of a known length', () => {
+  it('is read up to the limit', async () => {
+    const head = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${most}`));
+    const reply = await sendRaw(server, Buffer.concat([Buffer.from(head), configurationOf(most)]));
+    expect(reply.status).toBe(204);
+  });
+
+  it.each([String(most + 1), '99999999999'])(
+    'is 413 as soon as its length is told, before a byte of it: %s',
+    async (length) => {
+      const text = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${length}`));
+      const reply = await sendRaw(server, text);
+      expect(reply.status).toBe(413);
+      expect(reply.headers.connection).toBe('close');
+    },
+  );
+
+  it.each(['-1', '1.5', 'ten', '0x10', '99999999999999999999999'])(
+    'is 400 when the length is no number: %s',
+    async (length) => {
+      const text = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${length}`), '{}');
+      expect((await sendRaw(server, text)).status).toBe(400);
+    },
+  );
+});
+
+describe('a body that is cut off', () => {
+  it('changes nothing, and the server goes on', async () => {
+    const stranger = newDevice('cut-off');
+    const body = JSON.stringify({ id_data: stranger.idData, pubkey: stranger.publicKeyPem });
+    const socket = await openConnection(server);
+    socket.write(
+      rawRequest(`POST ${operations['post-auth-request'].path}`, [
+        'Content-Type: application/json',
+        `X-SVC-Signature: ${signatureOf(body, stranger.privateKey)}`,
+        `Content-Length: ${body.length + 1}`,
+      ]) + body,
+    );
+    socket.end();
+    expect(readReply(await untilClosed(socket)).status).toBe(400);
+    const devices = await server.call('list-devices', { token: server.adminToken });
+    const identities = devices.json<Device[]>().map(({ identity_data: data }) => data.mac);
+    expect(identities).toEqual(['body']);
+  });
+});
+
+describe('a connection', () => {
+  it('serves one request after another, also when a refused one had a body', async () => {
+    const socket = await openConnection(server);
+    const refused = `PUT ${path} HTTP/1.1\r\nContent-Length: 5\r\n\r\n{"a":`;
+    socket.write(refused + rawRequest('GET /nowhere'));
+    const answers = (await untilClosed(socket)).split(/(?=HTTP\/1\.1 )/);
+    expect(answers.map((answer) => readReply(answer).status)).toEqual([401, 404]);
+  });
+
+  it('takes a body that the client holds back until it is told to continue', async () => {
+    const socket = await openConnection(server);
+    socket.write(rawRequest(`PUT ${path}`, headersOf('Expect: 100-continue', 'Content-Length: 2')));
+    const [first] = (await once(socket, 'data')) as [Buffer];
+    expect(first.toString()).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.write('{}');
+    expect(readReply(await untilClosed(socket)).status).toBe(204);
+  });
+});
+
+describe('the text of a body', () => {
+  it.each([
+    ['not JSON', Buffer.from('{"a":')],
+    ['JSON with something behind it', Buffer.from('{}{}')],
+    ['single quotes', Buffer.from("{'a':'b'}")],
+    ['a comment', Buffer.from('{} // none')],
+    ['nothing but white space', Buffer.from(' \n')],
+    ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x22, 0x22, 0x7d])],
+    ['UTF-16', Buffer.from('{}', 'utf16le')],
+  ])('is 400 when it is %s', async (_, body) => {
+    const head = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${body.length}`));
+    const reply = await sendRaw(server, Buffer.concat([Buffer.from(head), body]));
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(reply.body).error).toBe('body: is not JSON text in UTF-8');
+  });
+
+  it.each(['[]', 'null', 'true', '"text"', '7'])(
+    'is 400 when it is JSON of another kind: %s',
+    async (body) => {
+      const headers = { 'Content-Type': 'application/json' };
+      const reply = await server.call('put-configuration', { token: device.token, headers, body });
+      expect(reply.status).toBe(400);
+      expect(reply.json().error).toBe('body: must be an object');
+    },
+  );
+
+  it('is 400 and not 500 when it is nested beyond every measure', async () => {
+    const body = `${'['.repeat(500_000)}${']'.repeat(500_000)}`;
+    const headers = { 'Content-Type': 'application/json' };
+    const reply = await server.call('put-configuration', { token: device.token, headers, body });
+    expect(reply.status).toBe(400);
+  });
+});

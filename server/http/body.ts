@@ -1,0 +1,48 @@
+/** Reads a request's body within a limit, and checks its media type. */
+import type { IncomingMessage } from 'node:http';
+import { type Refusal, refuse } from './refusal.ts';
+
+const mediaTypePattern = /^\s*([A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+)\s*(;.*)?$/;
+
+/** Why a body did not arrive. */
+export class BodyCutOff extends Error {
+  override readonly name = 'BodyCutOff';
+}
+
+/** The whole body, or 413 as soon as it is known to be too large. @throws BodyCutOff */
+export function readBody(request: IncomingMessage, mostBytes: number): Promise<Buffer | Refusal> {
+  if (Number(request.headers['content-length'] ?? 0) > mostBytes) {
+    return Promise.resolve(refuse.tooLarge(mostBytes));
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let received = 0;
+    request.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (received <= mostBytes) chunks.push(chunk);
+      else {
+        chunks.length = 0;
+        resolve(refuse.tooLarge(mostBytes));
+      }
+    });
+    request.on('end', () =>
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+    );
+    const cutOff = (): void => reject(new BodyCutOff('the connection closed within the body'));
+    request.on('error', cutOff);
+    request.on('close', cutOff);
+  });
+}
+
+/** Nothing when the media type is the expected one; 400 when missing or malformed, else 415. */
+export function checkMediaType(request: IncomingMessage, expected: string): Refusal | undefined {
+  const given = request.headers['content-type'];
+  if (given === undefined) {
+    return refuse.malformed(`the Content-Type header is missing; send "${expected}"`);
+  }
+  const mediaType = mediaTypePattern.exec(given)?.[1]?.toLowerCase();
+  if (mediaType === undefined) {
+    return refuse.malformed(`the Content-Type header is malformed; send "${expected}"`);
+  }
+  return mediaType === expected ? undefined : refuse.unsupportedMediaType(mediaType, expected);
+}

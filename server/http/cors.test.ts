@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../fixtures/contract/management.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+const path = operations['post-auth-request'].path;
+const Origin = 'https://console.example';
+
+function preflight(asked?: string): Promise<Reply> {
+  const headers = {
+    Origin,
+    'Access-Control-Request-Method': 'POST',
+    ...(asked !== undefined && { 'Access-Control-Request-Headers': asked }),
+  };
+  return server.request('OPTIONS', path, { headers });
+}
+
+function namesIn(reply: Reply, header: string): readonly string[] {
+  return (reply.headers.get(header) ?? '').toLowerCase().split(', ');
+}
+
+describe('a preflight', () => {
+  it('needs no token and no origin, and allows every origin', async () => {
+    for (const reply of [await preflight(), await server.request('OPTIONS', path)]) {
+      expect([reply.status, reply.text]).toEqual([204, '']);
+      expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+      expect(reply.headers.get('access-control-max-age')).toBe('600');
+    }
+  });
+
+  it('allows Authorization, Content-Type and the vendor headers of the contract', async () => {
+    const allowed = namesIn(await preflight(), 'access-control-allow-headers');
+    expect(allowed.toSorted()).toEqual([
+      'authorization',
+      'content-type',
+      'x-svc-requestid',
+      'x-svc-signature',
+    ]);
+  });
+
+  it('allows any other vendor header that is asked for', async () => {
+    const reply = await preflight('x-svc-anything, X-SVC-Signature, authorization');
+    const allowed = namesIn(reply, 'access-control-allow-headers');
+    expect(allowed).toContain('x-svc-anything');
+    expect(allowed.filter((name) => name === 'x-svc-signature')).toHaveLength(1);
+  });
+
+  it.each(['x-men-signature', 'x-custom', 'cookie', 'x-svcsignature', 'x-svc-a b', 'x-svc-\u00e9'])(
+    'does not allow a header that is none of ours: %s',
+    async (name) => {
+      const reply = await preflight(`${name}, authorization`);
+      expect(namesIn(reply, 'access-control-allow-headers')).not.toContain(name);
+    },
+  );
+
+  it('exposes what pages need to read', async () => {
+    const exposed = namesIn(await preflight(), 'access-control-expose-headers');
+    for (const name of ['link', 'x-total-count', 'x-svc-requestid', 'retry-after']) {
+      expect(exposed).toContain(name);
+    }
+  });
+
+  it('names the methods of the path, and no others', async () => {
+    const reply = await server.request('OPTIONS', operations['put-configuration'].path);
+    expect(reply.headers.get('access-control-allow-methods')).toBe('GET, PUT, OPTIONS');
+  });
+
+  it('is 404 for a path that is none of the API', async () => {
+    const reply = await server.request('OPTIONS', `${path}/more`, { headers: { Origin } });
+    expect(reply.status).toBe(404);
+    expect(reply.headers.get('access-control-allow-methods')).toBeNull();
+  });
+});
+
+describe('an answer to a page of another origin', () => {
+  it.each<[string, () => Promise<Reply>, number]>([
+    ['a refusal', () => server.request('GET', '/nowhere', { headers: { Origin } }), 404],
+    [
+      'a success',
+      () => server.call('list-devices', { token: server.adminToken, headers: { Origin } }),
+      200,
+    ],
+  ])('may be read by it, with its headers: %s', async (_, ask, status) => {
+    const reply = await ask();
+    expect(reply.status).toBe(status);
+    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+    expect(namesIn(reply, 'access-control-expose-headers')).toContain('x-svc-requestid');
+  });
+
+  it('never allows credentials of the browser', async () => {
+    const reply = await preflight();
+    expect(reply.headers.get('access-control-allow-credentials')).toBeNull();
+  });
+
+  it('says nothing of origins to who names none', async () => {
+    const reply = await server.request('GET', managementOperations['list-devices'].path);
+    expect(reply.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});

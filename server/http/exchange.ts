@@ -1,0 +1,46 @@
+/** One request with its answer, from the first byte to the last. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { Random } from '../../fixtures/random.ts';
+
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Path as sent, without the query. */
+  readonly path: string;
+  /** Query as sent, without the question mark. */
+  readonly search: string;
+  readonly requestId: string;
+  readonly parameters: Record<string, string>;
+  /** The bare connection of an upgrade request, and the bytes already read from it. */
+  readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
+}
+
+/** A proxy's way to write the target (RFC 9112, section 3.2.2); the path follows. */
+const absoluteForm = /^https?:\/\/[^/?]*/i;
+const printableId = /^[\x20-\x7e]{1,256}$/;
+
+/** Splits a request's URL and settles its id: the caller's own, or a new one. Spec: Error */
+export function openExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { names, random }: { names: VendorNames; random: Random },
+): Exchange {
+  const target = (request.url ?? '').replace(absoluteForm, '');
+  const url = target.startsWith('/') ? target : `/${target}`;
+  // Express and the links of a list read it from here.
+  request.url = url;
+  const mark = url.indexOf('?');
+  const given = request.headers[names.requestId.toLowerCase()];
+  return {
+    request,
+    response,
+    path: mark < 0 ? url : url.slice(0, mark),
+    search: mark < 0 ? '' : url.slice(mark + 1),
+    requestId: typeof given === 'string' && printableId.test(given) ? given : random.uuid(),
+    parameters: noParameters,
+  };
+}
+
+const noParameters: Record<string, string> = Object.freeze({});

@@ -1,0 +1,67 @@
+/** Serves a file of the store with ranges, preconditions and a length, by the library that Express uses. */
+import send from 'send';
+import type { FileBody } from './endpoint.ts';
+import type { Exchange } from './exchange.ts';
+import { Refusal } from './refusal.ts';
+
+const sentences: Readonly<Record<number, string>> = {
+  404: 'the artifact file is gone',
+  412: 'a precondition of the request (If-Unmodified-Since, If-Match) does not hold',
+  416: 'the Range lies outside of the file',
+};
+
+/** What was said of the file and is not true of a refusal. */
+const headersOfFile = [
+  'Accept-Ranges',
+  'Content-Disposition',
+  'Content-Length',
+  'Content-Range',
+  'Content-Type',
+  'ETag',
+  'Last-Modified',
+];
+
+/** Sends the file; what the library refuses goes to `refused` as one of our refusals. */
+export function sendFile(
+  exchange: Exchange,
+  body: FileBody,
+  refused: (refusal: Refusal) => void,
+): void {
+  const { request, response } = exchange;
+  const stream = send(request, body.name, {
+    root: body.folder,
+    cacheControl: false,
+    // Both validators are set below: the file's own times are not the artifact's.
+    etag: false,
+    lastModified: false,
+  });
+  stream.on('error', (fault: Error & { status?: number; headers?: Record<string, string> }) => {
+    const status = fault.status ?? 500;
+    const range = response.getHeader('Content-Range');
+    for (const name of headersOfFile) response.removeHeader(name);
+    const headers = typeof range === 'string' ? { 'Content-Range': range } : {};
+    refused(new Refusal(status, sentences[status] ?? 'internal error', { headers }));
+  });
+  stream.on('headers', (to: typeof response) => {
+    to.setHeader('Content-Type', body.mediaType);
+    to.setHeader('Content-Disposition', dispositionOf(body.downloadName));
+    to.setHeader('Last-Modified', new Date(body.modifiedMs).toUTCString());
+    to.setHeader('ETag', `"${body.name}"`);
+  });
+  stream.pipe(response);
+}
+
+/** An attachment of this name; other than plain characters go into the extended form (RFC 6266). */
+function dispositionOf(name: string): string {
+  const plain = name.replace(/[^\w .()+-]/g, '_');
+  const extended = plain === name ? '' : `; filename*=UTF-8''${escaped(name)}`;
+  return `attachment; filename="${plain}"${extended}`;
+}
+
+/** Percent-encoded as RFC 8187 asks, which is stricter than a URL; half a character is replaced. */
+function escaped(name: string): string {
+  return encodeURIComponent(name.replace(/\p{Cs}/gu, '\u{FFFD}')).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

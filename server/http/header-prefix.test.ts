@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../fixtures/contract/management.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { publish } from '../testing/test-artifacts.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  newDevice,
+  signatureOf,
+} from '../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+
+const names = ['X-SVC', 'X-MEN', 'X-Acme-2'] as const;
+
+describe.each(names)('a server of the prefix %s', (prefix) => {
+  const others = names.filter((name) => name !== prefix);
+  let server: TestServer;
+  let device: AcceptedDevice;
+
+  beforeAll(async () => {
+    server = await startTestServer({ headerPrefix: prefix });
+    device = await acceptedDevice(server, 'prefix');
+  });
+
+  afterAll(() => server.close());
+
+  it('tells its prefix, and lets devices in by its own signature header', () => {
+    expect(server.headerPrefix).toBe(prefix);
+    expect(device.token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+  });
+
+  it('reads a signature under no other prefix', async () => {
+    const body = JSON.stringify({ id_data: device.idData, pubkey: device.publicKeyPem });
+    const signature = signatureOf(body, device.privateKey);
+    for (const other of others) {
+      const headers = { [`${other}-Signature`]: signature };
+      const reply = await authenticate(server, device, { signature: null, headers });
+      expect(reply.status).toBe(400);
+      expect(reply.json().error).toContain(`${prefix}-Signature`);
+    }
+  });
+
+  it('lets a good signature under another prefix not mend a wrong one', async () => {
+    const stranger = newDevice('stranger');
+    const body = JSON.stringify({ id_data: stranger.idData, pubkey: stranger.publicKeyPem });
+    const good = signatureOf(body, stranger.privateKey);
+    const headers = Object.fromEntries(others.map((other) => [`${other}-Signature`, good]));
+    const wrong = signatureOf(`${body} `, stranger.privateKey);
+    const reply = await authenticate(server, stranger, { body, signature: wrong, headers });
+    expect(reply.json().error).toBe('signature verification failed');
+  });
+
+  it('reads and writes the request id under its own prefix only', async () => {
+    const headers = Object.fromEntries(names.map((name) => [`${name}-RequestID`, `of ${name}`]));
+    const reply = await server.request('GET', '/nowhere', { headers });
+    expect(reply.headers.get(`${prefix}-RequestID`)).toBe(`of ${prefix}`);
+    expect(reply.json().request_id).toBe(`of ${prefix}`);
+    for (const other of others) expect(reply.headers.get(`${other}-RequestID`)).toBeNull();
+  });
+
+  it('signs links under its own prefix, in small letters, and reads no other', async () => {
+    const parameters = { id: await publish(server) };
+    const { token } = device;
+    const reply = await server.call('get-artifact-link', { token, parameters });
+    const link = new URL(reply.json<{ uri: string }>().uri);
+    const small = prefix.toLowerCase();
+    expect([...link.searchParams.keys()].toSorted()).toEqual(
+      ['tenant_id', `${small}-expire`, `${small}-signature`].toSorted(),
+    );
+    expect((await fetch(link)).status).toBe(200);
+    for (const other of others) {
+      const renamed = link.href.replaceAll(small, other.toLowerCase());
+      expect((await fetch(renamed)).status).toBe(400);
+    }
+  });
+
+  it('allows pages its own headers and exposes them', async () => {
+    const headers = {
+      Origin: 'https://console.example',
+      'Access-Control-Request-Headers': names.map((name) => `${name}-more`).join(','),
+    };
+    const { path } = operations['post-auth-request'];
+    const reply = await server.request('OPTIONS', path, { headers });
+    const allowed = reply.headers.get('access-control-allow-headers') ?? '';
+    expect(allowed).toContain(`${prefix}-Signature`);
+    expect(allowed).toContain(`${prefix}-more`);
+    expect(reply.headers.get('access-control-expose-headers')).toContain(`${prefix}-RequestID`);
+    for (const other of others) expect(allowed).not.toContain(other);
+  });
+
+  it('names neither headers nor paths of its API after it', async () => {
+    const reply = await server.request('GET', managementOperations['count-devices'].path, {
+      token: server.adminToken,
+    });
+    expect(reply.json()).toEqual({ count: 1 });
+  });
+});
+
+describe('a prefix that cannot be one', () => {
+  it.each(['', 'X SVC', 'X-SVC-', '-X', 'X_SVC', '9X', 'X--Y', 'X:', 'X-\u00c9', 'X\r\nY'])(
+    'keeps the server from starting, and is named: %j',
+    async (headerPrefix) => {
+      const starting = startTestServer({ headerPrefix });
+      await expect(starting).rejects.toThrow(`header prefix "${headerPrefix}" must be`);
+    },
+  );
+});

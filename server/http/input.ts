@@ -1,0 +1,62 @@
+/** Checks parameters, query and body against the operation's shapes; the first fault becomes a 400. */
+import * as v from 'valibot';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { type Refusal, refuse } from './refusal.ts';
+
+const querySchemas = new WeakMap<Operation, v.GenericSchema>();
+
+/** The checked query as the handler gets it. */
+export function readQuery(operation: Operation, search: string): object | Refusal {
+  if (!operation.query) return {};
+  const given: Record<string, string | string[]> = Object.create(null);
+  const parameters = new URLSearchParams(search);
+  for (const name of Object.keys(operation.query)) {
+    const values = parameters.getAll(name);
+    if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
+  }
+  const checked = v.safeParse(querySchemaOf(operation, operation.query), given);
+  if (checked.success) return checked.output as object;
+  return refuse.malformed(`query: ${faultOf(checked.issues[0])}`);
+}
+
+/** The checked body as the handler gets it. */
+export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown } | Refusal {
+  let given: unknown;
+  try {
+    given = JSON.parse(utf8.decode(raw));
+  } catch {
+    return refuse.malformed('body: is not JSON text in UTF-8');
+  }
+  const checked = v.safeParse(schema, given);
+  if (checked.success) return { body: checked.output };
+  return refuse.malformed(`body: ${faultOf(checked.issues[0])}`);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** One sentence that names the field and the fault. `names` replaces fields by their wire names. */
+export function faultOf(
+  issue: v.BaseIssue<unknown>,
+  names: Readonly<Record<string, string>> = {},
+): string {
+  const path = v.getDotPath(issue);
+  const place = path === null ? '' : `${names[path] ?? path}: `;
+  return `${place}${sentenceOf(issue)}`.slice(0, FAULT_MAX_CHARACTERS);
+}
+
+/** A fault quotes what was given; the quotation must not grow with the input. */
+const FAULT_MAX_CHARACTERS = 500;
+
+function sentenceOf(issue: v.BaseIssue<unknown>): string {
+  if (issue.received === 'undefined' && issue.kind === 'schema') return 'is required';
+  if (!issue.message.startsWith('Invalid ')) return issue.message;
+  return `must be ${issue.expected ?? 'of another form'}, not ${issue.received}`;
+}
+
+function querySchemaOf(operation: Operation, entries: v.ObjectEntries): v.GenericSchema {
+  const known = querySchemas.get(operation);
+  if (known) return known;
+  const schema = v.object(entries);
+  querySchemas.set(operation, schema);
+  return schema;
+}

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { createLinkSigner } from '../crypto/link-signature.ts';
+import { completeSettings } from '../settings.ts';
+import { publish } from '../testing/test-artifacts.ts';
+import { acceptedDevice } from '../testing/test-device.ts';
+import { startTestServer } from '../testing/test-server.ts';
+import { checkLink, makeLink } from './links.ts';
+
+const nowMs = Date.parse('2026-11-21T12:00:00.250Z');
+const origin = 'http://fleet.example';
+const path = '/files/a%2Fb%20%C3%A9';
+
+function servicesOf(headerPrefix = 'X-SVC', linkLifetimeSeconds = 60) {
+  return {
+    links: createLinkSigner(seededRandom('links')),
+    names: vendorNames(headerPrefix),
+    settings: completeSettings({ headerPrefix, linkLifetimeSeconds }),
+  };
+}
+
+function linkOf(services = servicesOf()): URL {
+  return new URL(makeLink({ ...services, origin, nowMs }, path).uri);
+}
+
+/** The status that a link gets; 200 when nothing is wrong with it. */
+function judged(link: URL, { services = servicesOf(), atMs = nowMs } = {}): number {
+  const { pathname, searchParams: search } = link;
+  return checkLink(services, { path: pathname, search, nowMs: atMs })?.status ?? 200;
+}
+
+function altered(change: (link: URL) => void): URL {
+  const link = linkOf();
+  change(link);
+  return link;
+}
+
+describe('a link', () => {
+  it('names its end in whole seconds, at least the lifetime away, in UTC', () => {
+    const { uri, expire } = makeLink({ ...servicesOf(), origin, nowMs }, path);
+    expect(expire).toBe('2026-11-21T12:01:01.000Z');
+    expect(new URL(uri).searchParams.get('x-svc-expire')).toBe(expire);
+    expect(uri.startsWith(`${origin}${path}?`)).toBe(true);
+  });
+
+  it('fits as often as it is used, until its end', () => {
+    expect(judged(linkOf())).toBe(200);
+    expect(judged(linkOf(), { atMs: Date.parse('2026-11-21T12:01:00.999Z') })).toBe(200);
+  });
+
+  it('is 403 from its end on', () => {
+    expect(judged(linkOf(), { atMs: Date.parse('2026-11-21T12:01:01.000Z') })).toBe(403);
+    expect(judged(linkOf(), { atMs: nowMs + 1e12 })).toBe(403);
+  });
+
+  it('fits whatever the escapes of its path are written like', () => {
+    expect(judged(altered((link) => (link.pathname = '/files/a%2fb%20%c3%a9')))).toBe(200);
+  });
+
+  it.each<[string, (link: URL) => void]>([
+    ['another path', (link) => (link.pathname = '/files/other')],
+    ['a later end', (link) => link.searchParams.set('x-svc-expire', '2027-01-01T00:00:00.000Z')],
+    [
+      'the same end written otherwise',
+      (link) => link.searchParams.set('x-svc-expire', '2026-11-21T12:01:01Z'),
+    ],
+    ['another tenant', (link) => link.searchParams.set('tenant_id', 'other')],
+    ['a signature cut short', (link) => cutSignature(link, -1)],
+    ['half a signature', (link) => cutSignature(link, 20)],
+    ['another signature', (link) => link.searchParams.set('x-svc-signature', 'A'.repeat(43))],
+    [
+      'a longer signature',
+      (link) => link.searchParams.set('x-svc-signature', `${signatureIn(link)}A`),
+    ],
+  ])('is 403 with %s', (_, change) => {
+    expect(judged(altered(change))).toBe(403);
+  });
+
+  it('is 403 at another server, which has another secret', () => {
+    const services = { ...servicesOf(), links: createLinkSigner(seededRandom('other')) };
+    expect(judged(linkOf(), { services })).toBe(403);
+  });
+
+  it.each<[string, (link: URL) => void]>([
+    ['no end', (link) => link.searchParams.delete('x-svc-expire')],
+    ['no signature', (link) => link.searchParams.delete('x-svc-signature')],
+    ['an empty signature', (link) => link.searchParams.set('x-svc-signature', '')],
+    ['an end that is no time', (link) => link.searchParams.set('x-svc-expire', 'tomorrow')],
+    [
+      'an end without an offset',
+      (link) => link.searchParams.set('x-svc-expire', '2026-11-21T12:01:01'),
+    ],
+    ['an end in Unix seconds', (link) => link.searchParams.set('x-svc-expire', '1795262461')],
+    ['no query', (link) => (link.search = '')],
+  ])('is 400 with %s', (_, change) => {
+    expect(judged(altered(change))).toBe(400);
+  });
+
+  it('does without its empty tenant', () => {
+    expect(judged(altered((link) => link.searchParams.delete('tenant_id')))).toBe(200);
+  });
+
+  it('is made and read under the chosen prefix only', () => {
+    const services = servicesOf('X-MEN');
+    const link = linkOf(services);
+    expect(judged(link, { services })).toBe(200);
+    expect([...link.searchParams.keys()]).toEqual(['x-men-expire', 'x-men-signature', 'tenant_id']);
+    expect(judged(linkOf(), { services })).toBe(400);
+    expect(judged(link)).toBe(400);
+  });
+});
+
+function signatureIn(link: URL): string {
+  return link.searchParams.get('x-svc-signature') ?? '';
+}
+
+function cutSignature(link: URL, end: number): void {
+  link.searchParams.set('x-svc-signature', signatureIn(link).slice(0, end));
+}
+
+describe('the address of a link', () => {
+  const forwarded = { 'X-Forwarded-Host': 'fleet.example', 'X-Forwarded-Proto': 'https' };
+
+  async function originsOf(trustProxy: boolean, headers: Readonly<Record<string, string>>) {
+    const server = await startTestServer({ trustProxy });
+    try {
+      const { token } = await acceptedDevice(server, 'links');
+      const parameters = { id: await publish(server) };
+      const reply = await server.call('get-artifact-link', { token, parameters, headers });
+      return { link: new URL(reply.json<{ uri: string }>().uri).origin, own: server.baseUrl };
+    } finally {
+      await server.close();
+    }
+  }
+
+  it('is the one that the caller used', async () => {
+    const { link, own } = await originsOf(false, {});
+    expect(link).toBe(own);
+  });
+
+  it('is not taken from a proxy that nobody told us to trust', async () => {
+    const { link, own } = await originsOf(false, forwarded);
+    expect(link).toBe(own);
+  });
+
+  it('is that of the proxy when told to trust it, the first of several', async () => {
+    const headers = {
+      'X-Forwarded-Host': 'fleet.example:8443, inner',
+      'X-Forwarded-Proto': 'https, http',
+    };
+    expect((await originsOf(true, headers)).link).toBe('https://fleet.example:8443');
+  });
+
+  it.each(['evil.example/path?', 'a b', 'user@host', 'host:port', ''])(
+    'is our own when the proxy names something that is no host: %s',
+    async (host) => {
+      const { link, own } = await originsOf(true, { 'X-Forwarded-Host': host });
+      expect(link).toBe(own);
+    },
+  );
+
+  it.each(['javascript', 'ftp', 'HTTPS:', ''])(
+    'stays http when the proxy names another scheme: %s',
+    async (scheme) => {
+      const headers = { 'X-Forwarded-Host': 'fleet.example', 'X-Forwarded-Proto': scheme };
+      expect((await originsOf(true, headers)).link).toBe('http://fleet.example');
+    },
+  );
+});

@@ -1,0 +1,80 @@
+/** Signed links: making them from the address the caller used, and checking them. Spec: Authentication, rule 8 */
+import type { IncomingMessage } from 'node:http';
+import * as v from 'valibot';
+import { signedLinkShape } from '../../fixtures/contract/operations.ts';
+import type { Services } from '../services.ts';
+import type { RequestContext } from './endpoint.ts';
+import { faultOf } from './input.ts';
+import { type Refusal, refuse } from './refusal.ts';
+
+const linkQuery = v.object(signedLinkShape);
+const authority = /^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
+
+/** A link and the moment at which it ends, ISO 8601. */
+export type Link = {
+  readonly uri: string;
+  readonly expire: string;
+};
+
+/** Scheme and authority by which the caller reached us; our own when the caller named none. */
+export function originOf(
+  request: IncomingMessage,
+  { trustProxy, own }: { trustProxy: boolean; own: string },
+): string {
+  const forwarded = trustProxy ? firstOf(request.headers['x-forwarded-host']) : undefined;
+  const host = forwarded ?? request.headers.host ?? '';
+  if (!authority.test(host)) return own;
+  const scheme = trustProxy ? firstOf(request.headers['x-forwarded-proto']) : undefined;
+  return `${scheme === 'https' ? 'https' : 'http'}://${host}`;
+}
+
+/** A link to `path` (escaped) that is valid for the link lifetime from now. */
+export function makeLink(
+  context: Pick<RequestContext, 'links' | 'names' | 'settings' | 'nowMs' | 'origin'>,
+  path: string,
+): Link {
+  const { links, names, settings, nowMs, origin } = context;
+  // Whole seconds, as the field writes them into the query.
+  const endMs = Math.ceil((nowMs + settings.linkLifetimeSeconds * 1000) / 1000) * 1000;
+  const expire = new Date(endMs).toISOString();
+  const tenantId = '';
+  const query = new URLSearchParams({
+    [names.linkExpire]: expire,
+    [names.linkSignature]: links.sign({ path: decodeURIComponent(path), expire, tenantId }),
+    tenant_id: tenantId,
+  });
+  return { uri: `${origin}${path}?${query}`, expire };
+}
+
+/** Checks the signed query of a request; nothing when it is in order. */
+export function checkLink(
+  services: Pick<Services, 'links' | 'names'>,
+  { path, search, nowMs }: { path: string; search: URLSearchParams; nowMs: number },
+): Refusal | undefined {
+  const { linkExpire, linkSignature } = services.names;
+  const given = v.safeParse(linkQuery, {
+    expire: search.get(linkExpire) ?? undefined,
+    signature: search.get(linkSignature) ?? undefined,
+    tenant_id: search.get('tenant_id') ?? undefined,
+  });
+  if (!given.success) {
+    const names = { expire: linkExpire, signature: linkSignature };
+    return refuse.malformed(`query: ${faultOf(given.issues[0], names)}`);
+  }
+  const { expire, signature, tenant_id: tenantId } = given.output;
+  const link = { path: decodeURIComponent(path), expire, tenantId };
+  if (!services.links.verifies(link, signature)) {
+    return refuse.forbidden(
+      `the link's ${linkSignature} does not fit; use the link as it was given`,
+    );
+  }
+  if (Date.parse(expire) <= nowMs) {
+    return refuse.forbidden(`the link expired at ${expire}; ask for a new one`);
+  }
+  return undefined;
+}
+
+function firstOf(header: string | string[] | undefined): string | undefined {
+  const value = Array.isArray(header) ? header[0] : header;
+  return value?.split(',')[0]?.trim();
+}

@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../fixtures/contract/operations.ts';
+import {
+  openConnection,
+  rawRequest,
+  readReply,
+  sendRaw,
+  untilClosed,
+} from '../testing/raw-http.ts';
+import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'listener');
+});
+
+afterAll(() => server.close());
+
+const { path } = operations['get-configuration'];
+
+function authorization(): string {
+  return `Authorization: Bearer ${device.token}`;
+}
+
+describe('what cannot be read as HTTP', () => {
+  it.each([
+    ['a greeting of another protocol', 'SSH-2.0-client\r\n'],
+    ['the beginning of a TLS handshake', Buffer.from([0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3])],
+    ['a method that does not exist', `FETCH ${path} HTTP/1.1\r\n\r\n`],
+    ['a method in small letters', `get ${path} HTTP/1.1\r\n\r\n`],
+    ['a target that is no path', 'GET ?x HTTP/1.1\r\n\r\n'],
+    ['a target with bare bytes beyond ASCII', 'GET /caf\u00e9 HTTP/1.1\r\n\r\n'],
+    ['a header name with a space', `GET ${path} HTTP/1.1\r\nA B: c\r\n\r\n`],
+    ['a header value with a NUL', `GET ${path} HTTP/1.1\r\nA: b\0c\r\n\r\n`],
+    ['a header on two lines', `GET ${path} HTTP/1.1\r\nA: b\r\n c\r\n\r\n`],
+    ['two lengths', `PUT ${path} HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
+    [
+      'a length beside chunks',
+      `PUT ${path} HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    [
+      'another encoding than chunks',
+      `PUT ${path} HTTP/1.1\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
+    ],
+  ])('is 400 with the Error body, and the connection ends: %s', async (_, bytes) => {
+    const reply = await sendRaw(server, bytes);
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(reply.body)).toEqual({
+      error: 'the request cannot be read as HTTP: Bad Request',
+      request_id: reply.headers['x-svc-requestid'],
+    });
+  });
+
+  it('is 400 when a chunk is no chunk, in the middle of a body', async () => {
+    const head = `PUT ${path} HTTP/1.1\r\nTransfer-Encoding: chunked\r\n${authorization()}\r\n\r\n`;
+    expect((await sendRaw(server, `${head}zz\r\n{}\r\n0\r\n\r\n`)).status).toBe(400);
+  });
+
+  it('leaves nothing behind for the next connection', async () => {
+    await sendRaw(server, 'nonsense\r\n\r\n');
+    expect((await server.call('get-configuration', { token: device.token })).status).toBe(200);
+  });
+});
+
+describe('a readable but unusual request', () => {
+  it('needs no Host header', async () => {
+    expect((await sendRaw(server, rawRequest(`GET ${path}`, [authorization()]))).status).toBe(200);
+    expect((await sendRaw(server, rawRequest(`GET ${path}`))).status).toBe(401);
+  });
+
+  it.each(['http://fleet.example', 'HTTPS://fleet.example:8443', 'http://[::1]:80'])(
+    'may name its target in the absolute form: %s',
+    async (origin) => {
+      const known = rawRequest(`GET ${origin}${path}?page=1`, [authorization()]);
+      expect((await sendRaw(server, known)).status).toBe(200);
+      expect((await sendRaw(server, rawRequest(`GET ${origin}${path}/x`))).status).toBe(404);
+      expect((await sendRaw(server, rawRequest(`GET ${origin}`))).status).toBe(404);
+    },
+  );
+
+  it.each(['CONNECT fleet.example:443', 'OPTIONS *', 'GET *', 'TRACE /'])(
+    'is 404 with the Error body when its target is no path of the API: %s',
+    async (line) => {
+      const reply = await sendRaw(server, rawRequest(line));
+      expect(reply.status).toBe(404);
+      expect(JSON.parse(reply.body).request_id).toBe(reply.headers['x-svc-requestid']);
+    },
+  );
+
+  it('may expect what the server does not know', async () => {
+    const reply = await sendRaw(server, rawRequest(`GET ${path}`, ['Expect: tea']));
+    expect(reply.status).toBe(401);
+    expect(reply.headers).toHaveProperty('x-svc-requestid');
+  });
+
+  it('may be one of several in one packet; the answers keep their order', async () => {
+    const socket = await openConnection(server);
+    const get = `GET ${path} HTTP/1.1\r\n`;
+    socket.write(`${get}${authorization()}\r\n\r\n${get}\r\n${rawRequest('GET /nowhere')}`);
+    const answers = (await untilClosed(socket)).split(/(?=HTTP\/1\.1 \d)/);
+    expect(answers.map((answer) => readReply(answer).status)).toEqual([200, 401, 404]);
+  });
+
+  it('may come in pieces', async () => {
+    const socket = await openConnection(server);
+    const text = rawRequest(`GET ${path}`, [authorization()]);
+    for (const piece of [text.slice(0, 3), text.slice(3, 40), text.slice(40)]) {
+      if (!socket.write(piece)) await once(socket, 'drain');
+    }
+    expect(readReply(await untilClosed(socket)).status).toBe(200);
+  });
+
+  it('counts its first token only when it has two', async () => {
+    const second = 'Authorization: Bearer other';
+    const text = rawRequest(`GET ${path}`, [authorization(), second]);
+    expect((await sendRaw(server, text)).status).toBe(200);
+    const turned = rawRequest(`GET ${path}`, [second, authorization()]);
+    expect((await sendRaw(server, turned)).status).toBe(401);
+  });
+});
+
+describe('an Upgrade header where no upgrade is', () => {
+  const upgrade = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAA'];
+
+  it('is overlooked in a request without a body', async () => {
+    const text = rawRequest(`GET ${path}`, [...upgrade, authorization()]);
+    const reply = await sendRaw(server, text);
+    expect([reply.status, reply.body]).toEqual([200, '{}']);
+  });
+
+  it.each<[string, string, boolean, number]>([
+    ['an unknown path', `PUT ${path}/x`, true, 404],
+    ['a wrong method', `PATCH ${path}`, true, 405],
+    ['no token', `PUT ${path}`, false, 401],
+    ['a body, which would be lost', `PUT ${path}`, true, 400],
+  ])('keeps the order of rules with %s', async (_, line, signedIn, status) => {
+    const headers = [...upgrade, 'Content-Type: application/json', 'Content-Length: 11'];
+    if (signedIn) headers.push(authorization());
+    const reply = await sendRaw(server, rawRequest(line, headers, '{"lost":""}'));
+    expect(reply.status).toBe(status);
+    expect(JSON.parse(reply.body).request_id).toBe(reply.headers['x-svc-requestid']);
+  });
+
+  it('is refused beside an authentication request, which would lose its body', async () => {
+    const line = `POST ${operations['post-auth-request'].path}`;
+    const reply = await sendRaw(server, rawRequest(line, [...upgrade, 'Content-Length: 2'], '{}'));
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(reply.body).error).toContain('Upgrade header');
+  });
+});

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../fixtures/contract/management.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { rawRequest, sendRaw } from '../testing/raw-http.ts';
+import { publish } from '../testing/test-artifacts.ts';
+import { abort, board, deploy, doors } from '../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
+
+/**
+ * Every rule has a fault that it answers. A request with the faults of several rules must get the
+ * answer of the first of them; a request with the last fault alone must get that one's, so that
+ * the pair shows the order and not the absence of a rule.
+ */
+interface Fault {
+  readonly status: number;
+  /** Puts the fault into a request that is in order as far as the rules before it go. */
+  readonly into: (request: Asked) => Asked;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly call: Call;
+}
+
+const statusPath = (id: string): string =>
+  operations['put-deployment-status'].path.replace('{id}', id);
+const unknownId = '00000000-0000-4000-8000-000000000000';
+const tooLarge = Buffer.alloc(1_048_577, ' ');
+
+let server: TestServer;
+let device: AcceptedDevice;
+let abortedId: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'order');
+  await publish(server);
+  abortedId = await deploy(server, [device]);
+  await doors['GET v1'](server, device.token, board);
+  await abort(server, abortedId);
+});
+
+afterAll(() => server.close());
+
+function withHeaders(asked: Asked, headers: Readonly<Record<string, string>>): Asked {
+  return { ...asked, call: { ...asked.call, headers: { ...asked.call.headers, ...headers } } };
+}
+
+/** In the order of the rules: the first one is decided first. */
+const faults = {
+  'unknown path': {
+    status: 404,
+    into: (asked) => ({ ...asked, path: `${asked.path}/nowhere` }),
+  },
+  'wrong method': { status: 405, into: (asked) => ({ ...asked, method: 'POST' }) },
+  'no token': {
+    status: 401,
+    into: ({ call: { token: _, ...call }, ...asked }) => ({ ...asked, call }),
+  },
+  'body too large': {
+    status: 413,
+    into: (asked) => ({ ...asked, call: { ...asked.call, body: tooLarge } }),
+  },
+  'other media type': {
+    status: 415,
+    into: (asked) => withHeaders(asked, { 'Content-Type': 'text/plain' }),
+  },
+  'input of the wrong form': {
+    status: 400,
+    into: (asked) => ({ ...asked, call: { body: '{"status":"done"}', ...asked.call } }),
+  },
+  'nothing of this id': {
+    status: 404,
+    into: (asked) => ({ ...asked, path: asked.path.replace(abortedId, unknownId) }),
+  },
+  'state that forbids it': { status: 409, into: (asked) => asked },
+} as const satisfies Record<string, Fault>;
+type FaultName = keyof typeof faults;
+
+const names = Object.keys(faults) as FaultName[];
+const pairs = names.flatMap((first, index) =>
+  names.slice(index + 1).map((second) => [first, second] as const),
+);
+
+/** A status report to the aborted deployment, with the given faults. */
+async function answerTo(...chosen: readonly FaultName[]): Promise<number> {
+  const headers = { 'Content-Type': 'application/json' };
+  const call = { token: device.token, headers };
+  let asked: Asked = { method: 'PUT', path: statusPath(abortedId), call };
+  // The last rule's fault first: what an earlier rule needs must not be written over.
+  for (const name of chosen.toReversed()) asked = faults[name].into(asked);
+  const body = asked.call.body ?? '{"status":"success"}';
+  return (await server.request(asked.method, asked.path, { ...asked.call, body })).status;
+}
+
+describe('a request with one fault', () => {
+  it.each(names)('is answered by the rule for it: %s', async (name) => {
+    expect(await answerTo(name)).toBe(faults[name].status);
+  });
+});
+
+describe('a request with two faults', () => {
+  it.each(pairs)('is answered for the first one: %s before %s', async (first, second) => {
+    expect(await answerTo(first, second)).toBe(faults[first].status);
+  });
+});
+
+describe('a request with every fault', () => {
+  it.each(names.map((name, index) => [name, index] as const))(
+    'is answered by the first rule that is left: %s',
+    async (name, index) => {
+      expect(await answerTo(...names.slice(index))).toBe(faults[name].status);
+    },
+  );
+});
+
+describe('the media type of a body', () => {
+  it.each([
+    ['missing', []],
+    ['empty', ['Content-Type: ']],
+    ['without a subtype', ['Content-Type: json']],
+    ['with two slashes', ['Content-Type: application/json/x']],
+    ['nothing but a slash', ['Content-Type: /']],
+  ])(
+    'is 400 when it is malformed or missing, before the body is looked at: %s',
+    async (_, given) => {
+      const authorization = `Authorization: Bearer ${device.token}`;
+      const headers = [authorization, ...given, 'Content-Length: 1'];
+      const reply = await sendRaw(server, rawRequest(`PUT ${statusPath(abortedId)}`, headers, '{'));
+      expect(reply.status).toBe(400);
+      expect(JSON.parse(reply.body).error).toMatch(
+        /^the Content-Type header is (missing|malformed)/,
+      );
+    },
+  );
+
+  it.each(['text/json', 'application/jsonx', 'application/x-www-form-urlencoded', 'x/y; a=b'])(
+    'is 415 when it is another one, and the answer names both: %s',
+    async (mediaType) => {
+      const headers = { 'Content-Type': mediaType };
+      const call = { token: device.token, headers, body: '{' };
+      const reply = await server.request('PUT', statusPath(abortedId), call);
+      expect(reply.status).toBe(415);
+      expect(reply.json().error).toContain('"application/json"');
+      expect(reply.json().error).toContain(mediaType.split(';')[0]);
+    },
+  );
+
+  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;'])(
+    'is JSON whatever its parameters and letters: %s',
+    async (mediaType) => {
+      const headers = { 'Content-Type': mediaType };
+      const call = { token: device.token, headers, body: '{"status":"success"}' };
+      expect((await server.request('PUT', statusPath(abortedId), call)).status).toBe(409);
+    },
+  );
+
+  it('does not matter without a body, which may be optional or missing', async () => {
+    const call = { token: device.token, headers: { 'Content-Type': 'text/plain' } };
+    expect((await server.call('put-configuration', call)).status).toBe(204);
+    const reply = await server.request('PUT', statusPath(abortedId), call);
+    expect(reply.json()).toMatchObject({ error: 'body: is required' });
+  });
+});
+
+describe('a user operation', () => {
+  it('is refused without a token before its body or its object is looked at', async () => {
+    const path = managementOperations['abort-deployment'].path.replace('{id}', unknownId);
+    expect((await server.request('PUT', path, { body: tooLarge })).status).toBe(401);
+    const token = server.adminToken;
+    expect((await server.request('PUT', path, { token, json: { status: 'x' } })).status).toBe(400);
+    const aborted = { status: 'aborted' };
+    expect((await server.request('PUT', path, { token, json: aborted })).status).toBe(404);
+  });
+});

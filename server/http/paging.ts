@@ -1,0 +1,31 @@
+/** Headers of a paged list: its neighbours as links, and how many there are. */
+import type { Page } from '../store/page.ts';
+
+interface PagedList extends Page {
+  /** Path and query of the request, as sent. */
+  readonly url: string;
+  readonly total: number;
+}
+
+/** `Link` with the relations first, next and prev, each on its own line. */
+export function linkHeader({ url, page, perPage, total }: PagedList): { Link: string[] } {
+  const relation = (name: string, to: number): string => {
+    const [path = '/', search = ''] = url.split('?');
+    const query = new URLSearchParams(search);
+    query.set('page', String(to));
+    query.set('per_page', String(perPage));
+    return `<${path}?${query}>; rel="${name}"`;
+  };
+  return {
+    Link: [
+      relation('first', 1),
+      ...(page * perPage < total ? [relation('next', page + 1)] : []),
+      ...(page > 1 ? [relation('prev', page - 1)] : []),
+    ],
+  };
+}
+
+/** `Link` together with `X-Total-Count`. */
+export function pagingHeaders(list: PagedList): { Link: string[]; 'X-Total-Count': string } {
+  return { ...linkHeader(list), 'X-Total-Count': String(list.total) };
+}

@@ -1,0 +1,89 @@
+/**
+ * From path and method to operation. Paths without parameters are found in a table, at the speed
+ * of node:http; the others by Express.
+ */
+import express, { type Express } from 'express';
+import type { Endpoint } from './endpoint.ts';
+import { mountedOperations } from './endpoint.ts';
+import type { Exchange } from './exchange.ts';
+import type { Pipeline } from './pipeline.ts';
+import { refuse } from './refusal.ts';
+
+type Answerer = (exchange: Exchange) => void;
+
+/** Where requests find their way. */
+export interface Routes {
+  /** Answerers of the paths without parameters. */
+  readonly exact: ReadonlyMap<string, Answerer>;
+  /** Every other path; expects `exchange` on the request. */
+  readonly app: Express;
+}
+
+/** What the listener leaves on a request for Express to find. */
+export interface CarriesExchange {
+  exchange: Exchange;
+}
+
+/** Mounts every operation exactly once. @throws Error when one is missing, doubled or unknown */
+export function mountRoutes(endpoints: readonly Endpoint[], pipeline: Pipeline): Routes {
+  assertComplete(endpoints);
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  const exact = new Map<string, Answerer>();
+  const paths = new Set(endpoints.map(({ operation }) => operation.path));
+  for (const path of paths) {
+    const group = endpoints.filter(({ operation }) => operation.path === path);
+    const answer = answererOf(group, pipeline);
+    if (!path.includes('{')) exact.set(path, answer);
+    else {
+      app.all(path.replace(/\{(\w+)\}/g, ':$1'), (request) => {
+        const { exchange } = request as unknown as CarriesExchange;
+        answer({ ...exchange, parameters: request.params as Record<string, string> });
+      });
+    }
+  }
+  addFallbacks(app, pipeline);
+  return { exact, app };
+}
+
+function answererOf(group: readonly Endpoint[], pipeline: Pipeline): Answerer {
+  const byMethod = new Map(
+    group.map((endpoint) => [endpoint.operation.method as string, endpoint]),
+  );
+  const methods = [...byMethod.keys(), 'OPTIONS'];
+  return (exchange) => {
+    const method = exchange.request.method ?? '';
+    const endpoint = byMethod.get(method);
+    if (endpoint) pipeline.run(endpoint, exchange);
+    else if (method === 'OPTIONS') pipeline.writer.preflight(exchange, methods);
+    else pipeline.writer.refuse(exchange, refuse.methodNotAllowed(methods));
+  };
+}
+
+function addFallbacks(app: Express, pipeline: Pipeline): void {
+  app.use((request) => {
+    const { exchange } = request as unknown as CarriesExchange;
+    pipeline.writer.refuse(exchange, refuse.notFound('there is no such path in this API'));
+  });
+  app.use(((fault, request, _response, _next) => {
+    const { exchange } = request as unknown as CarriesExchange;
+    const refusal =
+      fault instanceof URIError
+        ? refuse.malformed('path: has a percent escape that cannot be decoded')
+        : refuse.internal();
+    pipeline.writer.refuse(exchange, refusal);
+  }) satisfies express.ErrorRequestHandler);
+}
+
+function assertComplete(endpoints: readonly Endpoint[]): void {
+  const ids = endpoints.map(({ operation }) => operation.id);
+  const doubled = ids.filter((id, index) => ids.indexOf(id) !== index);
+  const missing = Object.keys(mountedOperations).filter((id) => !ids.includes(id));
+  if (doubled.length > 0)
+    throw new Error(`operations mounted more than once: ${doubled.join(', ')}`);
+  if (missing.length > 0) throw new Error(`operations not mounted: ${missing.join(', ')}`);
+}

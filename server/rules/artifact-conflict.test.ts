@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { conflictsWith } from './artifact-conflict.ts';
+
+const board = { device_type: ['board'] };
+
+describe('two artifacts of one name', () => {
+  it.each([
+    ['the same device type', board, board],
+    ['one device type in common', { device_type: ['a', 'b'] }, { device_type: ['b', 'c'] }],
+    ['a dependency that only one has', board, { ...board, checksum: ['1'] }],
+    ['different dependencies', { ...board, one: ['1'] }, { ...board, other: ['1'] }],
+    ['no dependencies', {}, {}],
+    ['dependencies of one only', {}, board],
+  ])('conflict when a device could take both: %s', (_, known, added) => {
+    expect(conflictsWith(known, added)).toBe(true);
+    expect(conflictsWith(added, known)).toBe(true);
+  });
+
+  it.each([
+    ['other device types', board, { device_type: ['other'] }],
+    ['other values of a dependency', { ...board, sum: ['1'] }, { ...board, sum: ['2'] }],
+    ['a dependency that nothing meets', { ...board, sum: [] }, { ...board, sum: ['2'] }],
+    ['letters', board, { device_type: ['Board'] }],
+  ])('stand side by side when no device could: %s', (_, known, added) => {
+    expect(conflictsWith(known, added)).toBe(false);
+    expect(conflictsWith(added, known)).toBe(false);
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { authSetStatuses } from '../../fixtures/contract/vocabulary.ts';
+import { authOutcomes } from './authentication.ts';
+
+/** Every situation by hand: what is recorded, and whether a token is granted. */
+const cells = [
+  ['unknown-device', 'record-device', false],
+  ['unknown-key', 'record-key', false],
+  ['too-many-keys', 'none', false],
+  ['pending', 'none', false],
+  ['rejected', 'none', false],
+  ['accepted', 'none', true],
+  ['preauthorized', 'accept', true],
+] as const;
+
+describe('what becomes of a well signed request', () => {
+  it.each(cells)('%s: %s, granted %s', (situation, effect, granted) => {
+    expect(authOutcomes[situation]).toMatchObject({ effect, granted });
+  });
+
+  it('is decided for every status of a set, and for what is not known yet', () => {
+    const situations = ['unknown-device', 'unknown-key', 'too-many-keys', ...authSetStatuses];
+    expect(Object.keys(authOutcomes).toSorted()).toEqual(situations.toSorted());
+    expect(cells.map(([situation]) => situation).toSorted()).toEqual(situations.toSorted());
+  });
+
+  it('has a reason of its own each time', () => {
+    const reasons = Object.values(authOutcomes).map(({ because }) => because);
+    expect(new Set(reasons).size).toBe(reasons.length);
+  });
+});

@@ -1,0 +1,28 @@
+/** How settings are merged and bounded. Spec: Device configuration */
+import { limits } from '../../fixtures/contract/limits.ts';
+
+export type Settings = Readonly<Record<string, string>>;
+
+/** The settings after a change, or why the change is refused. */
+export type MergeDecision = { readonly settings: Settings } | { readonly because: string };
+
+/** Updates the named settings and removes those whose new value is empty. */
+export function mergeSettings(current: Settings, change: Settings): MergeDecision {
+  const merged = new Map(Object.entries(current));
+  for (const [name, value] of Object.entries(change)) {
+    if (value === '') merged.delete(name);
+    else merged.set(name, value);
+  }
+  return bounded(merged);
+}
+
+/** Takes the given settings in place of all others; an empty value is no setting. */
+export function replaceSettings(change: Settings): MergeDecision {
+  return mergeSettings({}, change);
+}
+
+function bounded(settings: ReadonlyMap<string, string>): MergeDecision {
+  return settings.size > limits.configurationKeysMax
+    ? { because: `a device has at most ${limits.configurationKeysMax} settings` }
+    : { settings: Object.fromEntries(settings) };
+}

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { identityOf, readIdentity } from './identity.ts';
+
+function canonical(text: string): string {
+  const identity = readIdentity(text);
+  if ('because' in identity) throw new Error(`it was refused: it ${identity.because}`);
+  return identity.canonical;
+}
+
+function refusal(text: string): string {
+  const identity = readIdentity(text);
+  if (!('because' in identity)) throw new Error(`it was taken: ${identity.canonical}`);
+  return identity.because;
+}
+
+function nested(levels: number, open = '{"a":', close = '}'): string {
+  return [open.repeat(levels - 1), '{}', close.repeat(levels - 1)].join('');
+}
+
+describe('one identity', () => {
+  it.each([
+    ['{"b":1,"a":2}', '{"a":2,"b":1}'],
+    [' {\n\t"a" : 1 }\r\n', '{"a":1}'],
+    ['{"a":{"d":1,"c":[{"f":1,"e":2}]}}', '{"a":{"c":[{"e":2,"f":1}],"d":1}}'],
+    ['{"a":1.0,"b":1e2}', '{"a":1,"b":100}'],
+    ['{"a":-0}', '{"a":0}'],
+    ['{"\\u0061":"\\u00e9\\/"}', '{"a":"\u00e9/"}'],
+    ['{"a":1,"a":2}', '{"a":2}'],
+    ['{}', '{}'],
+    ['{"mac":["1","2"]}', '{"mac":["1","2"]}'],
+    ['{"a":null,"b":true,"c":false}', '{"a":null,"b":true,"c":false}'],
+    ['{"10":1,"9":2,"B":3,"a":4,"\u00e9":5}', '{"10":1,"9":2,"B":3,"a":4,"\u00e9":5}'],
+    ['{"__proto__":{"x":1},"constructor":2}', '{"__proto__":{"x":1},"constructor":2}'],
+  ])('has one text, whatever it was written like: %s', (text, expected) => {
+    expect(canonical(text)).toBe(expected);
+    expect(canonical(expected)).toBe(expected);
+  });
+
+  it('does not depend on the order of members, at any depth', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.json()), (members) => {
+        const given = Object.entries(members).map(([name, json]) => pair(name, json));
+        expect(canonical(`{${given.join(' , ')}}`)).toBe(canonical(`{${given.toReversed()}}`));
+      }),
+      { seed: 1, numRuns: 200 },
+    );
+  });
+});
+
+function pair(name: string, json: string): string {
+  return `${JSON.stringify(name)}: ${json}`;
+}
+
+describe('two identities', () => {
+  it.each([
+    ['{"a":1}', '{"a":2}'],
+    ['{"a":1}', '{"b":1}'],
+    ['{"a":1}', '{"a":"1"}'],
+    ['{"a":1}', '{"A":1}'],
+    ['{"a":"x"}', '{"a":"X"}'],
+    ['{"a":"x"}', '{"a":"x "}'],
+    ['{"a":"\u00e9"}', '{"a":"e\u0301"}'],
+    ['{"a":[1,2]}', '{"a":[2,1]}'],
+    ['{"a":[1]}', '{"a":1}'],
+    ['{"a":[]}', '{"a":{}}'],
+    ['{"a":null}', '{}'],
+    ['{"a":null}', '{"a":false}'],
+    ['{"a":{"b":1}}', '{"a":{"b":1,"c":1}}'],
+    ['{"a":"b","c":"d"}', '{"a":"b\\",\\"c\\":\\"d"}'],
+  ])('keep apart: %s and %s', (one, other) => {
+    expect(canonical(one)).not.toBe(canonical(other));
+  });
+
+  it('keep apart whatever their values are', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (members) => {
+        expect(JSON.parse(canonical(JSON.stringify(members)))).toEqual(
+          JSON.parse(JSON.stringify(members)),
+        );
+      }),
+      { seed: 2, numRuns: 200 },
+    );
+  });
+});
+
+describe('a text that is no identity', () => {
+  it.each([
+    '',
+    ' ',
+    '{',
+    '{"a":}',
+    "{'a':1}",
+    '{a:1}',
+    '{"a":1,}',
+    '{"a":NaN}',
+    '{"a":01}',
+    '\ufeff{}',
+    '{}{}',
+    'mac=1',
+  ])('is refused when it is no JSON: %j', (text) => {
+    expect(refusal(text)).toBe('is not JSON text');
+  });
+
+  it.each(['null', 'true', '7', '"{}"', '[]', '[{}]'])(
+    'is refused when it is JSON of another kind: %s',
+    (text) => {
+      expect(refusal(text)).toBe('must be the text of a JSON object');
+    },
+  );
+
+  it.each(['1e400', '-1e400', '[1e999]', '{"b":1e309}'])(
+    'is refused with a number that JSON cannot keep apart from others: %s',
+    (number) => {
+      expect(refusal(`{"a":${number}}`)).toBe('holds a number that is too large');
+    },
+  );
+
+  it('is refused beyond 32 levels, in objects and in lists, and not before', () => {
+    expect(canonical(nested(32))).toBe(nested(32));
+    expect(refusal(nested(33))).toBe('must not be nested deeper than 32 levels');
+    expect(refusal(`{"a":${nested(32, '[', ']')}}`)).toContain('deeper than 32 levels');
+  });
+
+  it.each([
+    ['objects', nested(100_000)],
+    ['lists', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['a list that never ends', `{"a":${'['.repeat(100_000)}`],
+  ])('is refused and does not run out of stack with a hundred thousand levels: %s', (_, text) => {
+    expect(refusal(text)).toMatch(/deeper than 32 levels|is not JSON text/);
+  });
+});
+
+describe('decoded data', () => {
+  it.each([[undefined], [null], ['{}'], [[]], [7]])(
+    'is refused when it is no object: %j',
+    (data) => {
+      expect(identityOf(data)).toHaveProperty('because');
+    },
+  );
+
+  it('has the same identity as its text', () => {
+    expect(identityOf({ b: [1, { d: 1, c: 2 }], a: '' })).toEqual(
+      readIdentity('{"a":"","b":[1,{"c":2,"d":1}]}'),
+    );
+  });
+});

@@ -1,0 +1,54 @@
+/** What makes two texts of id_data the same identity. Spec: AuthRequest (id_data) */
+
+/** An identity in its one canonical text: members sorted at every level, no white space. */
+export interface Identity {
+  readonly canonical: string;
+}
+
+/** Why a text is no identity. */
+export interface NoIdentity {
+  readonly because: string;
+}
+
+const DEPTH_MAX = 32;
+
+/** Reads the text of id_data. */
+export function readIdentity(idData: string): Identity | NoIdentity {
+  let data: unknown;
+  try {
+    data = JSON.parse(idData);
+  } catch {
+    return { because: 'is not JSON text' };
+  }
+  return identityOf(data);
+}
+
+/** The identity of already decoded data. */
+export function identityOf(data: unknown): Identity | NoIdentity {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+    return { because: 'must be the text of a JSON object' };
+  }
+  const canonical = canonicalText(data, DEPTH_MAX);
+  return typeof canonical === 'string' ? { canonical } : canonical;
+}
+
+function canonicalText(value: unknown, depthLeft: number): string | NoIdentity {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    // Beyond the range of a double all numbers would be the same one.
+    return { because: 'holds a number that is too large' };
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (depthLeft === 0) return { because: `must not be nested deeper than ${DEPTH_MAX} levels` };
+  const isList = Array.isArray(value);
+  const members: string[] = [];
+  for (const [name, member] of isList ? Object.entries(value) : sortedEntries(value)) {
+    const text = canonicalText(member, depthLeft - 1);
+    if (typeof text !== 'string') return text;
+    members.push(isList ? text : `${JSON.stringify(name)}:${text}`);
+  }
+  return isList ? `[${members.join(',')}]` : `{${members.join(',')}}`;
+}
+
+function sortedEntries(value: object): [string, unknown][] {
+  return Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { tooManyAttributes } from './inventory.ts';
+
+function named(count: number, from = 0): { name: string }[] {
+  return Array.from({ length: count }, (_, index) => ({ name: `a${from + index}` }));
+}
+
+describe('the number of attributes', () => {
+  it.each([
+    ['none', [], []],
+    ['a hundred new ones', [], named(100)],
+    ['a hundred that are there already', named(100), named(100)],
+    ['a hundred together', named(50), named(50, 50)],
+    ['one name many times', [], [...named(1), ...named(1), ...named(100)]],
+  ])('is in order: %s', (_, kept, changed) => {
+    expect(tooManyAttributes(kept, changed)).toBeUndefined();
+  });
+
+  it.each([
+    ['new ones', [], named(101), 101],
+    ['one beside a hundred', named(100), named(1, 100), 101],
+    ['many beside many', named(80), named(100, 40), 140],
+  ])('is too large, and told: %s', (_, kept, changed, count) => {
+    expect(tooManyAttributes(kept, changed)).toBe(
+      `a device has at most 100 attributes, not ${count}`,
+    );
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { deviceDeploymentStatuses, finalStatuses } from '../../fixtures/contract/vocabulary.ts';
+import {
+  type Candidate,
+  decideNext,
+  type NextRequest,
+  requestText,
+  type ServablePart,
+} from './next-deployment.ts';
+
+function requestOf(provides: Readonly<Record<string, string>> = {}, takesControlMap = false) {
+  const all = { device_type: 'board', artifact_name: 'old', ...provides };
+  const { device_type: deviceType, artifact_name: artifactName } = all;
+  return { deviceType, artifactName, provides: all, takesControlMap } satisfies NextRequest;
+}
+
+const request = requestOf();
+const waiting: ServablePart = {
+  status: 'pending',
+  forceInstallation: false,
+  isConfiguration: false,
+};
+
+function artifact(id: string, fields: Partial<Candidate> = {}): Candidate {
+  return { id, name: 'new', depends: { device_type: ['board'] }, sizeBytes: 10, ...fields };
+}
+
+describe('the artifact for a device', () => {
+  it('is the smallest of those that fit', () => {
+    const candidates = [
+      artifact('a', { sizeBytes: 30 }),
+      artifact('b', { sizeBytes: 20 }),
+      artifact('c', { sizeBytes: 1, depends: { device_type: ['other'] } }),
+    ];
+    expect(decideNext(waiting, request, candidates)).toEqual({
+      decision: 'serve',
+      artifactId: 'b',
+    });
+  });
+
+  it.each<[string, Candidate['depends'], Readonly<Record<string, string>>]>([
+    ['another device type', { device_type: ['other'] }, {}],
+    ['a device type in other letters', { device_type: ['Board'] }, {}],
+    ['a provide that the device does not name', { device_type: ['board'], checksum: ['1'] }, {}],
+    ['a provide of another value', { device_type: ['board'], checksum: ['1'] }, { checksum: '2' }],
+    ['one of two that is not met', { a: ['1'], b: ['1'] }, { a: '1', b: '2' }],
+    ['a list that accepts nothing', { device_type: ['board'], a: [] }, { a: '' }],
+    ['the name of a built-in', { toString: ['x'] }, {}],
+    ['an artifact name', { artifact_name: ['older'] }, {}],
+  ])('is none when a dependency is not met: %s', (_, depends, provides) => {
+    const decided = decideNext(waiting, requestOf(provides), [artifact('a', { depends })]);
+    expect(decided).toEqual({ decision: 'no-artifact' });
+  });
+
+  it.each<[string, Candidate['depends'], Readonly<Record<string, string>>]>([
+    ['one of several values', { device_type: ['a', 'board'] }, {}],
+    ['a free-form pair', { device_type: ['board'], checksum: ['1', '2'] }, { checksum: '2' }],
+    ['an artifact name', { artifact_name: ['old'] }, {}],
+    ['no dependencies', {}, {}],
+  ])('fits when every dependency is met: %s', (_, depends, provides) => {
+    const decided = decideNext(waiting, requestOf(provides), [artifact('a', { depends })]);
+    expect(decided.decision).toBe('serve');
+  });
+
+  it('is none when there are no artifacts', () => {
+    expect(decideNext(waiting, request, [])).toEqual({ decision: 'no-artifact' });
+  });
+
+  it('stays the one that was chosen first, though a smaller one came since', () => {
+    const part = { ...waiting, artifactId: 'a', request: requestText(request) };
+    const candidates = [artifact('a'), artifact('b', { sizeBytes: 1 })];
+    expect(decideNext(part, request, candidates)).toMatchObject({ artifactId: 'a' });
+    expect(decideNext(part, request, [artifact('b')])).toMatchObject({ artifactId: 'b' });
+  });
+});
+
+describe('an artifact that the device has already', () => {
+  const installed = requestOf({ artifact_name: 'new' });
+
+  it('is not served again, as long as nothing has been reported', () => {
+    expect(decideNext(waiting, installed, [artifact('a')])).toEqual({
+      decision: 'already-installed',
+      artifactId: 'a',
+    });
+  });
+
+  it('is served when the installation is forced', () => {
+    const forced = { ...waiting, forceInstallation: true };
+    expect(decideNext(forced, installed, [artifact('a')]).decision).toBe('serve');
+  });
+
+  const begun = deviceDeploymentStatuses.filter(
+    (status) => status !== 'pending' && !finalStatuses.includes(status),
+  );
+
+  it.each(begun)('is served to a device in the middle of the update: %s', (status) => {
+    const part = { ...waiting, status, request: requestText(installed) };
+    expect(decideNext(part, installed, [artifact('a')]).decision).toBe('serve');
+  });
+});
+
+describe('a request that was served before', () => {
+  const part = { ...waiting, request: requestText(request) };
+
+  it('is served again when it is the same, in whatever order', () => {
+    const { device_type, artifact_name } = request.provides;
+    const turned = { ...request, provides: { artifact_name, device_type } };
+    expect(decideNext(part, turned, [artifact('a')]).decision).toBe('serve');
+  });
+
+  it.each<[string, NextRequest]>([
+    ['another artifact name', requestOf({ artifact_name: 'newer' })],
+    ['another device type', requestOf({ device_type: 'other' })],
+    ['one pair more', requestOf({ more: '' })],
+    ['the wish for a control map', requestOf({}, true)],
+  ])('conflicts when it has %s', (_, changed) => {
+    expect(decideNext(part, changed, [artifact('a')])).toEqual({ decision: 'conflict' });
+    expect(decideNext({ ...part, isConfiguration: true }, changed, []).decision).toBe('conflict');
+  });
+
+  it('is not mistaken for another one whose pairs read alike', () => {
+    expect(requestText(requestOf({ a: 'b","c' }))).not.toBe(
+      requestText(requestOf({ a: 'b', c: '' })),
+    );
+  });
+});
+
+describe('a configuration deployment', () => {
+  it('brings its own artifact, whatever the device is', () => {
+    const part = { ...waiting, isConfiguration: true };
+    expect(decideNext(part, request, [])).toEqual({ decision: 'serve' });
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { completeSettings, defaultSettings, SettingError, type Settings } from './settings.ts';
+
+describe('settings', () => {
+  it('are the documented defaults where nothing is chosen', () => {
+    expect(completeSettings({})).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      controlPort: 8081,
+      adminEmail: 'admin@example.com',
+      autoAccept: false,
+      headerPrefix: 'X-SVC',
+      tokenLifetimeSeconds: 604_800,
+      linkLifetimeSeconds: 86_400,
+      trustProxy: false,
+      logLevel: 'info',
+    });
+  });
+
+  it('keep a default where the choice is undefined', () => {
+    const given = { host: undefined, adminPassword: undefined } as unknown as Partial<Settings>;
+    expect(completeSettings(given)).toEqual(defaultSettings);
+  });
+
+  it('keep what was chosen, 0 and false too', () => {
+    const chosen = {
+      host: '0.0.0.0',
+      port: 0,
+      controlPort: 0,
+      adminEmail: 'me@test',
+      adminPassword: 'eight888',
+      autoAccept: true,
+      headerPrefix: 'X-MEN',
+      tokenLifetimeSeconds: 1,
+      linkLifetimeSeconds: 315_360_000,
+      trustProxy: true,
+      logLevel: 'silent',
+    } as const;
+    expect(completeSettings(chosen)).toEqual(chosen);
+  });
+
+  it('do not change the defaults', () => {
+    const before = { ...defaultSettings };
+    completeSettings({ port: 1 });
+    expect(defaultSettings).toEqual(before);
+  });
+});
+
+describe('a setting that cannot be', () => {
+  it.each<[Partial<Settings>, string]>([
+    [{ headerPrefix: '' }, 'header prefix "" must be letters, digits and dashes'],
+    [{ headerPrefix: 'X SVC' }, 'header prefix "X SVC" must be'],
+    [{ headerPrefix: 'X-SVC\n' }, 'header prefix "X-SVC\n" must be'],
+    [{ tokenLifetimeSeconds: 0 }, 'tokenLifetimeSeconds must be a whole number from 1'],
+    [{ tokenLifetimeSeconds: -60 }, 'not -60'],
+    [{ tokenLifetimeSeconds: 0.5 }, 'not 0.5'],
+    [{ tokenLifetimeSeconds: Number.NaN }, 'not NaN'],
+    [{ tokenLifetimeSeconds: Number.POSITIVE_INFINITY }, 'not Infinity'],
+    [{ linkLifetimeSeconds: 0 }, 'linkLifetimeSeconds must be a whole number from 1 to 315360000'],
+    [{ linkLifetimeSeconds: 315_360_001 }, 'not 315360001'],
+    [{ adminEmail: '' }, 'admin e-mail "" must be an address'],
+    [{ adminEmail: 'admin' }, 'admin e-mail "admin" must be an address'],
+    [{ adminEmail: 'a:b@example.com' }, 'such as admin@example.com'],
+    [{ adminEmail: 'a b@example.com' }, 'such as admin@example.com'],
+    [{ adminEmail: 'a@b@c' }, 'such as admin@example.com'],
+    [{ adminPassword: '' }, 'the admin password must have at least 8 characters'],
+    [{ adminPassword: 'seven77' }, 'the admin password must have at least 8 characters'],
+  ])('is refused with its name, its value and the way out: %o', (given, sentence) => {
+    expect(() => completeSettings(given)).toThrow(SettingError);
+    expect(() => completeSettings(given)).toThrow(sentence);
+  });
+
+  it('is not told when it is a password', () => {
+    expect(() => completeSettings({ adminPassword: 'secret' })).not.toThrow('secret');
+    expect(() => completeSettings({ adminPassword: 'secret' })).toThrow();
+  });
+});

@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AuditFilter, NewAuditEntry } from './audit-logs.ts';
+import { openStore, type Store } from './store.ts';
+
+let store: Store;
+
+beforeEach(async () => {
+  store = await openStore();
+});
+
+afterEach(() => store.close());
+
+const user = { id: 'u', type: 'user', email: 'admin@example.com' } as const;
+const device = { id: 'd', type: 'device', identity_data: '{"mac":"1"}' } as const;
+const wide = { page: 1, perPage: 500 };
+
+function append(timeMs: number, fields: Partial<NewAuditEntry> = {}): void {
+  const object = { id: 'd', type: 'device' } as const;
+  store.auditLogs.append({ timeMs, actor: user, action: 'update', object, ...fields });
+}
+
+function timesOf(filter: AuditFilter, order: 'asc' | 'desc' = 'asc', page = wide) {
+  const found = store.auditLogs.list(filter, order, page).map(({ time }) => Date.parse(time));
+  if (page === wide) expect(store.auditLogs.count(filter)).toBe(found.length);
+  return found;
+}
+
+describe('an entry', () => {
+  it('is kept as it was written, with its time in UTC and milliseconds', () => {
+    const object = { id: 'd', type: 'device', device: { identity_data: '{}' } } as const;
+    append(1_795_262_400_250, { actor: device, action: 'create', object, change: 'new' });
+    expect(store.auditLogs.list({}, 'desc', wide)).toEqual([
+      { actor: device, action: 'create', object, change: 'new', time: '2026-11-21T12:00:00.250Z' },
+    ]);
+  });
+
+  it('is not there any more when its transaction is undone', () => {
+    const undone = (): never => {
+      append(1);
+      throw new Error('undone');
+    };
+    expect(() => store.atomically(undone)).toThrow('undone');
+    expect(timesOf({})).toEqual([]);
+  });
+});
+
+describe('the order of entries', () => {
+  it('is by time, either way round', () => {
+    for (const timeMs of [2000, 1000, 3000]) append(timeMs);
+    expect(timesOf({}, 'asc')).toEqual([1000, 2000, 3000]);
+    expect(timesOf({}, 'desc')).toEqual([3000, 2000, 1000]);
+  });
+
+  it('is that of writing within one millisecond', () => {
+    for (const change of ['first', 'second', 'third']) append(1, { change });
+    const changes = (order: 'asc' | 'desc') =>
+      store.auditLogs.list({}, order, wide).map(({ change }) => change);
+    expect(changes('asc')).toEqual(['first', 'second', 'third']);
+    expect(changes('desc')).toEqual(['third', 'second', 'first']);
+  });
+
+  it('goes on from page to page, until nothing is left', () => {
+    for (const timeMs of [1, 2, 3]) append(timeMs);
+    expect(timesOf({}, 'desc', { page: 1, perPage: 2 })).toEqual([3, 2]);
+    expect(timesOf({}, 'desc', { page: 2, perPage: 2 })).toEqual([1]);
+    expect(timesOf({}, 'desc', { page: 3, perPage: 2 })).toEqual([]);
+  });
+});
+
+describe('the bounds of time', () => {
+  beforeEach(() => {
+    for (const timeMs of [9_999, 10_000, 10_400, 11_000]) append(timeMs);
+  });
+
+  it.each<[AuditFilter, readonly number[]]>([
+    [{ created_before: 10 }, [9_999, 10_000]],
+    [{ created_after: 10 }, [10_000, 10_400, 11_000]],
+    [{ created_after: 10, created_before: 10 }, [10_000]],
+    [{ created_after: 11, created_before: 10 }, []],
+    [{ created_before: -1 }, []],
+    [{ created_after: 0 }, [9_999, 10_000, 10_400, 11_000]],
+  ])('are whole seconds, both included: %o', (filter, expected) => {
+    expect(timesOf(filter)).toEqual(expected);
+  });
+});
+
+describe('the other filters', () => {
+  beforeEach(() => {
+    append(1);
+    append(2, { actor: device });
+    append(3, {
+      object: {
+        id: 'dep',
+        type: 'deployment',
+        deployment: { name: 'spring', artifact_name: 'release' },
+      },
+    });
+  });
+
+  it.each<[AuditFilter, readonly number[]]>([
+    [{ actor_id: 'u' }, [1, 3]],
+    [{ actor_id: 'U' }, []],
+    [{ actor_type: 'device' }, [2]],
+    [{ actor_email: 'admin@example.com' }, [1, 3]],
+    [{ actor_email: 'admin@example.co' }, []],
+    [{ object_id: 'dep' }, [3]],
+    [{ object_type: 'device' }, [1, 2]],
+    [{ object_type: 'tenant' }, []],
+    [{ object_deployment_name: 'spring' }, [3]],
+    [{ object_deployment_name: 'release' }, []],
+    [{ object_deployment_name: '%' }, []],
+    [{ actor_type: 'user', object_type: 'device' }, [1]],
+    [{ actor_type: 'device', object_type: 'deployment' }, []],
+  ])('are exact, and all must hold: %o', (filter, expected) => {
+    expect(timesOf(filter)).toEqual(expected);
+  });
+});

@@ -1,0 +1,91 @@
+/** The audit log: appended to, filtered and paged, never changed. Spec: Audit logs */
+import type { AuditLog } from '../../fixtures/contract/resources.ts';
+import { equal, filterBy } from './filter.ts';
+import { bounds, type Page } from './page.ts';
+import { document, number } from './row.ts';
+import type { Sql } from './sql.ts';
+
+/** An entry before it has a time in text form. */
+export type NewAuditEntry = Pick<AuditLog, 'actor' | 'action' | 'object' | 'change'> & {
+  readonly timeMs: number;
+};
+
+/** What a list or an export can be narrowed to. Bounds are Unix seconds, both inclusive. */
+export interface AuditFilter {
+  readonly created_before?: number | undefined;
+  readonly created_after?: number | undefined;
+  readonly actor_id?: string | undefined;
+  readonly actor_type?: string | undefined;
+  readonly actor_email?: string | undefined;
+  readonly object_id?: string | undefined;
+  readonly object_type?: string | undefined;
+  readonly object_deployment_name?: string | undefined;
+  /** Nothing that was appended after the entry of this place. */
+  readonly lastSeq?: number | undefined;
+}
+
+/** The verbs for the audit log. */
+export class AuditLogStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  append({ timeMs, ...entry }: NewAuditEntry): void {
+    const stored = { ...entry, time: new Date(timeMs).toISOString() };
+    this.#sql.run(
+      `INSERT INTO audit_logs (time_ms, action, actor_id, actor_type, actor_email, object_id,
+         object_type, object_deployment_name, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        timeMs,
+        entry.action,
+        entry.actor.id,
+        entry.actor.type,
+        entry.actor.email ?? null,
+        entry.object.id,
+        entry.object.type,
+        entry.object.deployment?.name ?? null,
+        JSON.stringify(stored),
+      ],
+    );
+  }
+
+  /** The place of the newest entry; 0 when there is none. */
+  lastSeq(): number {
+    const row = this.#sql.first('SELECT coalesce(max(seq), 0) AS n FROM audit_logs');
+    return row ? number(row, 'n') : 0;
+  }
+
+  /** Entries by time, and by order of appending within one millisecond. */
+  list(filter: AuditFilter, order: 'asc' | 'desc', page: Page): AuditLog[] {
+    const { where, values } = auditFilter(filter);
+    const direction = order === 'asc' ? 'ASC' : 'DESC';
+    const query = `SELECT document FROM audit_logs ${where}
+      ORDER BY time_ms ${direction}, seq ${direction} LIMIT ? OFFSET ?`;
+    return this.#sql
+      .all(query, [...values, ...bounds(page)])
+      .map((row) => document<AuditLog>(row, 'document'));
+  }
+
+  count(filter: AuditFilter): number {
+    const { where, values } = auditFilter(filter);
+    const row = this.#sql.first(`SELECT count(*) AS n FROM audit_logs ${where}`, values);
+    return row ? number(row, 'n') : 0;
+  }
+}
+
+function auditFilter(filter: AuditFilter) {
+  const { created_before: before, created_after: after } = filter;
+  return filterBy(
+    before === undefined ? undefined : ['time_ms <= ?', before * 1000],
+    after === undefined ? undefined : ['time_ms >= ?', after * 1000],
+    filter.lastSeq === undefined ? undefined : ['seq <= ?', filter.lastSeq],
+    equal('actor_id', filter.actor_id),
+    equal('actor_type', filter.actor_type),
+    equal('actor_email', filter.actor_email),
+    equal('object_id', filter.object_id),
+    equal('object_type', filter.object_type),
+    equal('object_deployment_name', filter.object_deployment_name),
+  );
+}

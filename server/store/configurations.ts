@@ -1,0 +1,52 @@
+/** Settings of devices: one store that the device and the users both write. */
+import { document, number, numberOrNothing, textOrNothing } from './row.ts';
+import type { Sql } from './sql.ts';
+
+export interface StoredConfiguration {
+  /** What the device is to use. */
+  readonly configured: Record<string, string>;
+  /** What the device said it uses. */
+  readonly reported: Record<string, string>;
+  /** The last deployment of the settings. */
+  readonly deploymentId?: string;
+  readonly updatedMs: number;
+  readonly reportedMs?: number;
+}
+
+/** The verbs for configurations. */
+export class ConfigurationStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  find(deviceId: string): StoredConfiguration | undefined {
+    const row = this.#sql.first('SELECT * FROM configurations WHERE device_id = ?', [deviceId]);
+    if (!row) return undefined;
+    const deploymentId = textOrNothing(row, 'deployment_id');
+    const reportedMs = numberOrNothing(row, 'reported_ms');
+    return {
+      configured: document<Record<string, string>>(row, 'configured'),
+      reported: document<Record<string, string>>(row, 'reported'),
+      updatedMs: number(row, 'updated_ms'),
+      ...(deploymentId !== undefined && { deploymentId }),
+      ...(reportedMs !== undefined && { reportedMs }),
+    };
+  }
+
+  save(deviceId: string, configuration: StoredConfiguration): void {
+    this.#sql.run('INSERT OR REPLACE INTO configurations VALUES (?, ?, ?, ?, ?, ?)', [
+      deviceId,
+      JSON.stringify(configuration.configured),
+      JSON.stringify(configuration.reported),
+      configuration.deploymentId ?? null,
+      configuration.updatedMs,
+      configuration.reportedMs ?? null,
+    ]);
+  }
+
+  remove(deviceId: string): void {
+    this.#sql.run('DELETE FROM configurations WHERE device_id = ?', [deviceId]);
+  }
+}

@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Alert, Attribute } from '../../fixtures/contract/resources.ts';
+import { openStore, type Store } from './store.ts';
+
+let store: Store;
+
+beforeEach(async () => {
+  store = await openStore();
+});
+
+afterEach(() => store.close());
+
+describe('a configuration', () => {
+  const whole = {
+    configured: { a: '1' },
+    reported: { b: '2' },
+    deploymentId: 'dep',
+    updatedMs: 1,
+    reportedMs: 2,
+  };
+
+  it('is none before it is saved, and the last one after that', () => {
+    expect(store.configurations.find('d')).toBeUndefined();
+    store.configurations.save('d', whole);
+    expect(store.configurations.find('d')).toEqual(whole);
+    const { deploymentId: _, reportedMs: __, ...least } = whole;
+    store.configurations.save('d', least);
+    expect(store.configurations.find('d')).toEqual(least);
+  });
+
+  it('is that of one device, and goes with it', () => {
+    store.configurations.save('d', whole);
+    store.configurations.save('e', { ...whole, configured: {} });
+    store.configurations.remove('d');
+    expect(store.configurations.find('d')).toBeUndefined();
+    expect(store.configurations.find('e')?.configured).toEqual({});
+  });
+});
+
+describe('the presence of a device', () => {
+  it('is none before its first connection', () => {
+    expect(store.connections.find('d')).toBeUndefined();
+  });
+
+  it('keeps the time of the first connection beside that of the last change', () => {
+    store.connections.record('d', 'connected', 1);
+    store.connections.record('d', 'disconnected', 5);
+    expect(store.connections.find('d')).toEqual({
+      status: 'disconnected',
+      createdMs: 1,
+      updatedMs: 5,
+    });
+    store.connections.record('e', 'connected', 9);
+    expect(store.connections.find('d')?.status).toBe('disconnected');
+  });
+
+  it('goes with the device', () => {
+    store.connections.record('d', 'connected', 1);
+    store.connections.remove('d');
+    expect(store.connections.find('d')).toBeUndefined();
+  });
+});
+
+describe('the attributes of a device', () => {
+  const list = (device = 'd') => store.inventory.list(device);
+
+  it('keep what was said, of whatever kind, by name', () => {
+    const told: Attribute[] = [
+      { name: 'b', value: [1, 2.5] },
+      { name: 'a.$', value: '' },
+      { name: 'c', value: ['x', '\u00e9'], description: 'why' },
+      { name: 'd', value: -0.5 },
+      { name: 'e', value: [] },
+    ];
+    store.inventory.upsert('d', told, 7);
+    const expected = told.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    expect(list()).toEqual(expected.map((attribute) => ({ ...attribute, updatedMs: 7 })));
+  });
+
+  it('stay when others are added, and their descriptions when none is given', () => {
+    store.inventory.upsert('d', [{ name: 'a', value: 1, description: 'why' }], 1);
+    store.inventory.upsert('d', [{ name: 'b', value: 2 }], 2);
+    store.inventory.upsert('d', [{ name: 'a', value: 'text' }], 3);
+    expect(list()).toEqual([
+      { name: 'a', value: 'text', description: 'why', updatedMs: 3 },
+      { name: 'b', value: 2, updatedMs: 2 },
+    ]);
+  });
+
+  it('take the last of several values of one name', () => {
+    const twice = [
+      { name: 'a', value: 1 },
+      { name: 'a', value: 2 },
+    ];
+    store.inventory.upsert('d', twice, 1);
+    expect(list()).toMatchObject([{ value: 2 }]);
+  });
+
+  it('are gone with their descriptions when they are replaced', () => {
+    store.inventory.upsert('d', [{ name: 'a', value: 1, description: 'why' }], 1);
+    store.inventory.replace('d', [{ name: 'a', value: 2 }], 2);
+    expect(list()).toEqual([{ name: 'a', value: 2, updatedMs: 2 }]);
+    store.inventory.replace('d', [], 3);
+    expect(list()).toEqual([]);
+  });
+
+  it('stay when replacing them fails', () => {
+    store.inventory.upsert('d', [{ name: 'a', value: 1 }], 1);
+    const broken = [{ name: null as unknown as string, value: 1 }];
+    expect(() => store.inventory.replace('d', broken, 2)).toThrow('NOT NULL');
+    expect(list()).toMatchObject([{ name: 'a' }]);
+  });
+
+  it('are those of one device, and names differ by their letters', () => {
+    store.inventory.upsert('d', [{ name: 'a', value: 1 }], 1);
+    store.inventory.upsert('d', [{ name: 'A', value: 2 }], 1);
+    store.inventory.upsert('e', [{ name: 'a', value: 3 }], 1);
+    store.inventory.remove('e');
+    expect(list()).toHaveLength(2);
+    expect(list('e')).toEqual([]);
+  });
+});
+
+describe('the alerts of a device', () => {
+  const subject = { name: 's', type: 't', status: 'running' };
+  const alert: Alert = { name: 'n', level: 'OK', subject, timestamp: '2026-01-01T00:00:00Z' };
+
+  function append(device: string, ...issuedMs: readonly number[]): void {
+    const alerts = issuedMs.map((ms, index) => ({
+      id: `${device}-${ms}-${index}`,
+      alert,
+      issuedMs: ms,
+    }));
+    store.monitor.appendAlerts(device, alerts);
+  }
+
+  function issued(filter: { issuedAfterMs?: number; issuedBeforeMs?: number } = {}, perPage = 500) {
+    return store.monitor
+      .listAlerts('d', filter, { page: 1, perPage })
+      .map(({ id }) => Number(id.split('-')[1]));
+  }
+
+  it('are listed with their ids, the newest first, in pages', () => {
+    append('d', 2, 3, 1);
+    append('e', 9);
+    expect(issued()).toEqual([3, 2, 1]);
+    expect(issued({}, 2)).toEqual([3, 2]);
+    const page = store.monitor.listAlerts('d', {}, { page: 2, perPage: 2 });
+    expect(page).toEqual([{ id: 'd-1-2', ...alert }]);
+  });
+
+  it('are narrowed by time, both bounds included', () => {
+    append('d', 1, 2, 3);
+    expect(issued({ issuedAfterMs: 2 })).toEqual([3, 2]);
+    expect(issued({ issuedBeforeMs: 2 })).toEqual([2, 1]);
+    expect(issued({ issuedAfterMs: 3, issuedBeforeMs: 1 })).toEqual([]);
+  });
+
+  it('are at most a thousand, the first ones being forgotten', () => {
+    append('d', ...Array.from({ length: 1000 }, (_, index) => index));
+    append('e', 1);
+    append('d', 5000);
+    expect(issued({ issuedBeforeMs: 1 })).toEqual([1]);
+    expect(issued({}, 1)).toEqual([5000]);
+    expect(store.monitor.listAlerts('e', {}, { page: 1, perPage: 9 })).toHaveLength(1);
+  });
+
+  it('go with the device, and its monitor configuration too', () => {
+    append('d', 1);
+    store.monitor.saveConfiguration('d', [{ name: 'n', status: 's', type: 't' }]);
+    store.monitor.remove('d');
+    expect([issued(), store.monitor.findConfiguration('d')]).toEqual([[], undefined]);
+  });
+});
+
+describe('a monitor configuration', () => {
+  it('is replaced as a whole, by nothing too', () => {
+    expect(store.monitor.findConfiguration('d')).toBeUndefined();
+    store.monitor.saveConfiguration('d', [{ name: 'n', status: 's', type: 't' }]);
+    store.monitor.saveConfiguration('d', []);
+    expect(store.monitor.findConfiguration('d')).toEqual([]);
+  });
+});

@@ -1,0 +1,253 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
+import type { DeviceFilter, DeviceStore, StoredAuthSet } from './devices.ts';
+import { openStore, type Store } from './store.ts';
+
+let store: Store;
+let devices: DeviceStore;
+
+beforeEach(async () => {
+  store = await openStore();
+  devices = store.devices;
+});
+
+afterEach(() => store.close());
+
+const everyDevice: DeviceFilter = { status: [], id: [] };
+const wide = { page: 1, perPage: 500 };
+
+function meet(name: string, status: AuthSetStatus = 'pending'): StoredAuthSet {
+  devices.recordFirstContact(
+    { id: `d-${name}`, identity: `{"mac":"${name}"}` },
+    { authSetId: `s-${name}`, publicKeyPem: `key ${name}`, status, nowMs: 100 },
+  );
+  return setOf(name, `key ${name}`);
+}
+
+function addKey(name: string, key: string, status: AuthSetStatus = 'pending'): StoredAuthSet {
+  const set = { authSetId: `s-${name}-${key}`, publicKeyPem: key, status, nowMs: 200 };
+  devices.recordAuthSet(`d-${name}`, set);
+  return setOf(name, key);
+}
+
+function setOf(name: string, key: string): StoredAuthSet {
+  const set = devices.findAuthSet(`d-${name}`, key);
+  if (!set) throw new Error(`no set of ${name} with ${key}`);
+  return set;
+}
+
+function statusesOf(name: string): readonly AuthSetStatus[] {
+  return devices.authSets(`d-${name}`).map(({ status }) => status);
+}
+
+describe('the first contact', () => {
+  it('makes the device and its set', () => {
+    expect(meet('a')).toEqual({
+      id: 's-a',
+      deviceId: 'd-a',
+      publicKeyPem: 'key a',
+      status: 'pending',
+      createdMs: 100,
+    });
+    expect(devices.find('d-a')).toEqual({
+      id: 'd-a',
+      identity: '{"mac":"a"}',
+      status: 'pending',
+      createdMs: 100,
+      updatedMs: 100,
+    });
+    expect(devices.findByIdentity('{"mac":"a"}')?.id).toBe('d-a');
+  });
+
+  it('cannot be made twice for one identity, and leaves nothing of the second', () => {
+    meet('a');
+    const again = { id: 'd-other', identity: '{"mac":"a"}' };
+    const set = { authSetId: 's-other', publicKeyPem: 'k', status: 'pending', nowMs: 1 } as const;
+    expect(() => devices.recordFirstContact(again, set)).toThrow('UNIQUE');
+    expect(devices.authSets('d-other')).toEqual([]);
+    expect(devices.count()).toBe(1);
+  });
+
+  it('leaves no device when its set cannot be written', () => {
+    meet('a');
+    const other = { id: 'd-b', identity: '{"mac":"b"}' };
+    const taken = { authSetId: 's-a', publicKeyPem: 'k', status: 'pending', nowMs: 1 } as const;
+    expect(() => devices.recordFirstContact(other, taken)).toThrow('UNIQUE');
+    expect(devices.find('d-b')).toBeUndefined();
+  });
+});
+
+describe('a key of a device', () => {
+  it('cannot be recorded twice', () => {
+    meet('a');
+    expect(() => addKey('a', 'key a')).toThrow('UNIQUE');
+    expect(statusesOf('a')).toEqual(['pending']);
+  });
+
+  it('may be the key of another device too', () => {
+    meet('a');
+    meet('b');
+    expect(addKey('b', 'key a').deviceId).toBe('d-b');
+  });
+
+  it('is found under its device only', () => {
+    meet('a');
+    expect(devices.findAuthSet('d-b', 'key a')).toBeUndefined();
+    expect(devices.findAuthSet('d-a', 'key b')).toBeUndefined();
+  });
+});
+
+describe('the status of a device', () => {
+  it.each<[AuthSetStatus, AuthSetStatus, AuthSetStatus]>([
+    ['pending', 'rejected', 'pending'],
+    ['pending', 'preauthorized', 'preauthorized'],
+    ['rejected', 'preauthorized', 'preauthorized'],
+    ['accepted', 'preauthorized', 'accepted'],
+    ['accepted', 'pending', 'accepted'],
+    ['accepted', 'rejected', 'accepted'],
+    ['rejected', 'rejected', 'rejected'],
+  ])('with sets %s and %s is the better of them: %s', (first, second, status) => {
+    meet('a', first);
+    addKey('a', 'k2', second);
+    meet('b', second);
+    addKey('b', 'k2', first);
+    expect([devices.find('d-a')?.status, devices.find('d-b')?.status]).toEqual([status, status]);
+  });
+
+  it('follows its sets, with the time of the change', () => {
+    const set = meet('a');
+    devices.setAuthSetStatus(set, 'rejected', 300);
+    expect(devices.find('d-a')).toMatchObject({ status: 'rejected', updatedMs: 300 });
+  });
+});
+
+describe('accepting a set', () => {
+  it('rejects the accepted one of the same device, and no other', () => {
+    const [old, other] = [meet('a'), meet('b')];
+    for (const set of [old, other]) devices.setAuthSetStatus(set, 'accepted', 1);
+    const [next] = [addKey('a', 'k2'), addKey('a', 'k3', 'preauthorized')];
+    devices.setAuthSetStatus(next, 'accepted', 2);
+    expect(statusesOf('a')).toEqual(['rejected', 'accepted', 'preauthorized']);
+    expect(statusesOf('b')).toEqual(['accepted']);
+  });
+
+  it('lets the set in, and the one before it out', () => {
+    const old = meet('a', 'accepted');
+    expect(devices.acceptedDevice(old.id)?.deviceId).toBe('d-a');
+    devices.setAuthSetStatus(addKey('a', 'k2'), 'accepted', 2);
+    expect(devices.acceptedDevice(old.id)).toBeUndefined();
+    expect(devices.acceptedDevice('s-a-k2')?.deviceId).toBe('d-a');
+  });
+
+  it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
+    'is undone by any other status: %s',
+    (status) => {
+      const set = meet('a', 'accepted');
+      devices.setAuthSetStatus(set, status, 2);
+      expect(devices.acceptedDevice(set.id)).toBeUndefined();
+    },
+  );
+
+  it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
+    'is needed: a set that is %s lets nobody in',
+    (status) => {
+      expect(devices.acceptedDevice(meet('a', status).id)).toBeUndefined();
+    },
+  );
+});
+
+describe('a device that is removed', () => {
+  it('is gone with its sets, and cannot come in any more', () => {
+    const set = meet('a', 'accepted');
+    meet('b', 'accepted');
+    devices.remove('d-a');
+    expect(devices.find('d-a')).toBeUndefined();
+    expect(devices.findByIdentity('{"mac":"a"}')).toBeUndefined();
+    expect(devices.authSets('d-a')).toEqual([]);
+    expect(devices.acceptedDevice(set.id)).toBeUndefined();
+    expect(devices.find('d-b')).toBeDefined();
+  });
+
+  it('may come again as a new one', () => {
+    meet('a', 'accepted');
+    devices.remove('d-a');
+    expect(meet('a').status).toBe('pending');
+  });
+});
+
+describe('the list of devices', () => {
+  beforeEach(() => {
+    for (const name of ['a', 'b', 'c']) meet(name);
+    meet('d', 'accepted');
+  });
+
+  const idsOf = (filter: Partial<DeviceFilter>, page = wide): readonly string[] =>
+    devices.list({ ...everyDevice, ...filter }, page).map(({ id }) => id);
+
+  it('is in the order of first contact, and in pages', () => {
+    expect(idsOf({})).toEqual(['d-a', 'd-b', 'd-c', 'd-d']);
+    expect(idsOf({}, { page: 2, perPage: 3 })).toEqual(['d-d']);
+    expect(idsOf({}, { page: 3, perPage: 3 })).toEqual([]);
+  });
+
+  it('is filtered by status and by id, and by both', () => {
+    expect(idsOf({ status: ['accepted', 'rejected'] })).toEqual(['d-d']);
+    expect(idsOf({ id: ['d-b', 'd-x', 'd-a'] })).toEqual(['d-a', 'd-b']);
+    expect(idsOf({ id: ['d-d', 'd-a'], status: ['pending'] })).toEqual(['d-a']);
+    expect(idsOf({ status: ['noauth'] })).toEqual([]);
+  });
+
+  it('is counted, all or by status', () => {
+    expect([devices.count(), devices.count('pending'), devices.count('noauth')]).toEqual([4, 3, 0]);
+  });
+
+  it('of accepted ones is bounded', () => {
+    meet('e', 'accepted');
+    expect(devices.acceptedIds(10)).toEqual(['d-d', 'd-e']);
+    expect(devices.acceptedIds(1)).toEqual(['d-d']);
+  });
+});
+
+describe('what is held in memory', () => {
+  it('is the check-in time, which stays when the status changes', () => {
+    const set = meet('a', 'accepted');
+    const facts = devices.acceptedDevice(set.id);
+    if (facts) facts.checkInMs = 500;
+    devices.setAuthSetStatus(set, 'rejected', 600);
+    expect(devices.find('d-a')).toMatchObject({ checkInMs: 500, status: 'rejected' });
+  });
+
+  it('follows the tables when a transaction is undone', () => {
+    const set = meet('a');
+    const undone = (): never => {
+      devices.setAuthSetStatus(set, 'accepted', 1);
+      meet('b', 'accepted');
+      throw new Error('undone');
+    };
+    expect(() => store.atomically(undone)).toThrow('undone');
+    expect(devices.acceptedDevice(set.id)).toBeUndefined();
+    expect(devices.acceptedDevice('s-b')).toBeUndefined();
+    expect([devices.find('d-a')?.status, devices.find('d-b')]).toEqual(['pending', undefined]);
+  });
+
+  it('comes back when a removal is undone', () => {
+    const set = meet('a', 'accepted');
+    const undone = (): never => {
+      devices.remove('d-a');
+      throw new Error('undone');
+    };
+    expect(() => store.atomically(undone)).toThrow('undone');
+    expect(devices.acceptedDevice(set.id)?.deviceId).toBe('d-a');
+  });
+});
+
+describe('an external id', () => {
+  it('is kept with its device, the last one of several', () => {
+    meet('a');
+    expect(devices.find('d-a')).not.toHaveProperty('externalId');
+    devices.recordExternalId('d-a', 'x');
+    devices.recordExternalId('d-a', 'y');
+    devices.recordExternalId('d-none', 'z');
+    expect(devices.find('d-a')?.externalId).toBe('y');
+  });
+});

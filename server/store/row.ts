@@ -1,0 +1,35 @@
+/** Reading typed values out of rows; a row that is not as the schema says is our own fault. */
+import type { SqlRow, SqlValue } from './sql.ts';
+
+/** A text column. */
+export function text(row: SqlRow, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw new TypeError(`column ${column} holds no text`);
+  return value;
+}
+
+/** A number column. */
+export function number(row: SqlRow, column: string): number {
+  const value = row[column];
+  if (typeof value !== 'number') throw new TypeError(`column ${column} holds no number`);
+  return value;
+}
+
+/** A text column that may be null. */
+export function textOrNothing(row: SqlRow, column: string): string | undefined {
+  return isNull(row[column]) ? undefined : text(row, column);
+}
+
+/** A number column that may be null. */
+export function numberOrNothing(row: SqlRow, column: string): number | undefined {
+  return isNull(row[column]) ? undefined : number(row, column);
+}
+
+/** A column of JSON that the store itself wrote. */
+export function document<Document>(row: SqlRow, column: string): Document {
+  return JSON.parse(text(row, column)) as Document;
+}
+
+function isNull(value: SqlValue | undefined): boolean {
+  return value === null || value === undefined;
+}

@@ -1,0 +1,23 @@
+/** Bodies of a test with one part of them otherwise. */
+
+/** The way to a part of a body, such as `['subject', 'name']`. */
+export type Place = readonly string[];
+
+/** The body with another value at the place; `undefined` takes the part away. */
+export function replaced(body: unknown, [name, ...rest]: Place, value: unknown): unknown {
+  if (name === undefined) return value;
+  const copy: object = Array.isArray(body) ? [...body] : { ...(body as object) };
+  const part = replaced(Reflect.get(copy, name), rest, value);
+  if (part === undefined) Reflect.deleteProperty(copy, name);
+  else Reflect.set(copy, name, part);
+  return copy;
+}
+
+/** Every place in a body: the body itself and all that lies within. */
+export function placesIn(body: unknown): Place[] {
+  if (typeof body !== 'object' || body === null) return [[]];
+  const below = Object.entries(body).flatMap(([name, member]) =>
+    placesIn(member).map((place) => [name, ...place]),
+  );
+  return [[], ...below];
+}

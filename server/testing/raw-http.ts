@@ -1,0 +1,58 @@
+/** Requests that no HTTP client would send, written to the bare connection byte by byte. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { TestServer } from './test-server.ts';
+
+/** An answer as it came over the connection. */
+export interface RawReply {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What follows the headers, still in chunks when it came so. */
+  readonly body: string;
+}
+
+/** A bare connection to the protocol listener. */
+export async function openConnection(server: TestServer): Promise<Socket> {
+  const { hostname, port } = new URL(server.baseUrl);
+  const socket = connect({ host: hostname, port: Number(port) });
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** All that the server sends until it closes the connection. */
+export async function untilClosed(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('latin1');
+}
+
+/** Writes the bytes and reads the one answer; the request must make the server close. */
+export async function sendRaw(server: TestServer, request: string | Buffer): Promise<RawReply> {
+  const socket = await openConnection(server);
+  socket.write(request);
+  return readReply(await untilClosed(socket));
+}
+
+/** The text of a request that makes the server close, so that the answer has an end. */
+export function rawRequest(line: string, headers: readonly string[] = [], body = ''): string {
+  const closing = headers.some((header) => /^connection:/i.test(header))
+    ? []
+    : ['Connection: close'];
+  return `${[`${line} HTTP/1.1`, ...headers, ...closing].join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** Takes one answer apart. @throws Error when the text is none */
+export function readReply(text: string): RawReply {
+  const [head = '', ...rest] = text.split('\r\n\r\n');
+  const [line = '', ...fields] = head.split('\r\n');
+  const status = /^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1];
+  if (status === undefined) throw new Error(`this is no HTTP answer: ${JSON.stringify(text)}`);
+  const headers = Object.fromEntries(
+    fields.map((field) => {
+      const colon = field.indexOf(':');
+      return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()];
+    }),
+  );
+  return { status: Number(status), headers, body: rest.join('\r\n\r\n') };
+}

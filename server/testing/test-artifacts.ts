@@ -1,0 +1,92 @@
+/** Artifacts of a test: making them, uploading them, fetching their files. */
+import { readFileSync } from 'node:fs';
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import type { Artifact, ArtifactLink } from '../../fixtures/contract/resources.ts';
+import { writeArtifact } from '../../fixtures/formats/mender-artifact.ts';
+import { type Reply, startOfTest, type TestServer } from './test-server.ts';
+
+/** What an artifact is made from. */
+type ArtifactSpec = Parameters<typeof writeArtifact>[0];
+
+/** What the file behind a link answered. */
+export interface FileReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+}
+
+/** The bytes of a small artifact `release-1` for the device type `board`. */
+export function artifactBytes(spec: Partial<ArtifactSpec> = {}): Promise<Buffer> {
+  return writeArtifact({
+    name: 'release-1',
+    deviceTypes: ['board'],
+    payloadType: 'single-file',
+    files: [{ name: 'app.bin', content: Buffer.from('content of app.bin') }],
+    modifiedMs: startOfTest,
+    ...spec,
+  });
+}
+
+/** The bytes of a file that Debian's tool wrote, such as `signed`. */
+export function debianArtifact(name: string): Buffer {
+  const vectors = new URL('../../fixtures/vectors/mender-artifact/', import.meta.url);
+  return readFileSync(new URL(`${name}.mender`, vectors));
+}
+
+/** Uploads the file as a user; `fields` are the parts before it. */
+export function uploadArtifact(
+  server: TestServer,
+  file: Buffer,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<Reply> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append('artifact', new Blob([new Uint8Array(file)]), 'release.mender');
+  return server.call('upload-artifact', { token: server.adminToken, body: form });
+}
+
+/** Uploads what must be accepted; the artifact's id. @throws Error when it is refused */
+export async function publish(
+  server: TestServer,
+  file: Buffer | Partial<ArtifactSpec> = {},
+): Promise<string> {
+  const bytes = Buffer.isBuffer(file) ? file : await artifactBytes(file);
+  const reply = await uploadArtifact(server, bytes);
+  const id = reply.headers.get('location')?.split('/').at(-1);
+  if (reply.status !== 201 || id === undefined) throw new Error(`not published: ${reply.text}`);
+  return id;
+}
+
+/** The artifact as users see it. */
+export async function shownArtifact(server: TestServer, id: string): Promise<Artifact> {
+  const reply = await server.call('show-artifact', {
+    token: server.adminToken,
+    parameters: { id },
+  });
+  return reply.json<Artifact>();
+}
+
+/** A device's link to the artifact's file. */
+export async function linkTo(server: TestServer, token: string, id: string): Promise<ArtifactLink> {
+  const reply = await server.call('get-artifact-link', { token, parameters: { id } });
+  return reply.json<ArtifactLink>();
+}
+
+/**
+ * Requests a URL as it is, without a token. Not by `fetch`, which adds headers of its own as soon
+ * as a precondition is among them.
+ */
+export function fetchFile(
+  url: string,
+  { method = 'GET', headers = {} }: { method?: string; headers?: OutgoingHttpHeaders } = {},
+): Promise<FileReply> {
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { method, headers });
+    asking.on('error', reject);
+    asking.on('response', async (response) => {
+      const bytes = Buffer.concat(await response.toArray());
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes });
+    });
+    asking.end();
+  });
+}

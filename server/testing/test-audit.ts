@@ -1,0 +1,38 @@
+/** The audit log of a test: reading it, and filling it. */
+import * as v from 'valibot';
+import { type AuditLog, auditLogsShape } from '../../fixtures/contract/resources.ts';
+import { authenticate, newDevice } from './test-device.ts';
+import type { Reply, TestServer } from './test-server.ts';
+
+/** Lists as a user. */
+export function listLogs(
+  server: TestServer,
+  query: Readonly<Record<string, string>> | URLSearchParams = {},
+): Promise<Reply> {
+  return server.call('list-audit-logs', { token: server.adminToken, query });
+}
+
+/** Exports as a user. */
+export function exportLogs(
+  server: TestServer,
+  query: Readonly<Record<string, string>> | URLSearchParams = {},
+): Promise<Reply> {
+  return server.call('export-audit-logs', { token: server.adminToken, query });
+}
+
+/** The entries, newest first unless asked otherwise, in the contract's shape. @throws ValiError */
+export async function entries(
+  server: TestServer,
+  query: Readonly<Record<string, string>> = {},
+): Promise<AuditLog[]> {
+  const reply = await listLogs(server, { per_page: '500', ...query });
+  return v.parse(auditLogsShape, reply.json<unknown>());
+}
+
+/** One entry by the first contact of each device. */
+export async function makeFirstContacts(
+  server: TestServer,
+  names: readonly string[],
+): Promise<void> {
+  for (const name of names) await authenticate(server, newDevice(name));
+}

@@ -1,0 +1,98 @@
+/** Deployments of a test: making them, asking for them, looking at a device's part. */
+import type { DeploymentDevice } from '../../fixtures/contract/management-resources.ts';
+import type { DeploymentInstructionsV1 } from '../../fixtures/contract/resources.ts';
+import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
+import type { AcceptedDevice } from './test-device.ts';
+import type { Reply, TestServer } from './test-server.ts';
+
+/** What a device says of itself. */
+export type Provides = Readonly<Record<string, string>>;
+
+/** One way to ask for the next deployment. */
+export type Door = (server: TestServer, token: string, provides: Provides) => Promise<Reply>;
+
+/** The three ways to ask, by name. */
+export const doors = {
+  'GET v1': (server, token, provides) =>
+    server.call('get-next-deployment', { token, query: provides }),
+  'POST v1': (server, token, provides) =>
+    server.call('post-next-deployment', { token, json: provides }),
+  'POST v2': (server, token, provides) =>
+    server.call('post-next-deployment-v2', { token, json: { device_provides: provides } }),
+} as const satisfies Record<string, Door>;
+
+/** A board that has something older than what tests deploy. */
+export const board: Provides = { device_type: 'board', artifact_name: 'release-0' };
+
+/** Creates a deployment of `release-1` to the devices. `overrides` changes the body. */
+export function createDeployment(
+  server: TestServer,
+  devices: readonly Pick<AcceptedDevice, 'id'>[],
+  overrides: Readonly<Record<string, unknown>> = {},
+): Promise<Reply> {
+  return server.call('create-deployment', {
+    token: server.adminToken,
+    json: {
+      name: 'spring',
+      artifact_name: 'release-1',
+      devices: devices.map(({ id }) => id),
+      ...overrides,
+    },
+  });
+}
+
+/** Creates what must be accepted; the deployment's id. @throws Error when it is refused */
+export async function deploy(
+  server: TestServer,
+  devices: readonly Pick<AcceptedDevice, 'id'>[],
+  overrides: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  const reply = await createDeployment(server, devices, overrides);
+  const id = reply.headers.get('location')?.split('/').at(-1);
+  if (reply.status !== 201 || id === undefined) throw new Error(`not deployed: ${reply.text}`);
+  return id;
+}
+
+/** Instructions that must be there. @throws Error when the answer holds none */
+export function instructionsIn(reply: Reply): DeploymentInstructionsV1 {
+  if (reply.status !== 200) throw new Error(`no instructions: ${reply.status} ${reply.text}`);
+  return reply.json<DeploymentInstructionsV1>();
+}
+
+/** Reports a status as the device. */
+export function report(
+  server: TestServer,
+  { token }: Pick<AcceptedDevice, 'token'>,
+  { id, ...json }: { id: string; status: string; substate?: string },
+): Promise<Reply> {
+  return server.call('put-deployment-status', { token, parameters: { id }, json });
+}
+
+/** A device's part in a deployment, as users see it; nothing when it has none. */
+export async function partOf(
+  server: TestServer,
+  deploymentId: string,
+  device: Pick<AcceptedDevice, 'id'>,
+): Promise<DeploymentDevice | undefined> {
+  const reply = await server.call('list-deployment-devices', {
+    token: server.adminToken,
+    parameters: { id: deploymentId },
+    query: { per_page: '500' },
+  });
+  return reply.json<DeploymentDevice[]>().find(({ id }) => id === device.id);
+}
+
+/** The status of a device's part. */
+export async function statusOf(
+  server: TestServer,
+  deploymentId: string,
+  device: Pick<AcceptedDevice, 'id'>,
+): Promise<DeviceDeploymentStatus | undefined> {
+  return (await partOf(server, deploymentId, device))?.status;
+}
+
+/** Aborts a deployment as a user. */
+export function abort(server: TestServer, id: string): Promise<Reply> {
+  const json = { status: 'aborted' };
+  return server.call('abort-deployment', { token: server.adminToken, parameters: { id }, json });
+}

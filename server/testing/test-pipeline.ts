@@ -1,0 +1,97 @@
+/** A pipeline on its own, for endpoints that no operation has: what a fault inside becomes. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { type Activity, ActivityFeed } from '../activity.ts';
+import { createLinkSigner } from '../crypto/link-signature.ts';
+import { createTokenIssuer } from '../crypto/tokens.ts';
+import { DeviceSockets } from '../device-sockets.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { createListener } from '../http/listener.ts';
+import { Pipeline } from '../http/pipeline.ts';
+import type { Log } from '../log.ts';
+import type { Services } from '../services.ts';
+import { completeSettings } from '../settings.ts';
+import { openStore } from '../store/store.ts';
+import { startOfTest } from './test-server.ts';
+
+/** A line of the log with its level; `cause` where one was given. */
+interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly line: string;
+  readonly cause?: unknown;
+}
+
+export interface TestPipeline {
+  readonly pipeline: Pipeline;
+  readonly services: Services;
+  /** What was logged, in order. */
+  readonly lines: readonly LogLine[];
+  /** What was published, in order. */
+  readonly activities: readonly Activity[];
+  close(): void;
+}
+
+/** A pipeline over an empty store. */
+export async function startPipeline(): Promise<TestPipeline> {
+  const lines: LogLine[] = [];
+  const activities: Activity[] = [];
+  const services = await servicesWith(recordingLog(lines));
+  const activity = new ActivityFeed();
+  activity.subscribe((seen) => activities.push(seen));
+  const pipeline = new Pipeline(services, { activity, ownOrigin: () => 'http://own.example' });
+  return { pipeline, services, lines, activities, close: () => services.store.close() };
+}
+
+async function servicesWith(log: Log): Promise<Services> {
+  const clock = new ManualClock(startOfTest);
+  const random = seededRandom('pipeline');
+  const settings = completeSettings({});
+  const names = vendorNames(settings.headerPrefix);
+  const store = await openStore();
+  return {
+    clock,
+    random,
+    settings,
+    names,
+    store,
+    tokens: createTokenIssuer(random),
+    links: createLinkSigner(random),
+    sockets: new DeviceSockets({ clock, store, requestIdHeader: names.requestId }),
+    log,
+  };
+}
+
+function recordingLog(lines: LogLine[]): Log {
+  return {
+    debugOn: true,
+    debug: (line) => lines.push({ level: 'debug', line }),
+    info: (line) => lines.push({ level: 'info', line }),
+    warn: (line) => lines.push({ level: 'warn', line }),
+    error: (line, cause) => lines.push({ level: 'error', line, cause }),
+  };
+}
+
+/** Serves one endpoint at its path, whatever the method; the URL and the end of it. */
+export async function serveEndpoint(
+  { pipeline, services }: TestPipeline,
+  endpoint: Endpoint,
+): Promise<{ readonly baseUrl: string; close(): Promise<void> }> {
+  const { path } = endpoint.operation;
+  const exact = new Map([[path, pipeline.run.bind(pipeline, endpoint)]]);
+  const { names, random } = services;
+  const listener = createListener({ routes: { exact, app: express() }, names, random });
+  listener.listen({ host: '127.0.0.1', port: 0 });
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    const closed = once(listener, 'close');
+    listener.close();
+    listener.closeAllConnections();
+    await closed;
+  };
+  return { baseUrl: `http://127.0.0.1:${port}`, close };
+}

@@ -1,0 +1,80 @@
+/** A real server on free ports, with time and chance in the test's hand. */
+import { ManualClock } from '../../fixtures/clock.ts';
+import { managementOperations } from '../../fixtures/contract/management.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
+
+/** Where the clock of every test server begins. */
+export const startOfTest = Date.parse('2026-11-21T12:00:00.000Z');
+
+/** What a request may carry. */
+export interface Call {
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>> | URLSearchParams;
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is. */
+  readonly body?: string | Buffer | FormData;
+}
+
+/** An answer, read to its end. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; fails the test when it is none. */
+  json<Body = Record<string, unknown>>(): Body;
+}
+
+export interface TestServer extends RunningServer {
+  readonly clock: ManualClock;
+  /** Calls an operation of the contract or of the management API by its id. */
+  call(id: keyof typeof rows, call?: Call): Promise<Reply>;
+  /** Calls any path. */
+  request(method: string, path: string, call?: Call): Promise<Reply>;
+}
+
+const rows = { ...operations, ...managementOperations };
+
+/** Starts a server of the seed `test`, quiet, on a clock that stands still. */
+export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
+  const clock = new ManualClock(startOfTest);
+  const random = seededRandom('test');
+  const defaults = { port: 0, controlPort: 0, logLevel: 'silent', clock, random } as const;
+  const server = await startServer({ ...defaults, ...options });
+  const request = (method: string, path: string, call: Call = {}): Promise<Reply> =>
+    send(server.baseUrl + path, method, call);
+  return {
+    ...server,
+    clock,
+    request,
+    call: (id, call = {}) => request(rows[id].method, targetOf(rows[id], call), call),
+  };
+}
+
+function targetOf(operation: Operation, { parameters = {}, query = {} }: Call): string {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(parameters[name] ?? ''),
+  );
+  const search = new URLSearchParams(query).toString();
+  return search === '' ? path : `${path}?${search}`;
+}
+
+async function send(url: string, method: string, call: Call): Promise<Reply> {
+  const headers = new Headers(call.headers);
+  if (call.token !== undefined) headers.set('Authorization', `Bearer ${call.token}`);
+  if (call.json !== undefined) headers.set('Content-Type', 'application/json');
+  const body = call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json);
+  const response = await fetch(url, { method, headers, body, redirect: 'manual' });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: <Body>() => JSON.parse(text) as Body,
+  };
+}

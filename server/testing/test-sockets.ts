@@ -1,0 +1,103 @@
+/** Handshakes and sockets of a test, over real connections. */
+import { once } from 'node:events';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import type * as v from 'valibot';
+import { type ClientOptions, WebSocket } from 'ws';
+import type { connectionShape } from '../../fixtures/contract/management-resources.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { AcceptedDevice } from './test-device.ts';
+import type { TestServer } from './test-server.ts';
+
+type Connection = v.InferOutput<typeof connectionShape>;
+
+/** What a request for an upgrade was answered. */
+export interface HandshakeReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A request for an upgrade that a test wants otherwise. */
+export interface Handshake {
+  readonly method?: string;
+  readonly path?: string;
+  /** Replaces headers of a good handshake; null leaves one out. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+}
+
+/** The example key of RFC 6455, section 1.3. */
+export const sampleKey = 'dGhlIHNhbXBsZSBub25jZQ==';
+
+const goodHeaders = {
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Key': sampleKey,
+  'Sec-WebSocket-Version': '13',
+};
+
+/** Asks for an upgrade; an upgraded connection is cut at once. */
+export function shakeHands(server: TestServer, asked: Handshake = {}): Promise<HandshakeReply> {
+  const { method = 'GET', path = operations.connect.path } = asked;
+  const headers = Object.fromEntries(
+    Object.entries({ ...goodHeaders, ...asked.headers }).filter(([, value]) => value !== null),
+  ) as Record<string, string>;
+  return new Promise((resolve, reject) => {
+    const asking = request(server.baseUrl + path, { method, headers, agent: false });
+    asking.on('upgrade', ({ statusCode = 0, headers: given }, socket) => {
+      socket.destroy();
+      resolve({ status: statusCode, headers: given, body: '' });
+    });
+    asking.on('response', async (response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks).toString();
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+    });
+    asking.on('error', reject);
+    asking.end();
+  });
+}
+
+/** A socket of the device, once it is open. */
+export async function openSocket(
+  server: TestServer,
+  device: Pick<AcceptedDevice, 'token'>,
+  options: ClientOptions & { readonly protocols?: readonly string[] } = {},
+): Promise<WebSocket> {
+  const { protocols = [], ...rest } = options;
+  const url = server.baseUrl.replace('http', 'ws') + operations.connect.path;
+  const headers = { Authorization: `Bearer ${device.token}` };
+  const socket = new WebSocket(url, [...protocols], { headers, ...rest });
+  await once(socket, 'open');
+  return socket;
+}
+
+/** How the socket ended: its close code and reason. */
+export async function endOf(socket: WebSocket): Promise<{ code: number; reason: string }> {
+  const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
+  return { code, reason: reason.toString() };
+}
+
+/** Presence of the device, as users see it. */
+export async function presenceOf(
+  server: TestServer,
+  device: Pick<AcceptedDevice, 'id'>,
+): Promise<Connection> {
+  const call = { token: server.adminToken, parameters: { id: device.id } };
+  return (await server.call('get-connection', call)).json<Connection>();
+}
+
+const ROUND_TRIPS_MAX = 1000;
+
+/** Asks for the presence again, a bounded number of times, until it has this status. */
+export async function presenceAs(
+  server: TestServer,
+  device: Pick<AcceptedDevice, 'id'>,
+  status: Connection['status'],
+): Promise<Connection> {
+  for (let trip = 0; trip < ROUND_TRIPS_MAX; trip += 1) {
+    const presence = await presenceOf(server, device);
+    if (presence.status === status) return presence;
+  }
+  throw new Error(`the presence never became ${status}`);
+}

@@ -1,0 +1,78 @@
+/** Reads answers: the right status, then JSON of the right shape, or a fault that says which. */
+import * as v from 'valibot';
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { errorShape } from '../../fixtures/contract/resources.ts';
+import { AnswerError, type Circumstances, StatusError } from './errors.ts';
+import { retryAfterMs } from './retry-after.ts';
+import type { HttpAnswer } from './transport.ts';
+
+/** What an answer is judged by, beside itself. */
+export interface AnswerContext {
+  readonly operation: Pick<Operation, 'id' | 'success'>;
+  readonly caller: string;
+  readonly clock: Clock;
+}
+
+/**
+ * Lets an answer with one of the operation's success statuses pass.
+ * @throws StatusError for every other status
+ */
+export function expectSuccess(answer: HttpAnswer, context: AnswerContext): HttpAnswer {
+  if (answer.status in context.operation.success) return answer;
+  throw statusError(answer, context);
+}
+
+/** The refusal that an answer is, with what the server says and asks for. */
+export function statusError(answer: HttpAnswer, context: AnswerContext): StatusError {
+  const serverSays = errorText(answer.body);
+  const waitMs = retryAfterMs(answer.headers['retry-after'], context.clock.now());
+  const refused = {
+    status: answer.status,
+    ...(serverSays === undefined ? {} : { serverSays }),
+    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+  };
+  return new StatusError(refused, circumstancesOf(answer, context));
+}
+
+/**
+ * The body of an answer as the shape describes it.
+ * @throws AnswerError `not-json` or `shape`
+ */
+export function bodyOf<Shape extends v.GenericSchema>(
+  shape: Shape,
+  answer: HttpAnswer,
+  context: AnswerContext,
+): v.InferOutput<Shape> {
+  const parsed = parseJson(answer.body);
+  if (!parsed) {
+    const kind = String(answer.headers['content-type'] ?? 'no media type');
+    const said = `the answer with status ${answer.status} is not JSON (${kind})`;
+    throw new AnswerError('not-json', said, circumstancesOf(answer, context));
+  }
+  const checked = v.safeParse(shape, parsed.value);
+  if (checked.success) return checked.output;
+  const [issue] = checked.issues;
+  const said = `the answer's ${v.getDotPath(issue) ?? 'body'} is wrong: ${issue.message}`;
+  throw new AnswerError('shape', said, circumstancesOf(answer, context));
+}
+
+/** The circumstances of an answer that is refused. */
+export function circumstancesOf(answer: HttpAnswer, context: AnswerContext): Circumstances {
+  const { operation, caller } = context;
+  return { operation: operation.id, caller, elapsedMs: answer.elapsedMs };
+}
+
+function parseJson(body: Buffer): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(body.toString('utf8')) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Gateways answer refusals with empty bodies, HTML or an `error` that is an object: all are legal here. */
+function errorText(body: Buffer): string | undefined {
+  const parsed = v.safeParse(errorShape, parseJson(body)?.value);
+  return parsed.success ? parsed.output.error : undefined;
+}

@@ -1,0 +1,93 @@
+/** One exchange on its way: its time limit, its end, and the cause when it fails. */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import { FleetStopped } from '../stopped.ts';
+import { ClientError, TimeoutError, TransportError } from './errors.ts';
+
+/** Who sends what, for the fault's circumstances. */
+export interface AttemptSubject {
+  readonly operation: string;
+  readonly caller: string;
+}
+
+/** Time and its limit for one exchange. */
+export interface AttemptLimits {
+  readonly clock: Clock;
+  readonly requestTimeLimitMs: number;
+}
+
+/** Keeps the time of one exchange; `end` it in any case. */
+export class Attempt {
+  readonly #subject: AttemptSubject;
+  readonly #limits: AttemptLimits;
+  readonly #controller = new AbortController();
+  readonly #startedMs: number;
+  #timer: Timer;
+  #brokenOffBy: 'time' | 'stop' | undefined;
+
+  constructor(subject: AttemptSubject, limits: AttemptLimits) {
+    this.#subject = subject;
+    this.#limits = limits;
+    this.#startedMs = limits.clock.monotonicMs();
+    this.#timer = this.#armed();
+  }
+
+  /** Aborts when the time is up or the run is over. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  elapsedMs(): number {
+    return this.#limits.clock.monotonicMs() - this.#startedMs;
+  }
+
+  /** Starts the time limit anew, because something has come. */
+  extend(): void {
+    if (this.#brokenOffBy !== undefined) return;
+    this.#timer.cancel();
+    this.#timer = this.#armed();
+  }
+
+  end(): void {
+    this.#timer.cancel();
+  }
+
+  stop(): void {
+    this.#breakOff('stop');
+  }
+
+  /** The fault in the client's own terms. */
+  faultOf(error: unknown): ClientError | FleetStopped {
+    if (error instanceof ClientError) return error;
+    if (this.#brokenOffBy === 'stop') return new FleetStopped();
+    const circumstances = { ...this.#subject, elapsedMs: this.elapsedMs(), cause: error };
+    const reason = reasonOf(error);
+    if (this.#brokenOffBy === 'time' || reason === CONNECT_TIMEOUT) {
+      return new TimeoutError(this.#limits.requestTimeLimitMs, circumstances);
+    }
+    return new TransportError(reason, circumstances);
+  }
+
+  #armed(): Timer {
+    return this.#limits.clock.after(this.#limits.requestTimeLimitMs, () => this.#breakOff('time'));
+  }
+
+  #breakOff(by: 'time' | 'stop'): void {
+    if (this.#brokenOffBy !== undefined) return;
+    this.#brokenOffBy = by;
+    this.#timer.cancel();
+    this.#controller.abort();
+  }
+}
+
+const CONNECT_TIMEOUT = 'UND_ERR_CONNECT_TIMEOUT';
+
+/** The stable code of a fault, its own or that of its cause; its name where there is no code. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'UNKNOWN';
+  for (const fault of [error, error.cause]) {
+    if (fault instanceof Error && 'code' in fault && typeof fault.code === 'string') {
+      return fault.code;
+    }
+  }
+  return error.name;
+}

@@ -1,0 +1,344 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type KeyType, keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { Bench, sessionOf, token } from '../testing/bench.ts';
+import { type Answers, PretendServer } from '../testing/pretend-server.ts';
+import { StatusError } from './errors.ts';
+import { type Session, tokenSubject } from './session.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const granted = () => ({ status: 200, body: token });
+const provides = { device_type: 'board', artifact_name: 'r-1', 'rootfs-image.version': 'r-1' };
+
+async function started(answers: Answers, options = {}, keyType: KeyType = 'ed25519') {
+  const server = await PretendServer.start({ 'post-auth-request': granted, ...answers });
+  const bench = new Bench(server.baseUrl, options);
+  closers.push(
+    () => server.close(),
+    () => bench.close(),
+  );
+  return { server, bench, client: bench.client, session: await sessionOf(keyType) };
+}
+
+async function faultOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => Promise.reject(new Error('it should have failed')),
+    (error: unknown) => error,
+  );
+}
+
+function signedIn(session: Session): Session {
+  session.token = token;
+  return session;
+}
+
+describe('signing in', () => {
+  it.each(keyTypes)(
+    'sends a signature of exactly the bytes sent, with a %s key',
+    async (keyType) => {
+      const { server, client, session } = await started({}, {}, keyType);
+      await client.signIn(session);
+      const [asked] = server.askedOf('post-auth-request');
+      const body = asked?.body ?? Buffer.alloc(0);
+      const signature = Buffer.from(String(asked?.headers['x-svc-signature']), 'base64');
+      const key = createPublicKey(session.key.publicKeyPem);
+      const digest = keyType === 'ed25519' ? null : 'sha256';
+      expect(verify(digest, body, key, signature)).toBe(true);
+      expect(asked?.json()).toEqual({ id_data: session.idData, pubkey: session.key.publicKeyPem });
+      expect(asked?.headers['content-type']).toBe('application/json');
+      expect(asked?.headers.authorization).toBeUndefined();
+      expect(session.token).toBe(token);
+    },
+  );
+
+  it('sends the tenant token, and signs under the prefix that is asked for', async () => {
+    const options = { tenantToken: 'tenant-1', headerPrefix: 'X-MEN' };
+    const { server, client, session } = await started({}, options);
+    await client.signIn(session);
+    const [asked] = server.askedOf('post-auth-request');
+    expect(asked?.json()).toMatchObject({ tenant_token: 'tenant-1' });
+    expect(asked?.headers['x-men-signature']).toMatch(/^[A-Za-z0-9+/]+=*$/);
+    expect(asked?.headers['x-svc-signature']).toBeUndefined();
+  });
+
+  it('fails with the status, and what the server says, when the device is not accepted', async () => {
+    const error = { error: 'dev auth: \u001b[31munauthorized', request_id: 'r' };
+    const { client, session } = await started({
+      'post-auth-request': () => ({ status: 401, body: error }),
+    });
+    const fault = await faultOf(client.signIn(session));
+    expect(fault).toBeInstanceOf(StatusError);
+    expect(fault).toMatchObject({ status: 401, label: 'status/401', passing: false });
+    expect(String(fault)).toContain('the server answered 401: dev auth: \\u{1b}[31munauthorized');
+    expect(session.token).toBeUndefined();
+  });
+
+  it.each([
+    ['quotes around it', `"${token}"`],
+    ['a line break after it', `${token}\n`],
+    ['HTML instead of it', '<html><body>Welcome</body></html>'],
+    ['nothing instead of it', ''],
+    ['a header in it', `${token}\r\nX-Evil: 1`],
+  ])('does not take a token with %s', async (_what, body) => {
+    const { client, session } = await started({
+      'post-auth-request': () => ({ status: 200, body }),
+    });
+    const fault = await faultOf(client.signIn(session));
+    expect(fault).toMatchObject({ code: 'answer', label: 'answer/not-a-token' });
+    expect(session.token).toBeUndefined();
+  });
+
+  it('takes the device id from the token, when it holds one', () => {
+    expect(tokenSubject(token)).toBe('device-id-1');
+    expect(tokenSubject('a.b.c')).toBeUndefined();
+    expect(tokenSubject('')).toBeUndefined();
+  });
+});
+
+describe('a request with a token', () => {
+  it('signs in first when there is none, and only once', async () => {
+    const { server, client, session } = await started({
+      'get-configuration': () => ({ status: 200, body: {} }),
+    });
+    await client.configuration(session);
+    await client.configuration(session);
+    expect(server.askedOf('post-auth-request')).toHaveLength(1);
+    const tokens = server.askedOf('get-configuration').map(({ headers }) => headers.authorization);
+    expect(tokens).toEqual([`Bearer ${token}`, `Bearer ${token}`]);
+  });
+
+  it('is repeated with a new token after a 401', async () => {
+    const statuses = [401, 200];
+    const { server, client, session } = await started({
+      'get-configuration': () => ({ status: statuses.shift() ?? 500, body: { a: '1' } }),
+    });
+    expect(await client.configuration(signedIn(session))).toEqual({ a: '1' });
+    expect(server.askedOf('post-auth-request')).toHaveLength(1);
+  });
+
+  it('is not repeated a third time', async () => {
+    const { server, client, session } = await started({
+      'get-configuration': () => ({ status: 401 }),
+    });
+    const fault = await faultOf(client.configuration(signedIn(session)));
+    expect(fault).toMatchObject({ status: 401, operation: 'get-configuration' });
+    expect(server.askedOf('get-configuration')).toHaveLength(2);
+    expect(session.token).toBeUndefined();
+  });
+
+  it('fails at the door when the device was rejected meanwhile', async () => {
+    const { client, session } = await started({
+      'post-auth-request': () => ({ status: 401 }),
+      'get-configuration': () => ({ status: 401 }),
+    });
+    const fault = await faultOf(client.configuration(signedIn(session)));
+    expect(fault).toMatchObject({ status: 401, operation: 'post-auth-request' });
+  });
+
+  it.each([
+    [500, {}, true, undefined],
+    [503, { 'retry-after': '7' }, true, 7000],
+    [429, { 'retry-after': 'Sat, 31 Jan 2026 12:00:30 GMT' }, true, 30_000],
+    [429, {}, true, undefined],
+    [403, {}, false, undefined],
+    [301, { location: '/elsewhere' }, false, undefined],
+    [204, {}, false, undefined],
+  ])('answered with %i %o is a status fault', async (status, headers, passing, waitMs) => {
+    const { client, session } = await started({ 'get-configuration': () => ({ status, headers }) });
+    const fault = await faultOf(client.configuration(signedIn(session)));
+    expect(fault).toBeInstanceOf(StatusError);
+    expect(fault).toMatchObject({ status, passing, retryAfterMs: waitMs });
+  });
+
+  it('shows no error text of a gateway that answers in a form of its own', async () => {
+    const body = { error: { status_code: 502, message: 'Bad Gateway' } };
+    const { client, session } = await started({
+      'get-configuration': () => ({ status: 502, body }),
+    });
+    const fault = await faultOf(client.configuration(signedIn(session)));
+    expect(fault).toMatchObject({ status: 502, serverSays: undefined });
+  });
+
+  it.each([
+    ['HTML', '<html></html>', 'answer/not-json'],
+    ['nothing', '', 'answer/not-json'],
+    ['another kind of JSON', '"a"', 'answer/shape'],
+    ['a number where a text belongs', '{"a":1}', 'answer/shape'],
+  ])('answered with %s is an answer fault', async (_what, body, label) => {
+    const { client, session } = await started({
+      'get-configuration': () => ({ status: 200, body }),
+    });
+    expect(await faultOf(client.configuration(signedIn(session)))).toMatchObject({ label });
+  });
+});
+
+describe('asking for the next deployment', () => {
+  const instructions = {
+    id: 'deployment-1',
+    artifact: {
+      artifact_name: 'r-2',
+      source: { uri: 'http://host/file', expire: '2026-02-01T12:00:00Z' },
+      device_types_compatible: ['board'],
+    },
+  };
+  const found = () => ({ status: 200, body: instructions });
+
+  it('asks version 2 first, with all that the device provides, and wants the control map', async () => {
+    const { server, client, session } = await started({ 'post-next-deployment-v2': found });
+    expect(await client.nextDeployment(session, provides)).toEqual(instructions);
+    expect(server.askedOf('post-next-deployment-v2')[0]?.json()).toEqual({
+      device_provides: provides,
+      update_control_map: true,
+    });
+  });
+
+  it('is undefined when nothing is due', async () => {
+    const { client, session } = await started({
+      'post-next-deployment-v2': () => ({ status: 204 }),
+    });
+    expect(await client.nextDeployment(session, provides)).toBeUndefined();
+  });
+
+  it('goes on to version 1 after a 404, and stays there', async () => {
+    const { server, client, session } = await started({ 'post-next-deployment': found });
+    await client.nextDeployment(session, provides);
+    await client.nextDeployment(session, provides);
+    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(1);
+    expect(server.askedOf('post-next-deployment').map((asked) => asked.json())).toEqual([
+      provides,
+      provides,
+    ]);
+  });
+
+  it('goes on to GET after a second 404, and stays there', async () => {
+    const { server, client, session } = await started({ 'get-next-deployment': found });
+    await client.nextDeployment(session, provides);
+    await client.nextDeployment(session, provides);
+    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(1);
+    expect(server.askedOf('post-next-deployment')).toHaveLength(1);
+    const queries = server.askedOf('get-next-deployment').map(({ query }) => String(query));
+    expect(queries).toEqual(Array(2).fill('artifact_name=r-1&device_type=board'));
+  });
+
+  it('fails when there is no door at all, and begins at the first one the next time', async () => {
+    const { server, client, session } = await started({});
+    const fault = await faultOf(client.nextDeployment(session, provides));
+    expect(fault).toMatchObject({ status: 404, operation: 'get-next-deployment' });
+    await faultOf(client.nextDeployment(session, provides));
+    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(2);
+  });
+
+  it.each([405, 409, 500, 501])('does not take %i for an absent version', async (status) => {
+    const { server, client, session } = await started({
+      'post-next-deployment-v2': () => ({ status }),
+      'post-next-deployment': found,
+    });
+    expect(await faultOf(client.nextDeployment(session, provides))).toMatchObject({ status });
+    expect(server.askedOf('post-next-deployment')).toHaveLength(0);
+  });
+
+  it.each([
+    [{ ...instructions, id: undefined }],
+    [{ ...instructions, artifact: { ...instructions.artifact, artifact_name: 7 } }],
+    [{ id: 'deployment-1' }],
+    [null],
+  ])('does not take %j for instructions', async (body) => {
+    const { client, session } = await started({
+      'post-next-deployment-v2': () => ({ status: 200, body }),
+    });
+    const fault = await faultOf(client.nextDeployment(session, provides));
+    expect(fault).toMatchObject({ label: 'answer/shape' });
+  });
+});
+
+describe('reports', () => {
+  it('of a status are recorded with 204 and tell of an abort with 409', async () => {
+    const statuses = [204, 409];
+    const { server, client, session } = await started({
+      'put-deployment-status': () => ({ status: statuses.shift() ?? 500 }),
+    });
+    const report = { status: 'downloading' } as const;
+    expect(await client.reportStatus(session, 'a/b', report)).toBe('recorded');
+    expect(await client.reportStatus(session, 'a/b', report)).toBe('aborted');
+    const [asked] = server.askedOf('put-deployment-status');
+    expect(asked?.parameters).toEqual({ id: 'a/b' });
+    expect(asked?.json()).toEqual({ status: 'downloading' });
+  });
+
+  it.each([200, 400, 404, 500])(
+    'of a status fail with %i: only 204 is a success',
+    async (status) => {
+      const { client, session } = await started({ 'put-deployment-status': () => ({ status }) });
+      const fault = await faultOf(client.reportStatus(session, 'd', { status: 'success' }));
+      expect(fault).toMatchObject({ status });
+    },
+  );
+
+  it('of the log carry every message', async () => {
+    const { server, client, session } = await started({
+      'put-deployment-log': () => ({ status: 204 }),
+    });
+    const message = { timestamp: '2026-01-31T12:00:00.000Z', level: 'error', message: 'no' };
+    await client.uploadLog(session, 'd', { messages: [message] });
+    expect(server.askedOf('put-deployment-log')[0]?.json()).toEqual({ messages: [message] });
+  });
+
+  it('of the inventory replace it, or add to it where the server knows no PUT', async () => {
+    const { server, client, session } = await started({
+      'put-attributes': () => ({ status: 405 }),
+      'patch-attributes': () => ({ status: 200 }),
+    });
+    const attributes = [{ name: 'device_type', value: 'board' }];
+    await client.sendInventory(session, attributes);
+    expect(server.askedOf('patch-attributes')[0]?.json()).toEqual(attributes);
+  });
+
+  it.each([204, 400, 404])(
+    'of the inventory fail with %i: only 200 is a success',
+    async (status) => {
+      const { server, client, session } = await started({ 'put-attributes': () => ({ status }) });
+      expect(await faultOf(client.sendInventory(session, []))).toMatchObject({ status });
+      expect(server.askedOf('patch-attributes')).toHaveLength(0);
+    },
+  );
+
+  it('of alerts, monitors and settings go out as the contract has them', async () => {
+    const { server, client, session } = await started({
+      'post-alerts': () => ({ status: 204 }),
+      'post-monitor-configuration': () => ({ status: 204 }),
+      'put-configuration': () => ({ status: 204 }),
+    });
+    const monitor = { name: 'sshd', type: 'systemd.unit', status: 'enabled' };
+    await client.postAlerts(session, []);
+    await client.postMonitorConfiguration(session, [monitor]);
+    await client.reportConfiguration(session, { timezone: 'UTC' });
+    expect(server.askedOf('post-alerts')[0]?.json()).toEqual([]);
+    expect(server.askedOf('post-monitor-configuration')[0]?.json()).toEqual([monitor]);
+    expect(server.askedOf('put-configuration')[0]?.json()).toEqual({ timezone: 'UTC' });
+  });
+});
+
+describe('the update control map', () => {
+  const map = { id: 'd', priority: 1, states: { ArtifactInstall_Enter: { action: 'pause' } } };
+
+  it.each([
+    ['the map', { status: 200, body: { update_control_map: map } }, map],
+    ['undefined when there is none', { status: 200, body: {} }, undefined],
+    ['gone when the deployment is over', { status: 404 }, 'gone'],
+  ])('is %s', async (_what, answer, wanted) => {
+    const { client, session } = await started({ 'get-update-control-map': () => answer });
+    expect(await client.controlMap(session, 'd')).toEqual(wanted);
+  });
+
+  it('is a fault when it is no map', async () => {
+    const body = { update_control_map: { id: 'd', states: 'none' } };
+    const { client, session } = await started({
+      'get-update-control-map': () => ({ status: 200, body }),
+    });
+    expect(await faultOf(client.controlMap(session, 'd'))).toMatchObject({ label: 'answer/shape' });
+  });
+});

@@ -1,0 +1,285 @@
+/**
+ * The device's side of the API: one method for each operation that a device calls. One client
+ * serves the whole fleet; what differs between devices is in their sessions.
+ */
+import type * as v from 'valibot';
+import type { Clock } from '../../fixtures/clock.ts';
+import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
+import { operations, tokenMediaType } from '../../fixtures/contract/operations.ts';
+import {
+  type Alert,
+  type Attribute,
+  type DeploymentInstructionsV2,
+  type DeploymentLog,
+  type DeploymentStatus,
+  type DeviceConfiguration,
+  deploymentInstructionsV1Shape,
+  deploymentInstructionsV2Shape,
+  deviceConfigurationShape,
+  type MonitorConfiguration,
+  type UpdateControlMap,
+  wrappedControlMapShape,
+} from '../../fixtures/contract/resources.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { signatureOf } from '../identity/key-types.ts';
+import {
+  type AnswerContext,
+  bodyOf,
+  circumstancesOf,
+  expectSuccess,
+  statusError,
+} from './answers.ts';
+import { AnswerError } from './errors.ts';
+import { type NextDoor, nextDoors, type Session } from './session.ts';
+import type { HttpAnswer, Transport } from './transport.ts';
+
+/** What all devices of a fleet share on the wire. */
+export interface DeviceClientOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** Such as `X-SVC`. */
+  readonly headerPrefix: string;
+  readonly tenantToken?: string | undefined;
+}
+
+/** What a device says of itself when it asks for its next deployment. */
+export interface DeviceProvides {
+  readonly device_type: string;
+  readonly artifact_name: string;
+  readonly [name: string]: string;
+}
+
+type ContractOperation = Pick<Operation, 'id' | 'method' | 'success'>;
+
+interface Sending {
+  readonly operation: ContractOperation;
+  /** Path and query. */
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** Signs devices in and speaks for them. Every method throws ClientError or FleetStopped. */
+export class DeviceClient {
+  readonly #options: DeviceClientOptions;
+  readonly #signatureHeader: string;
+
+  constructor(options: DeviceClientOptions) {
+    this.#options = options;
+    this.#signatureHeader = vendorNames(options.headerPrefix).signature;
+  }
+
+  /**
+   * Asks for a token and keeps it in the session. A device that is not accepted gets a StatusError
+   * with 401. Spec: POST /auth_requests
+   */
+  async signIn(session: Session): Promise<void> {
+    const operation = operations['post-auth-request'];
+    const { idData, key } = session;
+    const { tenantToken } = this.#options;
+    const request = {
+      id_data: idData,
+      pubkey: key.publicKeyPem,
+      ...(tenantToken === undefined ? {} : { tenant_token: tenantToken }),
+    };
+    const body = Buffer.from(JSON.stringify(request));
+    const answer = await this.#options.transport.exchange({
+      operation: operation.id,
+      caller: session.caller,
+      method: operation.method,
+      target: pathOf(operation),
+      headers: {
+        'content-type': 'application/json',
+        accept: `${tokenMediaType}, application/json`,
+        [this.#signatureHeader]: signatureOf(body, key.keyType, key.privateKey),
+      },
+      body,
+    });
+    const context = this.#context(operation, session);
+    session.token = tokenIn(expectSuccess(answer, context), context);
+  }
+
+  /**
+   * The deployment that is due, or undefined. Asks at the newest door first and, after a 404, at
+   * the next older one, and remembers which answered. Spec: POST /device/deployments/next
+   */
+  async nextDeployment(
+    session: Session,
+    provides: DeviceProvides,
+  ): Promise<DeploymentInstructionsV2 | undefined> {
+    for (const door of nextDoors.slice(nextDoors.indexOf(session.nextDoor))) {
+      const { sending, shape } = nextRequests[door](provides);
+      const answer = await this.#authorized(session, sending);
+      if (answer.status === 404 && door !== 'get-v1') continue;
+      const context = this.#context(sending.operation, session);
+      expectSuccess(answer, context);
+      session.nextDoor = door;
+      return answer.status === 204 ? undefined : bodyOf(shape, answer, context);
+    }
+    return undefined;
+  }
+
+  /** Reports a status; `aborted` when the server answers 409. Spec: PUT /device/deployments/{id}/status */
+  async reportStatus(
+    session: Session,
+    deploymentId: string,
+    report: DeploymentStatus,
+  ): Promise<'recorded' | 'aborted'> {
+    const operation = operations['put-deployment-status'];
+    const path = pathOf(operation, { id: deploymentId });
+    const answer = await this.#authorized(session, { operation, path, body: report });
+    if (answer.status === 409) return 'aborted';
+    expectSuccess(answer, this.#context(operation, session));
+    return 'recorded';
+  }
+
+  /** Spec: PUT /device/deployments/{id}/log */
+  async uploadLog(session: Session, deploymentId: string, log: DeploymentLog): Promise<void> {
+    const operation = operations['put-deployment-log'];
+    await this.#send(session, {
+      operation,
+      path: pathOf(operation, { id: deploymentId }),
+      body: log,
+    });
+  }
+
+  /**
+   * The map of a deployment: undefined when it has none, `gone` when the deployment is over or
+   * unknown. Spec: GET /device/deployments/{id}/update_control_map
+   */
+  async controlMap(
+    session: Session,
+    deploymentId: string,
+  ): Promise<UpdateControlMap | 'gone' | undefined> {
+    const operation = operations['get-update-control-map'];
+    const path = pathOf(operation, { id: deploymentId });
+    const answer = await this.#authorized(session, { operation, path });
+    if (answer.status === 404) return 'gone';
+    const context = this.#context(operation, session);
+    return bodyOf(wrappedControlMapShape, expectSuccess(answer, context), context)
+      .update_control_map;
+  }
+
+  /** The settings that the device is to have. Spec: GET /configuration */
+  async configuration(session: Session): Promise<DeviceConfiguration> {
+    const operation = operations['get-configuration'];
+    const answer = await this.#send(session, { operation, path: pathOf(operation) });
+    return bodyOf(deviceConfigurationShape, answer, this.#context(operation, session));
+  }
+
+  /** Tells which settings the device has. Spec: PUT /configuration */
+  async reportConfiguration(session: Session, settings: DeviceConfiguration): Promise<void> {
+    const operation = operations['put-configuration'];
+    await this.#send(session, { operation, path: pathOf(operation), body: settings });
+  }
+
+  /** Spec: POST /alert */
+  async postAlerts(session: Session, alerts: readonly Alert[]): Promise<void> {
+    const operation = operations['post-alerts'];
+    await this.#send(session, { operation, path: pathOf(operation), body: alerts });
+  }
+
+  /** Spec: POST /config */
+  async postMonitorConfiguration(
+    session: Session,
+    monitors: readonly MonitorConfiguration[],
+  ): Promise<void> {
+    const operation = operations['post-monitor-configuration'];
+    await this.#send(session, { operation, path: pathOf(operation), body: monitors });
+  }
+
+  /**
+   * Sends the whole inventory: replaces it, or, where the server does not know that (405), adds to
+   * it. Spec: PUT /device/attributes, PATCH /device/attributes
+   */
+  async sendInventory(session: Session, attributes: readonly Attribute[]): Promise<void> {
+    const operation = operations['put-attributes'];
+    const sending = { operation, path: pathOf(operation), body: attributes };
+    const answer = await this.#authorized(session, sending);
+    if (answer.status === 405) return this.#patchInventory(session, attributes);
+    expectSuccess(answer, this.#context(operation, session));
+  }
+
+  async #patchInventory(session: Session, attributes: readonly Attribute[]): Promise<void> {
+    const operation = operations['patch-attributes'];
+    await this.#send(session, { operation, path: pathOf(operation), body: attributes });
+  }
+
+  async #send(session: Session, sending: Sending): Promise<HttpAnswer> {
+    const answer = await this.#authorized(session, sending);
+    return expectSuccess(answer, this.#context(sending.operation, session));
+  }
+
+  /** Signs in where a token is lacking, and once more where the server has dropped it. */
+  async #authorized(session: Session, sending: Sending): Promise<HttpAnswer> {
+    const answer = await this.#exchange(session, sending);
+    if (answer.status !== 401) return answer;
+    session.token = undefined;
+    const second = await this.#exchange(session, sending);
+    if (second.status !== 401) return second;
+    session.token = undefined;
+    throw statusError(second, this.#context(sending.operation, session));
+  }
+
+  async #exchange(session: Session, sending: Sending): Promise<HttpAnswer> {
+    if (session.token === undefined) await this.signIn(session);
+    const { operation, path, body } = sending;
+    const json = body === undefined ? undefined : JSON.stringify(body);
+    return this.#options.transport.exchange({
+      operation: operation.id,
+      caller: session.caller,
+      method: operation.method,
+      target: path,
+      headers: {
+        authorization: `Bearer ${session.token}`,
+        accept: 'application/json',
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(json === undefined ? {} : { body: json }),
+    });
+  }
+
+  #context(operation: ContractOperation, session: Session): AnswerContext {
+    return { operation, caller: session.caller, clock: this.#options.clock };
+  }
+}
+
+interface NextRequest {
+  readonly sending: Sending;
+  readonly shape: v.GenericSchema<unknown, DeploymentInstructionsV2>;
+}
+
+const nextRequests: Readonly<Record<NextDoor, (provides: DeviceProvides) => NextRequest>> = {
+  'post-v2': (provides) => {
+    const operation = operations['post-next-deployment-v2'];
+    const body = { device_provides: provides, update_control_map: true };
+    return {
+      sending: { operation, path: pathOf(operation), body },
+      shape: deploymentInstructionsV2Shape,
+    };
+  },
+  'post-v1': (provides) => {
+    const operation = operations['post-next-deployment'];
+    return {
+      sending: { operation, path: pathOf(operation), body: provides },
+      shape: deploymentInstructionsV1Shape,
+    };
+  },
+  'get-v1': ({ artifact_name, device_type }) => {
+    const operation = operations['get-next-deployment'];
+    const query = new URLSearchParams({ artifact_name, device_type });
+    return {
+      sending: { operation, path: `${pathOf(operation)}?${query}` },
+      shape: deploymentInstructionsV1Shape,
+    };
+  },
+};
+
+const TOKEN_MAX_CHARACTERS = 16_384;
+
+/** A token goes back in a header as it came: quotes or a line break would spoil every request. */
+function tokenIn(answer: HttpAnswer, context: AnswerContext): string {
+  const token = answer.body.toString('latin1');
+  if (token.length <= TOKEN_MAX_CHARACTERS && /^[\w-]+(\.[\w-]*){2}$/.test(token)) return token;
+  const said = 'the answer is not a JWT: three parts of base64url, joined by dots, and no more';
+  throw new AnswerError('not-a-token', said, circumstancesOf(answer, context));
+}

@@ -1,0 +1,124 @@
+/** One device's persistent connection to the server. Spec: Device connect */
+import { WebSocket } from 'ws';
+import type { Clock } from '../../fixtures/clock.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { ExchangeObserver } from './transport.ts';
+
+/** Where and how to connect. */
+export interface DeviceSocketOptions {
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly observer: ExchangeObserver;
+  readonly requestTimeLimitMs: number;
+  readonly caPem?: string | undefined;
+}
+
+/** A device pings a little before the server's patience ends. */
+const PING_AFTER_MS = limits.websocketSilenceMaxSeconds * 900;
+const SILENCE_MAX_MS = limits.websocketSilenceMaxSeconds * 1000;
+const operation = operations.connect;
+
+/**
+ * Opens at once and stays as it is once closed: whoever wants to reconnect makes a new one. Pings
+ * of the server are answered; what messages say is not looked at.
+ */
+export class DeviceSocket {
+  readonly #socket: WebSocket;
+  readonly #options: DeviceSocketOptions;
+  readonly #startedMs: number;
+  #heardMs: number;
+  #pinged = false;
+  state: 'opening' | 'open' | 'closed' = 'opening';
+  /** Whether the connection stood at any time. */
+  wasOpen = false;
+  /** Status of the answer that refused the upgrade. */
+  refusedWith: number | undefined;
+  /** Cause of the end in a word or two, such as `closed/1001` or `transport/ECONNREFUSED`. */
+  closedBy: string | undefined;
+
+  constructor(token: string, options: DeviceSocketOptions) {
+    this.#options = options;
+    this.#startedMs = options.clock.monotonicMs();
+    this.#heardMs = this.#startedMs;
+    this.#socket = new WebSocket(socketUrl(options.baseUrl), {
+      headers: { authorization: `Bearer ${token}` },
+      perMessageDeflate: false,
+      maxPayload: limits.websocketMessageMaxBytes,
+      handshakeTimeout: options.requestTimeLimitMs,
+      ...(options.caPem === undefined ? {} : { ca: options.caPem }),
+    });
+    this.#listen();
+  }
+
+  /** To be called now and then: pings a quiet server and gives a silent one up. */
+  watch(): void {
+    if (this.state !== 'open') return;
+    const silentMs = this.#options.clock.monotonicMs() - this.#heardMs;
+    if (silentMs > SILENCE_MAX_MS) this.#socket.terminate();
+    else if (silentMs > PING_AFTER_MS && !this.#pinged) {
+      this.#pinged = true;
+      this.#socket.ping();
+    }
+  }
+
+  /** Ends the connection in order; a handshake that is underway is broken off. */
+  close(): void {
+    if (this.state === 'open') {
+      this.#socket.close(NORMAL_CLOSURE);
+      return;
+    }
+    // What the run itself breaks off is not counted as unanswered.
+    this.state = 'closed';
+    this.#socket.terminate();
+  }
+
+  #listen(): void {
+    const heard = (): void => {
+      this.#heardMs = this.#options.clock.monotonicMs();
+      this.#pinged = false;
+    };
+    this.#socket
+      .on('open', () => {
+        heard();
+        this.state = 'open';
+        this.wasOpen = true;
+        this.#answered(SWITCHING_PROTOCOLS);
+      })
+      .on('unexpected-response', (request, response) => {
+        this.refusedWith = response.statusCode ?? 0;
+        this.#answered(this.refusedWith);
+        request.destroy();
+        this.#closed(`status/${this.refusedWith}`);
+      })
+      .on('message', heard)
+      .on('ping', heard)
+      .on('pong', heard)
+      .on('error', (error: Error & { readonly code?: string }) => {
+        this.closedBy ??= `transport/${error.code ?? 'WEBSOCKET'}`;
+      })
+      .on('close', (code) => this.#closed(`closed/${code}`));
+  }
+
+  #answered(status: number): void {
+    const elapsedMs = this.#options.clock.monotonicMs() - this.#startedMs;
+    this.#options.observer.answered(operation.id, status, elapsedMs);
+  }
+
+  #closed(cause: string): void {
+    if (this.state === 'closed') return;
+    if (this.state === 'opening' && this.refusedWith === undefined) {
+      this.#options.observer.unanswered(operation.id);
+    }
+    this.state = 'closed';
+    this.closedBy ??= cause;
+  }
+}
+
+const NORMAL_CLOSURE = 1000;
+const SWITCHING_PROTOCOLS = 101;
+
+function socketUrl(baseUrl: string): string {
+  return baseUrl.replace(/^http/i, 'ws').replace(/\/$/, '') + pathOf(operation);
+}

@@ -1,0 +1,157 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Bench, token } from '../testing/bench.ts';
+import { type Answers, type Asked, PretendServer } from '../testing/pretend-server.ts';
+import { ManagementClient } from './management.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function started(answers: Answers) {
+  const server = await PretendServer.start({
+    login: () => ({ status: 200, body: token }),
+    ...answers,
+  });
+  const { transport, clock, ...bench } = new Bench(server.baseUrl);
+  closers.push(
+    () => server.close(),
+    () => transport.close(),
+  );
+  const credentials = { email: 'admin@example.com', password: 'pä:ss' };
+  return { server, bench, management: new ManagementClient({ transport, clock, credentials }) };
+}
+
+async function faultOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => Promise.reject(new Error('it should have failed')),
+    (error: unknown) => error,
+  );
+}
+
+async function all<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const page of pages) items.push(...page);
+  return items;
+}
+
+const when = '2026-01-31T12:00:00Z';
+
+/** As many parts of a deployment as there are, in pages as asked for. */
+function partsOf(count: number) {
+  return ({ query }: Asked) => {
+    const perPage = Number(query.get('per_page'));
+    const from = (Number(query.get('page')) - 1) * perPage;
+    const body = Array.from(
+      { length: Math.max(0, Math.min(perPage, count - from)) },
+      (_, index) => {
+        return { id: `device-${from + index}`, status: 'success', created: when, log: false };
+      },
+    );
+    return { status: 200, body };
+  };
+}
+
+describe('the operator', () => {
+  it('logs in with HTTP Basic, in UTF-8, and goes on with the token', async () => {
+    const { server, management } = await started({
+      'abort-device-deployments': () => ({ status: 204 }),
+    });
+    await management.login();
+    await management.abortDeviceDeployments('device-1');
+    const basic = Buffer.from('admin@example.com:pä:ss').toString('base64');
+    expect(server.askedOf('login')[0]?.headers.authorization).toBe(`Basic ${basic}`);
+    const [asked] = server.askedOf('abort-device-deployments');
+    expect(asked?.headers.authorization).toBe(`Bearer ${token}`);
+    expect(asked?.parameters).toEqual({ id: 'device-1' });
+    expect(server.askedOf('login')).toHaveLength(1);
+  });
+
+  it('is refused with a wrong password, and the message does not hold it', async () => {
+    const { management } = await started({ login: () => ({ status: 401 }) });
+    const fault = await faultOf(management.login());
+    expect(fault).toMatchObject({ code: 'status', status: 401, operation: 'login' });
+    expect(String(fault)).not.toContain('pä:ss');
+  });
+
+  it('logs in again when its token has run out, once', async () => {
+    const { server, management } = await started({
+      'abort-device-deployments': () => ({ status: 401 }),
+    });
+    const fault = await faultOf(management.abortDeviceDeployments('device-1'));
+    expect(fault).toMatchObject({ status: 401, operation: 'abort-device-deployments' });
+    expect(server.askedOf('login')).toHaveLength(2);
+    expect(server.askedOf('abort-device-deployments')).toHaveLength(2);
+  });
+
+  it('reads every page of a long list, and no page after a short one', async () => {
+    const { server, management } = await started({ 'list-deployment-devices': partsOf(1200) });
+    expect(await all(management.deploymentDevices('d'))).toHaveLength(1200);
+    const pages = server.askedOf('list-deployment-devices').map(({ query }) => query.get('page'));
+    expect(pages).toEqual(['1', '2', '3']);
+  });
+
+  it('reads an empty page after a list that fills its pages exactly', async () => {
+    const { server, management } = await started({ 'list-deployment-devices': partsOf(500) });
+    expect(await all(management.deploymentDevices('d'))).toHaveLength(500);
+    expect(server.askedOf('list-deployment-devices')).toHaveLength(2);
+  });
+
+  it('does not read an endless list for ever', async () => {
+    const { server, management } = await started({ 'list-deployment-devices': partsOf(1e6) });
+    let items = 0;
+    for await (const page of management.deploymentDevices('d')) items += page.length;
+    expect(items).toBe(100_000);
+    expect(server.askedOf('list-deployment-devices')).toHaveLength(200);
+  });
+
+  it('asks for devices of one status', async () => {
+    const { server, management } = await started({
+      'list-devices': () => ({ status: 200, body: [] }),
+    });
+    expect(await all(management.devices('pending'))).toEqual([]);
+    expect(server.askedOf('list-devices')[0]?.query.get('status')).toBe('pending');
+  });
+
+  it.each([
+    ['not a list', { devices: [] }],
+    ['devices without keys', [{ id: 'a', identity_data: {}, status: 'pending' }]],
+  ])('does not take %s for devices', async (_what, body) => {
+    const { management } = await started({ 'list-devices': () => ({ status: 200, body }) });
+    const fault = await faultOf(all(management.devices('pending')));
+    expect(fault).toMatchObject({ label: 'answer/shape' });
+  });
+
+  it('finds the id of a new deployment in the Location header', async () => {
+    const location = '/api/management/v1/deployments/deployments/d-1';
+    const { server, management } = await started({
+      'create-deployment': () => ({ status: 201, headers: { location } }),
+    });
+    const wanted = { name: 'n', artifact_name: 'r-1', devices: ['device-1'] };
+    expect(await management.createDeployment(wanted)).toBe('d-1');
+    expect(server.askedOf('create-deployment')[0]?.json()).toEqual(wanted);
+  });
+
+  it.each([
+    [
+      { status: 422, body: { error: 'no artifact' } },
+      { status: 422, serverSays: 'no artifact' },
+    ],
+    [{ status: 201 }, { label: 'answer/shape' }],
+    [{ status: 200 }, { status: 200 }],
+  ])('does not take %o for a new deployment', async (answer, wanted) => {
+    const { management } = await started({ 'create-deployment': () => answer });
+    const made = management.createDeployment({ name: 'n', artifact_name: 'r-1', devices: ['d'] });
+    expect(await faultOf(made)).toMatchObject(wanted);
+  });
+
+  it('accepts one authentication set of one device', async () => {
+    const { server, management } = await started({
+      'set-auth-set-status': () => ({ status: 204 }),
+    });
+    await management.accept('device-1', 'set-1');
+    const [asked] = server.askedOf('set-auth-set-status');
+    expect(asked?.parameters).toEqual({ id: 'device-1', aid: 'set-1' });
+    expect(asked?.json()).toEqual({ status: 'accepted' });
+  });
+});

@@ -1,0 +1,153 @@
+/**
+ * The operator's side of the API, as far as a fleet needs it: to log in, to accept devices, to
+ * deploy to them, to abort one device's part and to see what the server has recorded.
+ */
+import type * as v from 'valibot';
+import type { Clock } from '../../fixtures/clock.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../fixtures/contract/management.ts';
+import {
+  type DeploymentDevice,
+  type Device,
+  deploymentDevicesShape,
+  devicesShape,
+  type NewDeployment,
+} from '../../fixtures/contract/management-resources.ts';
+import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
+import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
+import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';
+import { AnswerError } from './errors.ts';
+import type { HttpAnswer, Transport } from './transport.ts';
+
+/** Who the operator is. */
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** How the operator reaches the server. */
+export interface ManagementClientOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly credentials: Credentials;
+}
+
+/** Pages of one list that are read at most: fifty thousand devices and as many strangers. */
+const PAGES_MAX = 200;
+/** A page of devices carries every device's keys. */
+const PAGE_MAX_BYTES = 32 * 2 ** 20;
+
+interface Sending {
+  readonly operation: Pick<Operation, 'id' | 'method' | 'success'>;
+  /** Path and query. */
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** A user of the management API. Every method throws ClientError or FleetStopped. */
+export class ManagementClient {
+  readonly #options: ManagementClientOptions;
+  #token: string | undefined;
+
+  constructor(options: ManagementClientOptions) {
+    this.#options = options;
+  }
+
+  /** Gets a token; a wrong e-mail or password is a StatusError with 401. */
+  async login(): Promise<void> {
+    const operation = managementOperations.login;
+    const { email, password } = this.#options.credentials;
+    const basic = Buffer.from(`${email}:${password}`).toString('base64');
+    const sending = { operation, path: pathOf(operation) };
+    const answer = await this.#exchange(sending, `Basic ${basic}`);
+    this.#token = expectSuccess(answer, this.#context(operation)).body.toString('latin1');
+  }
+
+  /** The devices whose status is this one, page by page. */
+  devices(status: AuthSetStatus): AsyncGenerator<readonly Device[]> {
+    const operation = managementOperations['list-devices'];
+    return this.#pages({ operation, path: pathOf(operation) }, { shape: devicesShape, status });
+  }
+
+  /** Accepts one authentication set of a device. */
+  async accept(deviceId: string, authSetId: string): Promise<void> {
+    const operation = managementOperations['set-auth-set-status'];
+    const path = pathOf(operation, { id: deviceId, aid: authSetId });
+    await this.#send({ operation, path, body: { status: 'accepted' } });
+  }
+
+  /** Creates a deployment and returns its id. */
+  async createDeployment(deployment: NewDeployment): Promise<string> {
+    const operation = managementOperations['create-deployment'];
+    const path = pathOf(operation);
+    const answer = await this.#send({ operation, path, body: deployment });
+    const location = String(answer.headers.location ?? '');
+    const id = /([0-9A-Za-z-]+)\/?$/.exec(location)?.[1];
+    if (id !== undefined) return id;
+    const said = `the Location header "${location}" names no deployment`;
+    throw new AnswerError('shape', said, circumstancesOf(answer, this.#context(operation)));
+  }
+
+  /** What the server has recorded of each device of a deployment, page by page. */
+  deploymentDevices(deploymentId: string): AsyncGenerator<readonly DeploymentDevice[]> {
+    const operation = managementOperations['list-deployment-devices'];
+    const path = pathOf(operation, { id: deploymentId });
+    return this.#pages({ operation, path }, { shape: deploymentDevicesShape });
+  }
+
+  /** Aborts whatever is underway on one device. */
+  async abortDeviceDeployments(deviceId: string): Promise<void> {
+    const operation = managementOperations['abort-device-deployments'];
+    await this.#send({ operation, path: pathOf(operation, { id: deviceId }) });
+  }
+
+  async *#pages<Item>(
+    sending: Sending,
+    wanted: {
+      readonly shape: v.GenericSchema<unknown, Item[]>;
+      readonly status?: AuthSetStatus;
+    },
+  ): AsyncGenerator<readonly Item[]> {
+    for (let page = 1; page <= PAGES_MAX; page++) {
+      const query = new URLSearchParams({ page: String(page), per_page: String(limits.pageMax) });
+      if (wanted.status !== undefined) query.set('status', wanted.status);
+      const answer = await this.#send({ ...sending, path: `${sending.path}?${query}` });
+      const items = bodyOf(wanted.shape, answer, this.#context(sending.operation));
+      yield items;
+      if (items.length < limits.pageMax) return;
+    }
+  }
+
+  async #send(sending: Sending): Promise<HttpAnswer> {
+    const context = this.#context(sending.operation);
+    if (this.#token === undefined) await this.login();
+    const answer = await this.#exchange(sending, `Bearer ${this.#token}`);
+    if (answer.status !== 401) return expectSuccess(answer, context);
+    await this.login();
+    const second = await this.#exchange(sending, `Bearer ${this.#token}`);
+    if (second.status === 401) this.#token = undefined;
+    return expectSuccess(second, context);
+  }
+
+  #exchange(sending: Sending, authorization: string): Promise<HttpAnswer> {
+    const { operation, path, body } = sending;
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    return this.#options.transport.exchange({
+      operation: operation.id,
+      caller: 'operator',
+      method: operation.method,
+      target: path,
+      headers: {
+        authorization,
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...json,
+      answerMaxBytes: PAGE_MAX_BYTES,
+    });
+  }
+
+  #context(operation: Sending['operation']): AnswerContext {
+    return { operation, caller: 'operator', clock: this.#options.clock };
+  }
+}

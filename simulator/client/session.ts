@@ -1,0 +1,31 @@
+/** A device's standing with the server: who it is, its token, and which door it asks at. */
+import type { DeviceKey } from '../identity/identity.ts';
+
+/** The three doors to the next deployment, newest first; an older one is tried after a 404. */
+export const nextDoors = ['post-v2', 'post-v1', 'get-v1'] as const;
+export type NextDoor = (typeof nextDoors)[number];
+
+/** What the client must remember of one device between two requests. */
+export interface Session {
+  /** How error messages call the device. */
+  readonly caller: string;
+  readonly idData: string;
+  readonly key: DeviceKey;
+  token: string | undefined;
+  nextDoor: NextDoor;
+}
+
+/** The standing of a device that has never asked for anything. */
+export function newSession(caller: string, idData: string, key: DeviceKey): Session {
+  return { caller, idData, key, token: undefined, nextDoor: nextDoors[0] };
+}
+
+/**
+ * The device's id as the token's subject gives it; for reports only, nothing is verified. Undefined
+ * when the token holds none.
+ */
+export function tokenSubject(token: string): string | undefined {
+  const [, claims = ''] = token.split('.');
+  const text = Buffer.from(claims, 'base64url').toString('utf8');
+  return /"sub"\s*:\s*"([0-9A-Za-z-]{1,64})"/.exec(text)?.[1];
+}

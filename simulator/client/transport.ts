@@ -1,0 +1,199 @@
+/**
+ * The way to a server: pooled connections, a time limit on every exchange, bounded bodies, and one
+ * place where every exchange is measured. Knows nothing of devices or operations.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, type Dispatcher, Pool } from 'undici';
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Method } from '../../fixtures/contract/operation.ts';
+import { Attempt } from './attempt.ts';
+import { AnswerError, type Circumstances, ClientError } from './errors.ts';
+
+/** Who is told of every exchange, answered or not. */
+export interface ExchangeObserver {
+  answered(operation: string, status: number, elapsedMs: number): void;
+  unanswered(operation: string): void;
+}
+
+/** How to reach a server. */
+export interface TransportOptions {
+  /** With `http:` or `https:`; a path in it stands before every operation's path. */
+  readonly baseUrl: string;
+  readonly requestTimeLimitMs: number;
+  readonly clock: Clock;
+  readonly observer: ExchangeObserver;
+  /** Connections to one origin at the same time. */
+  readonly connectionsMax: number;
+  /** Certificates of the authorities to trust instead of the well-known ones, in PEM. */
+  readonly caPem?: string | undefined;
+}
+
+/** One request. */
+export interface HttpRequest {
+  /** Id of the contract's operation, under which the exchange is counted. */
+  readonly operation: string;
+  /** Who asks, for error messages. */
+  readonly caller: string;
+  readonly method: Method;
+  /** Path and query below the base URL, or a whole URL for a link. */
+  readonly target: string | URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** Bytes of the answer's body beyond which it is refused. */
+  readonly answerMaxBytes?: number;
+}
+
+/** A whole answer. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly elapsedMs: number;
+}
+
+/** An answer whose body is still to come. */
+export interface OpenAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Reads the body to its end. Throws ClientError when it breaks off or stalls. */
+  chunks(): AsyncGenerator<Buffer>;
+  /** Gives the body up. */
+  discard(): void;
+  /** Milliseconds since the request was sent. */
+  elapsedMs(): number;
+}
+
+/** Bytes of an answer's body that are accepted where a request names no bound. */
+const ANSWER_MAX_BYTES = 4 * 2 ** 20;
+/** Hosts other than the server's own that links may lead to during one run. */
+const LINK_ORIGINS_MAX = 32;
+
+/** Connections to one server; close it when done. */
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #base: URL;
+  readonly #pool: Pool;
+  readonly #elsewhere: Agent;
+  readonly #underway = new Set<Attempt>();
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    this.#base = new URL(options.baseUrl);
+    const settings = {
+      connections: options.connectionsMax,
+      // The time limit of the whole exchange is kept by the clock of the run, not by undici's.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: {
+        timeout: options.requestTimeLimitMs,
+        ...(options.caPem === undefined ? {} : { ca: options.caPem }),
+      },
+    };
+    this.#pool = new Pool(this.#base.origin, settings);
+    this.#elsewhere = new Agent({ ...settings, maxOrigins: LINK_ORIGINS_MAX });
+  }
+
+  /**
+   * Sends a request and reads the whole answer, whatever its status.
+   * @throws TransportError, TimeoutError, AnswerError (`too-large`), FleetStopped
+   */
+  async exchange(request: HttpRequest): Promise<HttpAnswer> {
+    const open = await this.open(request);
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    const mostBytes = request.answerMaxBytes ?? ANSWER_MAX_BYTES;
+    for await (const chunk of open.chunks()) {
+      sizeBytes += chunk.byteLength;
+      if (sizeBytes > mostBytes) {
+        const said = `the answer is larger than ${mostBytes} bytes`;
+        throw new AnswerError('too-large', said, circumstances(request, open.elapsedMs()));
+      }
+      chunks.push(chunk);
+    }
+    const { status, headers } = open;
+    return { status, headers, body: Buffer.concat(chunks), elapsedMs: open.elapsedMs() };
+  }
+
+  /**
+   * Sends a request and returns as soon as the head of the answer is there; the body must be read
+   * or discarded. The time limit then holds for each pause between two pieces of the body.
+   * @throws TransportError, TimeoutError, FleetStopped
+   */
+  async open(request: HttpRequest): Promise<OpenAnswer> {
+    const attempt = new Attempt(request, this.#options);
+    this.#underway.add(attempt);
+    try {
+      const answer = await this.#send(request, attempt.signal);
+      return this.#opened(answer, attempt, request);
+    } catch (error) {
+      throw this.#failed(attempt, request, error);
+    }
+  }
+
+  /** Breaks off everything that is underway: each one fails with FleetStopped. */
+  breakOff(): void {
+    for (const attempt of this.#underway) attempt.stop();
+  }
+
+  /** Closes all connections; what is still underway is broken off. */
+  async close(): Promise<void> {
+    this.breakOff();
+    await Promise.all([this.#pool.destroy(), this.#elsewhere.destroy()]);
+  }
+
+  #send(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { method, target, headers, body = null } = request;
+    const whole = { method, headers, body, signal };
+    if (typeof target === 'string') {
+      const path = this.#base.pathname.replace(/\/$/, '') + target;
+      return this.#pool.request({ ...whole, path });
+    }
+    const path = target.pathname + target.search;
+    if (target.origin === this.#base.origin) return this.#pool.request({ ...whole, path });
+    return this.#elsewhere.request({ ...whole, origin: target.origin, path });
+  }
+
+  #opened(answer: Dispatcher.ResponseData, attempt: Attempt, request: HttpRequest): OpenAnswer {
+    const { statusCode: status, headers, body } = answer;
+    const done = (): void => this.#done(attempt, request, status);
+    const failed = (error: unknown): unknown => this.#failed(attempt, request, error);
+    async function* chunks(): AsyncGenerator<Buffer> {
+      try {
+        for await (const chunk of body) {
+          attempt.extend();
+          yield chunk;
+        }
+      } catch (error) {
+        throw failed(error);
+      } finally {
+        // Also when the reader has had enough: the server did answer.
+        done();
+      }
+    }
+    const discard = (): void => {
+      done();
+      // Destroying a body makes it report that it was; nobody wants to know.
+      body.on('error', () => undefined).destroy();
+    };
+    return { status, headers, chunks, discard, elapsedMs: () => attempt.elapsedMs() };
+  }
+
+  #done(attempt: Attempt, request: HttpRequest, status: number): void {
+    if (!this.#underway.delete(attempt)) return;
+    attempt.end();
+    this.#options.observer.answered(request.operation, status, attempt.elapsedMs());
+  }
+
+  #failed(attempt: Attempt, request: HttpRequest, error: unknown): unknown {
+    const fault = attempt.faultOf(error);
+    if (this.#underway.delete(attempt)) {
+      attempt.end();
+      if (fault instanceof ClientError) this.#options.observer.unanswered(request.operation);
+    }
+    return fault;
+  }
+}
+
+function circumstances(request: HttpRequest, elapsedMs: number): Circumstances {
+  return { operation: request.operation, caller: request.caller, elapsedMs };
+}

@@ -1,0 +1,115 @@
+/** One device of the fleet: plain data, small enough to be held many thousand times. */
+import type { DeviceConfiguration } from '../../fixtures/contract/resources.ts';
+import type { KeyType, ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
+import type { Behaviour } from '../behaviours/behaviour.ts';
+import type { DeviceProvides } from '../client/device-client.ts';
+import type { Session } from '../client/session.ts';
+import type { IdentityData } from '../identity/identity.ts';
+import type { LifeState } from './life-states.ts';
+import { isFinal, type UpdateState } from './update-states.ts';
+
+/** A device's part in one deployment, as the device sees it. */
+export interface DeploymentPart {
+  readonly deploymentId: string;
+  readonly artifactName: string;
+  state: UpdateState;
+  /** What the server has acknowledged, in order; the same status is never there twice in a row. */
+  readonly reported: ReportableStatus[];
+  /** A report that was sent and never acknowledged: the server may have it or not. */
+  unanswered: ReportableStatus | undefined;
+  /** The operator was asked to abort it; the device itself learns that from a 409 only. */
+  abortAsked: boolean;
+}
+
+/** A device and all that it remembers. */
+export interface Device {
+  readonly index: number;
+  readonly keyType: KeyType;
+  readonly behaviour: Behaviour;
+  readonly identity: IdentityData;
+  /** The server's id of it, once known. */
+  id: string | undefined;
+  /** Absent until its key is made. */
+  session: Session | undefined;
+  life: LifeState;
+  /** What it is and what is installed on it, as it tells the server. */
+  provides: DeviceProvides;
+  configuration: DeviceConfiguration;
+  readonly parts: DeploymentPart[];
+  /** How many of the duties after first contact are done. */
+  dutiesDone: number;
+  inventoryDueMs: number;
+  /** Cycles in a row that failed for a passing reason. */
+  failuresInRow: number;
+}
+
+/** What a device is made from. */
+export interface DeviceSpec {
+  readonly index: number;
+  readonly keyType: KeyType;
+  readonly behaviour: Behaviour;
+  readonly identity: IdentityData;
+  readonly deviceType: string;
+  /** Name of the artifact that is installed at the start. */
+  readonly artifactName: string;
+}
+
+/** A device that has not yet asked the server for anything. */
+export function newDevice(spec: DeviceSpec): Device {
+  const { index, keyType, behaviour, identity, deviceType, artifactName } = spec;
+  return {
+    index,
+    keyType,
+    behaviour,
+    identity,
+    id: undefined,
+    session: undefined,
+    life: 'unstarted',
+    provides: { device_type: deviceType, artifact_name: artifactName },
+    configuration: {},
+    parts: [],
+    dutiesDone: 0,
+    inventoryDueMs: Number.NEGATIVE_INFINITY,
+    failuresInRow: 0,
+  };
+}
+
+/** Parts that a device remembers; older ones are forgotten. */
+const PARTS_MAX = 200;
+
+/** The device's part in a deployment; a new one when it has none, the known one begun anew otherwise. */
+export function beginPart(
+  device: Device,
+  deploymentId: string,
+  artifactName: string,
+): DeploymentPart {
+  const known = device.parts.find((part) => part.deploymentId === deploymentId);
+  if (known) {
+    known.state = 'offered';
+    return known;
+  }
+  const part: DeploymentPart = {
+    deploymentId,
+    artifactName,
+    state: 'offered',
+    reported: [],
+    unanswered: undefined,
+    abortAsked: false,
+  };
+  if (device.parts.push(part) > PARTS_MAX) device.parts.shift();
+  return part;
+}
+
+/** What the device holds that the server must have recorded of its part. */
+export function recordedStatus(part: DeploymentPart): ReportableStatus | 'aborted' | 'pending' {
+  if (part.state === 'aborted') return 'aborted';
+  const last = part.reported.at(-1);
+  if (last !== undefined) return last;
+  // The server itself found that the device has the artifact: there was nothing to report.
+  return part.state === 'already-installed' ? 'already-installed' : 'pending';
+}
+
+/** Whether the part has come to an end that the server knows of. */
+export function isSettled(part: DeploymentPart): boolean {
+  return isFinal(part.state) && part.unanswered === undefined;
+}

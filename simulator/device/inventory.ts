@@ -1,0 +1,24 @@
+/** What a device says of itself in its inventory. Spec: Attribute (inventory) */
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { Attribute } from '../../fixtures/contract/resources.ts';
+import type { Device } from './device.ts';
+
+/**
+ * The device's attributes: what it is, what is installed, and how it does. Provides beyond the
+ * server's bound on attributes are left out.
+ */
+export function inventoryOf(device: Device): Attribute[] {
+  const { identity, provides, index } = device;
+  const constant: Attribute[] = [
+    { name: 'hostname', value: identity.serial.toLowerCase() },
+    { name: 'mac_eth0', value: identity.mac },
+    { name: 'serial', value: identity.serial, description: 'Serial number' },
+    { name: 'sku', value: identity.sku },
+    { name: 'cpu_count', value: 1 + (index % 4) },
+    { name: 'memory_total_kb', value: 262_144 * (1 + (index % 4)) },
+    { name: 'network_interfaces', value: ['eth0', 'lo'] },
+    { name: 'temperature_limits_celsius', value: [-25, 70] },
+  ];
+  const installed = Object.entries(provides).map(([name, value]) => ({ name, value }));
+  return [...installed.slice(0, limits.attributesMax - constant.length), ...constant];
+}

@@ -1,0 +1,244 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { FleetStopped } from '../stopped.ts';
+import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
+import { Bench, deviceOf, SwiftWorld, token } from '../testing/bench.ts';
+import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
+import { live } from './life.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const recorded = (): Answer => ({ status: 204 });
+const kindServer: Answers = {
+  'post-auth-request': () => ({ status: 200, body: token }),
+  'post-monitor-configuration': recorded,
+  'post-alerts': recorded,
+  'get-configuration': () => ({ status: 200, body: { timezone: 'UTC' } }),
+  'put-configuration': recorded,
+  'put-attributes': () => ({ status: 200 }),
+  'put-deployment-status': recorded,
+  'put-deployment-log': recorded,
+  'post-next-deployment-v2': recorded,
+};
+
+/** Lets one device live for so many waits. */
+async function lived(answers: Answers, rests: number) {
+  const server = await PretendServer.start({ ...kindServer, ...answers });
+  const bench = new Bench(server.baseUrl);
+  closers.push(
+    () => server.close(),
+    () => bench.close(),
+  );
+  const world = new SwiftWorld(bench);
+  const device = deviceOf();
+  const go = async () => {
+    world.onRest = () => {
+      if (world.restsMs.length > rests) throw new FleetStopped();
+    };
+    await expect(live(device, world, 0)).rejects.toThrow(FleetStopped);
+  };
+  return { server, world, device, go };
+}
+
+function asked(server: PretendServer): string[] {
+  return server.asked.map(({ operation }) => operation);
+}
+
+function inOrder<Item>(answers: readonly Item[], last: Item): () => Item {
+  const left = [...answers];
+  return () => left.shift() ?? last;
+}
+
+describe('the life of a device', () => {
+  it('begins with first contact, its duties, its inventory and a poll', async () => {
+    const { server, device, go } = await lived({}, 1);
+    await go();
+    expect(asked(server)).toEqual([
+      'post-auth-request',
+      'post-monitor-configuration',
+      'post-alerts',
+      'post-alerts',
+      'get-configuration',
+      'put-configuration',
+      'put-attributes',
+      'post-next-deployment-v2',
+    ]);
+    const levels = server.askedOf('post-alerts').map(({ body }) => String(body));
+    expect(levels[0]).toContain('"level":"CRITICAL"');
+    expect(levels[1]).toContain('"level":"OK"');
+    expect(server.askedOf('put-configuration')[0]?.json()).toEqual({ timezone: 'UTC' });
+    expect(device).toMatchObject({ life: 'idle', id: 'device-id-1' });
+  });
+
+  it('goes on with polls alone until its inventory is due again', async () => {
+    const { server, go } = await lived({}, 62);
+    await go();
+    expect(server.askedOf('post-alerts')).toHaveLength(2);
+    expect(server.askedOf('put-attributes')).toHaveLength(2);
+    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(62);
+  });
+
+  it('waits for the operator, asking at every poll, and counts no error for it', async () => {
+    const refused = { status: 401, body: { error: 'unauthorized' } };
+    const { server, device, world, go } = await lived({ 'post-auth-request': () => refused }, 4);
+    await go();
+    expect(asked(server)).toEqual(Array(4).fill('post-auth-request'));
+    expect(device.life).toBe('waiting');
+    expect(world.restsMs).toEqual([0, 1000, 1000, 1000, 1000]);
+    expect(world.ledger.errorCount).toBe(0);
+  });
+
+  it('is let in as soon as the operator has accepted it', async () => {
+    const answers = inOrder<Answer>([{ status: 401 }, { status: 401 }], {
+      status: 200,
+      body: token,
+    });
+    const { device, server, go } = await lived({ 'post-auth-request': answers }, 3);
+    await go();
+    expect(device.life).toBe('idle');
+    expect(server.askedOf('post-auth-request')).toHaveLength(3);
+  });
+
+  it('falls silent when the server does, and comes back with growing waits', async () => {
+    const answers = inOrder<Answer>(['cut', 'cut', 'cut'], { status: 200, body: token });
+    const { device, world, go } = await lived({ 'post-auth-request': answers }, 4);
+    await go();
+    expect(device.life).toBe('idle');
+    const [, first = 0, second = 0, third = 0] = world.restsMs;
+    expect(first).toBeLessThanOrEqual(500);
+    expect(second).toBeGreaterThanOrEqual(500);
+    expect(third).toBeGreaterThanOrEqual(1000);
+    expect(world.ledger.errorCount).toBe(3);
+  });
+
+  it('does what the server asks for when it is too much', async () => {
+    const busy = { status: 429, headers: { 'retry-after': '90' } };
+    const answers = inOrder<Answer>([busy], { status: 204 });
+    const { world, go } = await lived({ 'post-next-deployment-v2': answers }, 2);
+    await go();
+    expect(world.restsMs).toEqual([0, 90_000, 1000]);
+  });
+
+  it('does not let a refused chore keep it from polling', async () => {
+    const { server, world, go } = await lived(
+      {
+        'post-monitor-configuration': () => ({ status: 403 }),
+        'post-alerts': () => ({ status: 404 }),
+        'get-configuration': () => ({ status: 200, body: '<html>' }),
+        'put-attributes': () => ({ status: 400 }),
+      },
+      3,
+    );
+    await go();
+    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(3);
+    expect(server.askedOf('post-alerts')).toHaveLength(2);
+    expect(world.ledger.errors().map(({ cause }) => cause)).toEqual(
+      expect.arrayContaining(['status/403', 'status/404', 'answer/not-json', 'status/400']),
+    );
+  });
+
+  it('takes up its duties where the server broke off', async () => {
+    const answers = inOrder<Answer>([{ status: 503 }], { status: 204 });
+    const { server, go } = await lived({ 'post-alerts': answers }, 3);
+    await go();
+    expect(server.askedOf('post-monitor-configuration')).toHaveLength(1);
+    expect(server.askedOf('post-alerts')).toHaveLength(3);
+  });
+
+  it('survives a 409 to its poll and instructions that are none', async () => {
+    const answers = inOrder<Answer>([{ status: 409 }, { status: 200, body: { id: 'd' } }], {
+      status: 204,
+    });
+    const { device, world, go } = await lived({ 'post-next-deployment-v2': answers }, 4);
+    await go();
+    expect(device.life).toBe('idle');
+    expect(
+      world.ledger
+        .errors()
+        .map(({ cause }) => cause)
+        .sort(),
+    ).toEqual(['answer/shape', 'status/409']);
+  });
+});
+
+describe('a device that is offered a deployment', () => {
+  it('tells its new artifact in the inventory at once and in the next poll', async () => {
+    const file = await softwareArtifact('release-2');
+    const offers: Answer[] = [];
+    const { server, device, go } = await lived(
+      {
+        'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },
+        'download-artifact': () => ({ status: 200, body: file }),
+      },
+      6,
+    );
+    offers.push({ status: 200, body: instructionsFor('release-2', server.baseUrl) });
+    await go();
+    const [, second] = server.askedOf('put-attributes');
+    expect(second?.json()).toEqual(
+      expect.arrayContaining([
+        { name: 'artifact_name', value: 'release-2' },
+        { name: 'rootfs-image.app.version', value: 'release-2' },
+      ]),
+    );
+    expect(server.askedOf('post-next-deployment-v2')[1]?.json()).toMatchObject({
+      device_provides: { artifact_name: 'release-2', 'rootfs-image.app.version': 'release-2' },
+    });
+    expect(device.life).toBe('idle');
+  });
+
+  it('reports the settings that a deployment has brought', async () => {
+    const file = await configurationArtifact('configuration-1', { timezone: 'CET' });
+    const offers: Answer[] = [];
+    const { server, go } = await lived(
+      {
+        'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },
+        'download-artifact': () => ({ status: 200, body: file }),
+      },
+      5,
+    );
+    offers.push({ status: 200, body: instructionsFor('configuration-1', server.baseUrl) });
+    await go();
+    const reports = server.askedOf('put-configuration').map((each) => each.json());
+    expect(reports).toEqual([{ timezone: 'UTC' }, { timezone: 'CET' }]);
+  });
+
+  it('goes on polling after an update that it could not report', async () => {
+    const offers: Answer[] = [];
+    const { server, device, go } = await lived(
+      {
+        'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },
+        'put-deployment-status': () => ({ status: 404 }),
+      },
+      3,
+    );
+    offers.push({ status: 200, body: instructionsFor('release-2', server.baseUrl) });
+    await go();
+    expect(device.life).toBe('idle');
+    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(3);
+  });
+});
+
+describe('a device that has what is deployed', () => {
+  const target = { deploymentId: 'deployment-1', artifactName: 'factory-image' };
+
+  it('takes an empty poll for the server having seen it', async () => {
+    const { device, world, go } = await lived({}, 2);
+    world.targetOf = target;
+    await go();
+    expect(device.parts).toMatchObject([{ state: 'already-installed', reported: [] }]);
+    expect(world.settledParts).toHaveLength(1);
+  });
+
+  it.each([
+    ['there is no deployment yet', undefined],
+    ['something else is deployed', { ...target, artifactName: 'release-2' }],
+  ])('does not when %s', async (_what, targetOf) => {
+    const { device, world, go } = await lived({}, 2);
+    world.targetOf = targetOf;
+    await go();
+    expect(device.parts).toEqual([]);
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
+import {
+  type LifeEvent,
+  type LifeState,
+  lifeEvents,
+  lifeStates,
+  nextLifeState,
+} from './life-states.ts';
+import {
+  isFinal,
+  nextUpdateState,
+  type UpdateEvent,
+  type UpdateState,
+  updateEvents,
+  updateStates,
+} from './update-states.ts';
+
+type Cells<State extends string, Event extends string> = Partial<
+  Record<State, Partial<Record<Event, State>>>
+>;
+
+/** The allowed cells once more, by hand; every other one must refuse. */
+const updateCells: Cells<UpdateState, UpdateEvent> = {
+  offered: {
+    recognise: 'already-installed',
+    download: 'downloading',
+    fail: 'failure',
+    abort: 'aborted',
+  },
+  downloading: {
+    'hold-install': 'pause_before_installing',
+    install: 'installing',
+    fail: 'failure',
+    abort: 'aborted',
+  },
+  pause_before_installing: { install: 'installing', fail: 'failure', abort: 'aborted' },
+  installing: {
+    'hold-reboot': 'pause_before_rebooting',
+    reboot: 'rebooting',
+    'hold-commit': 'pause_before_committing',
+    commit: 'success',
+    fail: 'failure',
+    abort: 'aborted',
+  },
+  pause_before_rebooting: { reboot: 'rebooting', fail: 'failure', abort: 'aborted' },
+  rebooting: {
+    'hold-commit': 'pause_before_committing',
+    commit: 'success',
+    fail: 'failure',
+    abort: 'aborted',
+  },
+  pause_before_committing: { commit: 'success', fail: 'failure', abort: 'aborted' },
+  success: { abort: 'aborted' },
+  failure: { abort: 'aborted' },
+  'already-installed': { abort: 'aborted' },
+};
+
+const lifeCells: Cells<LifeState, LifeEvent> = {
+  unstarted: { refused: 'waiting', unanswered: 'silent', answered: 'idle' },
+  waiting: { refused: 'waiting', unanswered: 'silent', answered: 'idle' },
+  silent: { refused: 'waiting', unanswered: 'silent', answered: 'idle' },
+  idle: { refused: 'waiting', unanswered: 'silent', answered: 'idle', offered: 'updating' },
+  updating: { refused: 'updating', unanswered: 'updating', answered: 'updating', ended: 'idle' },
+};
+
+const updatePairs = updateStates.flatMap((state) =>
+  updateEvents.map((event) => [state, event] as const),
+);
+const lifePairs = lifeStates.flatMap((state) => lifeEvents.map((event) => [state, event] as const));
+
+describe('an update', () => {
+  it.each(updatePairs)('that is %s answers %s as the table of this test says', (state, event) => {
+    const wanted = updateCells[state]?.[event];
+    if (wanted) expect(nextUpdateState(state, event)).toBe(wanted);
+    else expect(() => nextUpdateState(state, event)).toThrow(`that is ${state} cannot ${event}`);
+  });
+
+  it('knows every status that a device may report', () => {
+    expect(updateStates).toEqual(expect.arrayContaining([...reportableStatuses]));
+    expect(updateStates).toHaveLength(reportableStatuses.length + 2);
+  });
+
+  it('is over in four states and in no other', () => {
+    const over = updateStates.filter(isFinal);
+    expect(over).toEqual(['success', 'failure', 'already-installed', 'aborted']);
+  });
+});
+
+describe('the standing of a device', () => {
+  it.each(lifePairs)('that is %s answers %s as the table of this test says', (state, event) => {
+    const wanted = lifeCells[state]?.[event];
+    if (wanted) expect(nextLifeState(state, event)).toBe(wanted);
+    else expect(() => nextLifeState(state, event)).toThrow(`that is ${state} cannot be ${event}`);
+  });
+});

@@ -1,0 +1,347 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
+import { type Behaviour, type BehaviourHooks, UpdateFailure } from '../behaviours/behaviour.ts';
+import { FleetStopped } from '../stopped.ts';
+import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
+import { Bench, deviceOf, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
+import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
+import { triesMax } from './persistence.ts';
+import { runUpdate } from './update-run.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const recorded = (): Answer => ({ status: 204 });
+
+function behaving(hooks: BehaviourHooks): Behaviour {
+  const parameters = { installMs: 200, rebootMs: 300 };
+  return { name: 'tested', standsFor: 'A device of this test.', parameters, hooks };
+}
+
+/** A device that is offered `release-2`, and a server that has it. */
+async function offered(answers: Answers = {}, hooks: BehaviourHooks = {}) {
+  const file = await softwareArtifact('release-2');
+  const server = await PretendServer.start({
+    'post-auth-request': () => ({ status: 200, body: token }),
+    'put-deployment-status': recorded,
+    'put-deployment-log': recorded,
+    'download-artifact': () => ({ status: 200, body: file }),
+    ...answers,
+  });
+  const bench = new Bench(server.baseUrl);
+  closers.push(
+    () => server.close(),
+    () => bench.close(),
+  );
+  const device = deviceOf(behaving(hooks));
+  const session = await sessionOf();
+  session.token = token;
+  const world = new SwiftWorld(bench);
+  const run = (change?: Partial<DeploymentInstructionsV2['artifact']>) =>
+    runUpdate({ device, session, world }, instructionsFor('release-2', server.baseUrl, change));
+  return { server, device, world, run };
+}
+
+function statuses(server: PretendServer): unknown[] {
+  const bodies = server.askedOf('put-deployment-status').map((asked) => asked.json());
+  return bodies.map((body) => (body as { status: string }).status);
+}
+
+function logged(server: PretendServer): string {
+  return server
+    .askedOf('put-deployment-log')
+    .map(({ body }) => body.toString())
+    .join();
+}
+
+describe('an update', () => {
+  it('goes through its statuses in order and leaves the new provides', async () => {
+    const { server, device, world, run } = await offered();
+    device.provides = { ...device.provides, 'rootfs-image.app.old': 'x', other: 'kept' };
+    expect(await run()).toBe(true);
+    expect(statuses(server)).toEqual(['downloading', 'installing', 'rebooting', 'success']);
+    expect({ ...device.provides }).toEqual({
+      device_type: 'board',
+      artifact_name: 'release-2',
+      'rootfs-image.app.version': 'release-2',
+      other: 'kept',
+    });
+    expect(world.settledParts).toMatchObject([{ state: 'success', unanswered: undefined }]);
+    expect(world.restsMs).toEqual([100, 100, 300]);
+    expect(server.askedOf('put-deployment-log')).toHaveLength(0);
+  });
+
+  it('of settings goes without a reboot and leaves them in the device, texts only', async () => {
+    const settings = { timezone: 'UTC', level: 7 };
+    const file = await configurationArtifact('release-2', settings);
+    const { server, device, run } = await offered({
+      'download-artifact': () => ({ status: 200, body: file }),
+    });
+    expect(await run()).toBe(true);
+    expect(statuses(server)).toEqual(['downloading', 'installing', 'success']);
+    expect(device.configuration).toEqual({ timezone: 'UTC' });
+  });
+
+  it('to what is installed already says so and does nothing', async () => {
+    const { server, device, world, run } = await offered();
+    device.provides = { ...device.provides, artifact_name: 'release-2' };
+    expect(await run()).toBe(false);
+    expect(statuses(server)).toEqual(['already-installed']);
+    expect(server.askedOf('download-artifact')).toHaveLength(0);
+    expect(world.settledParts).toMatchObject([{ state: 'already-installed' }]);
+  });
+
+  it('that fails on the device uploads its log, then reports failure', async () => {
+    const { server, device, world, run } = await offered(
+      {},
+      {
+        async whileInstalling(moment) {
+          moment.log('warning', 'sector 7 is bad');
+          throw new UpdateFailure('the payload could not be written');
+        },
+      },
+    );
+    expect(await run()).toBe(false);
+    const order = server.asked.map(({ operation }) => operation);
+    expect(order.slice(-2)).toEqual(['put-deployment-log', 'put-deployment-status']);
+    expect(statuses(server)).toEqual(['downloading', 'installing', 'failure']);
+    expect(logged(server)).toContain('sector 7 is bad');
+    expect(logged(server)).toContain('"timestamp":"2026-01-31T12:00:00.100Z"');
+    expect(device.provides.artifact_name).toBe('factory-image');
+    expect(world.settledParts).toMatchObject([{ state: 'failure' }]);
+  });
+
+  it('reports its failure even when the log is refused', async () => {
+    const { server, world, run } = await offered(
+      { 'put-deployment-log': () => ({ status: 413 }) },
+      { whileInstalling: () => Promise.reject(new UpdateFailure('no')) },
+    );
+    await run();
+    expect(statuses(server).at(-1)).toBe('failure');
+    expect(world.ledger.errors()).toEqual([
+      { operation: 'put-deployment-log', cause: 'status/413', count: 1 },
+    ]);
+  });
+
+  it.each([
+    [0, []],
+    [1, ['downloading']],
+    [2, ['downloading', 'installing']],
+    [3, ['downloading', 'installing', 'rebooting']],
+  ])('stops at the first 409, be it that of report %i', async (before, wanted) => {
+    let reports = 0;
+    const { server, device, world, run } = await offered({
+      'put-deployment-status': () => ({ status: reports++ < before ? 204 : 409 }),
+    });
+    expect(await run()).toBe(false);
+    expect(device.provides.artifact_name).toBe('factory-image');
+    expect(statuses(server)).toHaveLength(before + 1);
+    expect(device.parts).toMatchObject([{ state: 'aborted', reported: wanted }]);
+    expect(world.settledParts).toHaveLength(1);
+    expect(server.askedOf('put-deployment-log')).toHaveLength(0);
+  });
+
+  it('that was aborted while it failed ends as aborted', async () => {
+    let reports = 0;
+    const { device, run } = await offered(
+      { 'put-deployment-status': () => ({ status: reports++ < 2 ? 204 : 409 }) },
+      { whileInstalling: () => Promise.reject(new UpdateFailure('no')) },
+    );
+    await run();
+    expect(device.parts).toMatchObject([{ state: 'aborted' }]);
+  });
+});
+
+describe('a download in an update', () => {
+  it.each([
+    ['a byte of it is wrong', (file: Buffer) => file.fill(7, 5000, 5001), 'artifact/'],
+    ['its end is missing', (file: Buffer) => file.subarray(0, 4096), 'artifact/truncated'],
+    ['it is no artifact at all', () => Buffer.from('<html>not found</html>'), 'artifact/'],
+    ['it is empty', () => Buffer.alloc(0), 'artifact/'],
+  ])('fails the update when %s', async (_what, spoil, cause) => {
+    const file = spoil(await softwareArtifact('release-2'));
+    const { server, device, world, run } = await offered({
+      'download-artifact': () => ({ status: 200, body: file }),
+    });
+    expect(await run()).toBe(false);
+    expect(statuses(server)).toEqual(['downloading', 'failure']);
+    expect(world.ledger.errors()[0]?.cause).toContain(cause);
+    expect(device.provides.artifact_name).toBe('factory-image');
+    expect(server.askedOf('put-deployment-log')).toHaveLength(1);
+  });
+
+  it('fails the update when the payload is not what the manifest promises', async () => {
+    const name = 'release-2';
+    const mine = await softwareArtifact(name);
+    const checksum = /[0-9a-f]{64}(?= {2}data)/.exec(mine.toString('latin1'))?.[0] ?? '';
+    const other = checksum.replace(/^./, checksum.startsWith('0') ? '1' : '0');
+    const file = Buffer.from(mine.toString('latin1').replace(checksum, other), 'latin1');
+    const { server, world, run } = await offered({
+      'download-artifact': () => ({ status: 200, body: file }),
+    });
+    await run();
+    expect(world.ledger.errors()).toEqual([
+      { operation: 'download-artifact', cause: 'artifact/checksum', count: 1 },
+    ]);
+    expect(logged(server)).toContain('its SHA-256 is');
+  });
+
+  it.each([
+    ['the link is expired', { status: 403 }, 'status/403'],
+    ['the file is gone', { status: 404 }, 'status/404'],
+    ['the server hangs up', 'cut', 'transport/'],
+  ] as const)('fails the update when %s', async (_what, answer, cause) => {
+    const { server, world, run } = await offered({ 'download-artifact': () => answer });
+    await run();
+    expect(statuses(server)).toEqual(['downloading', 'failure']);
+    expect(world.ledger.errors()[0]?.cause).toContain(cause);
+  });
+
+  it('fails the update when the file is another artifact than was offered', async () => {
+    const file = await softwareArtifact('release-3');
+    const { server, run } = await offered({
+      'download-artifact': () => ({ status: 200, body: file }),
+    });
+    await run();
+    expect(logged(server)).toContain('release-2 was offered, but the file holds release-3');
+  });
+
+  it('is not even begun for another device type, or without a link', async () => {
+    const { server, run } = await offered();
+    await run({ device_types_compatible: ['panel'] });
+    expect(logged(server)).toContain('not for board');
+    await run({ source: {} });
+    expect(logged(server)).toContain('no link to the artifact');
+    expect(server.askedOf('download-artifact')).toHaveLength(0);
+  });
+});
+
+describe('a report that gets no answer', () => {
+  it('is sent again until it is acknowledged, with growing waits', async () => {
+    const answers: Answer[] = ['cut', { status: 500 }, { status: 502, body: '<html>' }];
+    const { server, world, run } = await offered({
+      'put-deployment-status': () => answers.shift() ?? { status: 204 },
+    });
+    expect(await run()).toBe(true);
+    expect(statuses(server).slice(0, 4)).toEqual(Array(4).fill('downloading'));
+    const [first = 0, second = 0, third = 0] = world.restsMs;
+    expect(first).toBeGreaterThanOrEqual(250);
+    expect(second).toBeGreaterThanOrEqual(500);
+    expect(third).toBeGreaterThanOrEqual(1000);
+    expect(world.ledger.errorCount).toBe(3);
+  });
+
+  it.each([429, 503])('waits after a %i as long as the server asks for', async (status) => {
+    const answers: Answer[] = [{ status, headers: { 'retry-after': '37' } }];
+    const { world, run } = await offered({
+      'put-deployment-status': () => answers.shift() ?? { status: 204 },
+    });
+    await run();
+    expect(world.restsMs[0]).toBe(37_000);
+  });
+
+  it('is given up after a bounded number of tries and stays open in the books', async () => {
+    const { server, device, world, run } = await offered({
+      'put-deployment-status': () => ({ status: 500 }),
+    });
+    await expect(run()).rejects.toMatchObject({ status: 500 });
+    expect(server.askedOf('put-deployment-status')).toHaveLength(triesMax);
+    expect(device.parts).toMatchObject([{ reported: [], unanswered: 'downloading' }]);
+    expect(world.settledParts).toEqual([]);
+  });
+
+  it('is not sent again when it will never be taken', async () => {
+    const { server, run } = await offered({ 'put-deployment-status': () => ({ status: 404 }) });
+    await expect(run()).rejects.toMatchObject({ status: 404 });
+    expect(server.askedOf('put-deployment-status')).toHaveLength(1);
+  });
+
+  it('ends with the run', async () => {
+    const { device, world, run } = await offered({
+      'put-deployment-status': () => ({ status: 500 }),
+    });
+    world.onRest = () => {
+      throw new FleetStopped();
+    };
+    await expect(run()).rejects.toThrow(FleetStopped);
+    expect(device.parts).toMatchObject([{ unanswered: 'downloading' }]);
+  });
+});
+
+describe('the update control map', () => {
+  const map = (states: Record<string, { action?: string }>) => ({ id: 'deployment-1', states });
+  const answered = (states: Record<string, { action?: string }>): Answer => {
+    return { status: 200, body: { update_control_map: map(states) } };
+  };
+
+  it.each([
+    ['ArtifactInstall_Enter', 'pause_before_installing', 'downloading'],
+    ['ArtifactReboot_Enter', 'pause_before_rebooting', 'installing'],
+    ['ArtifactCommit_Enter', 'pause_before_committing', 'rebooting'],
+  ])('holds the device at %s until it is let on', async (moment, paused, after) => {
+    const pause = { [moment]: { action: 'pause' } };
+    const maps = [answered(pause), answered({ [moment]: { action: 'force_continue' } })];
+    const { server, world, run } = await offered({
+      'get-update-control-map': () => maps.shift() ?? { status: 500 },
+    });
+    expect(await run({ update_control_map: map(pause) })).toBe(true);
+    const order = ['downloading', 'installing', 'rebooting', 'success'];
+    order.splice(order.indexOf(after) + 1, 0, paused);
+    expect(statuses(server)).toEqual(order);
+    expect(world.restsMs.filter((waitMs) => waitMs === world.pollIntervalMs)).toHaveLength(2);
+  });
+
+  it.each([
+    ['the map is gone', { status: 404 }],
+    ['there is none any more', { status: 200, body: {} }],
+    ['it says nothing of this moment', answered({})],
+    ['its action is empty', answered({ ArtifactInstall_Enter: { action: '' } })],
+  ])('lets the device on when %s', async (_what, answer) => {
+    const { server, run } = await offered({ 'get-update-control-map': () => answer });
+    expect(
+      await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) }),
+    ).toBe(true);
+    expect(statuses(server).at(-1)).toBe('success');
+  });
+
+  it('is asked for again when the server does not answer', async () => {
+    const maps: Answer[] = [{ status: 500 }, answered({})];
+    const { server, run } = await offered({
+      'get-update-control-map': () => maps.shift() ?? { status: 404 },
+    });
+    await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) });
+    expect(server.askedOf('get-update-control-map')).toHaveLength(2);
+  });
+
+  it.each([
+    ['fail', 'says fail'],
+    ['dance', 'asks for the unknown action \\"dance\\"'],
+  ])('that says %s makes the update fail', async (action, reason) => {
+    const { server, run } = await offered();
+    await run({ update_control_map: map({ ArtifactReboot_Enter: { action } }) });
+    expect(statuses(server)).toEqual(['downloading', 'installing', 'failure']);
+    expect(logged(server)).toContain(reason);
+  });
+
+  it('that turns from pause to fail makes the update fail', async () => {
+    const { server, run } = await offered({
+      'get-update-control-map': () => answered({ ArtifactInstall_Enter: { action: 'fail' } }),
+    });
+    await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) });
+    expect(statuses(server)).toEqual(['downloading', 'pause_before_installing', 'failure']);
+  });
+
+  it('that holds a device whose part was aborted leads to the 409', async () => {
+    let reports = 0;
+    const { device, run } = await offered({
+      'put-deployment-status': () => ({ status: reports++ < 2 ? 204 : 409 }),
+      'get-update-control-map': () => ({ status: 404 }),
+    });
+    await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) });
+    expect(device.parts).toMatchObject([
+      { state: 'aborted', reported: ['downloading', 'pause_before_installing'] },
+    ]);
+  });
+});

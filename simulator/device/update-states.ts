@@ -1,0 +1,102 @@
+/**
+ * The states of one update on one device and what leads from one to the next. A state is the status
+ * that the device has reported, or is about to, `offered` before the first and `aborted` after a 409.
+ * Spec: States and transitions
+ */
+import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
+
+export type UpdateState = 'offered' | ReportableStatus | 'aborted';
+
+export const updateStates = [
+  'offered',
+  'downloading',
+  'pause_before_installing',
+  'installing',
+  'pause_before_rebooting',
+  'rebooting',
+  'pause_before_committing',
+  'success',
+  'failure',
+  'already-installed',
+  'aborted',
+] as const satisfies readonly UpdateState[];
+
+export const updateEvents = [
+  'recognise',
+  'download',
+  'hold-install',
+  'install',
+  'hold-reboot',
+  'reboot',
+  'hold-commit',
+  'commit',
+  'fail',
+  'abort',
+] as const;
+/** `recognise`: the device sees that it has the artifact; `hold-…`: a control map makes it wait. */
+export type UpdateEvent = (typeof updateEvents)[number];
+
+type Row = Readonly<Record<UpdateEvent, UpdateState | null>>;
+
+const nowhere: Row = {
+  recognise: null,
+  download: null,
+  'hold-install': null,
+  install: null,
+  'hold-reboot': null,
+  reboot: null,
+  'hold-commit': null,
+  commit: null,
+  fail: null,
+  abort: null,
+};
+const stoppable: Row = { ...nowhere, fail: 'failure', abort: 'aborted' };
+
+/** State x event -> next state; `null` where the event cannot happen. */
+const updateTable: Readonly<Record<UpdateState, Row>> = {
+  offered: { ...stoppable, recognise: 'already-installed', download: 'downloading' },
+  downloading: {
+    ...stoppable,
+    'hold-install': 'pause_before_installing',
+    install: 'installing',
+  },
+  pause_before_installing: { ...stoppable, install: 'installing' },
+  installing: {
+    ...stoppable,
+    'hold-reboot': 'pause_before_rebooting',
+    reboot: 'rebooting',
+    'hold-commit': 'pause_before_committing',
+    commit: 'success',
+  },
+  pause_before_rebooting: { ...stoppable, reboot: 'rebooting' },
+  rebooting: { ...stoppable, 'hold-commit': 'pause_before_committing', commit: 'success' },
+  pause_before_committing: { ...stoppable, commit: 'success' },
+  // The last report itself can be answered with 409.
+  success: { ...nowhere, abort: 'aborted' },
+  failure: { ...nowhere, abort: 'aborted' },
+  'already-installed': { ...nowhere, abort: 'aborted' },
+  aborted: nowhere,
+};
+
+/** States in which the update is over for the device. */
+export type FinalState = 'success' | 'failure' | 'aborted' | 'already-installed';
+
+/** Whether the update is over for the device. */
+export function isFinal(state: UpdateState): state is FinalState {
+  return (
+    state === 'success' ||
+    state === 'failure' ||
+    state === 'aborted' ||
+    state === 'already-installed'
+  );
+}
+
+/**
+ * The state that follows.
+ * @throws Error when the event cannot happen in that state: a fault of the simulator itself
+ */
+export function nextUpdateState(state: UpdateState, event: UpdateEvent): UpdateState {
+  const next = updateTable[state][event];
+  if (next === null) throw new Error(`an update that is ${state} cannot ${event}`);
+  return next;
+}

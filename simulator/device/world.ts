@@ -1,0 +1,38 @@
+/** What a device finds around it: the server's client, time, chance, the books of the run. */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Random } from '../../fixtures/random.ts';
+import type { DeviceClient } from '../client/device-client.ts';
+import type { Transport } from '../client/transport.ts';
+import type { DeviceKey } from '../identity/identity.ts';
+import type { Ledger } from '../report/ledger.ts';
+import type { DeploymentPart, Device } from './device.ts';
+
+/** The deployment that the run itself has made. */
+export interface Target {
+  readonly deploymentId: string;
+  readonly artifactName: string;
+}
+
+/** Shared by all devices of one run. */
+export interface World {
+  readonly client: DeviceClient;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** The fleet's chance, made from its seed. */
+  readonly random: Random;
+  readonly ledger: Ledger;
+  readonly inventoryIntervalMs: number;
+  readonly pollIntervalMs: number;
+  /** The device's key; throws FleetStopped when the run ends first. */
+  keyFor(device: Device): Promise<DeviceKey>;
+  /** Waits; throws FleetStopped when the run ends first. */
+  rest(waitMs: number): Promise<void>;
+  /** Milliseconds until the device's next poll is due. */
+  untilNextPollMs(device: Device): number;
+  /** The deployment that the run has made, once the server has acknowledged it. */
+  target(): Target | undefined;
+  /** Called when a part has come to an end that the server knows of. */
+  settled(device: Device, part: DeploymentPart): void;
+  /** Asks the operator to abort the device's part; false when that could not be done. */
+  abortDevice(device: Device): Promise<boolean>;
+}

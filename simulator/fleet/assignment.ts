@@ -1,0 +1,75 @@
+/** Deals choices out by weight: counts exact to the largest remainder, evenly spread, no chance. */
+
+/** One choice and its share. */
+export interface Weighted<Choice> {
+  readonly choice: Choice;
+  /** Zero or more. */
+  readonly weight: number;
+}
+
+/**
+ * `count` choices in a row. Each appears as often as its weight says (what does not divide goes to
+ * the largest remainders, earlier ones first), and every stretch of the row holds them in about the
+ * same proportion.
+ * @throws RangeError when no weight is above zero
+ */
+export function dealt<Choice>(
+  weighted: readonly Weighted<Choice>[],
+  count: number,
+): readonly Choice[] {
+  const quotas = quotasOf(weighted, count);
+  const given = quotas.map(() => 0);
+  return Array.from({ length: count }, (_, position) => {
+    const most = mostBehind(quotas, given, (position + 1) / count);
+    given[most] = (given[most] ?? 0) + 1;
+    const row = weighted[most];
+    if (row === undefined) throw new RangeError('there is nothing to deal');
+    return row.choice;
+  });
+}
+
+/**
+ * One choice for each member, dealt along the groups one after the other: exact over all of them,
+ * and in the same proportion within each group, so that choice and group say nothing of each other.
+ * @param groups the group of each member
+ */
+export function dealtAcross<Choice, Group>(
+  weighted: readonly Weighted<Choice>[],
+  groups: readonly Group[],
+): readonly Choice[] {
+  const members = [...new Set(groups)].flatMap((group) =>
+    [...groups.keys()].filter((index) => groups[index] === group),
+  );
+  const choices = dealt(weighted, groups.length);
+  const placed: Choice[] = new Array(groups.length);
+  for (const [position, choice] of choices.entries()) placed[members[position] ?? 0] = choice;
+  return placed;
+}
+
+function quotasOf(weighted: readonly Weighted<unknown>[], count: number): readonly number[] {
+  const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
+  if (!(total > 0)) throw new RangeError('at least one weight must be above zero');
+  const shares = weighted.map(({ weight }) => (count * weight) / total);
+  const quotas = shares.map(Math.floor);
+  const left = count - quotas.reduce((sum, quota) => sum + quota, 0);
+  const byRemainder = [...shares.keys()].sort(
+    (one, other) => ((shares[other] ?? 0) % 1) - ((shares[one] ?? 0) % 1),
+  );
+  for (const index of byRemainder.slice(0, left)) quotas[index] = (quotas[index] ?? 0) + 1;
+  return quotas;
+}
+
+/** The choice that has been given least of what is due to it by now. */
+function mostBehind(quotas: readonly number[], given: readonly number[], progress: number): number {
+  let most = 0;
+  let mostDue = Number.NEGATIVE_INFINITY;
+  for (const [index, quota] of quotas.entries()) {
+    const had = given[index] ?? 0;
+    const due = had < quota ? quota * progress - had : Number.NEGATIVE_INFINITY;
+    if (due > mostDue) {
+      mostDue = due;
+      most = index;
+    }
+  }
+  return most;
+}

@@ -1,0 +1,261 @@
+/** A fleet underway: lets the devices of a plan live, and ends them all together. */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import { type Random, seededRandom } from '../../fixtures/random.ts';
+import { DeviceClient } from '../client/device-client.ts';
+import { ClientError } from '../client/errors.ts';
+import { ManagementClient } from '../client/management.ts';
+import { Transport } from '../client/transport.ts';
+import { type Device, isSettled } from '../device/device.ts';
+import { live } from '../device/life.ts';
+import type { Target, World } from '../device/world.ts';
+import { type DeviceKey, deviceKey } from '../identity/identity.ts';
+import { Ledger } from '../report/ledger.ts';
+import type { Ended } from '../report/result.ts';
+import { FleetStopped } from '../stopped.ts';
+import { type Balance, checkBalance } from './balance.ts';
+import { countedPart } from './funnel.ts';
+import { Lanes } from './lanes.ts';
+import { musteredDevices } from './muster.ts';
+import { Operator } from './operator.ts';
+import type { FleetPlan } from './plan.ts';
+import { Rests } from './rests.ts';
+import { firstContactAfterMs, untilNextPollMs } from './schedule.ts';
+import { FleetSockets } from './sockets.ts';
+
+/** RSA keys that are searched at the same time, in the thread pool. */
+const KEY_LANES = 2;
+/** Connections to one origin: enough to keep a server busy, far below the limits of a process. */
+const CONNECTIONS_MAX = 256;
+/** How long exchanges that are underway may go on after the end. */
+const DRAIN_MAX_MS = 1500;
+/** How long an interrupted run waits for the server's books. */
+const HURRY_MAX_MS = 2000;
+
+/** A fleet and all that it shares; `close` it when done. */
+export class Fleet {
+  readonly #plan: FleetPlan;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #rests: Rests;
+  readonly #keyLanes = new Lanes(KEY_LANES);
+  readonly #transport: Transport;
+  readonly #operator: Operator | undefined;
+  readonly #ended = new Set<Device>();
+  readonly #startedMs: number;
+  #sockets: FleetSockets | undefined;
+  #finish: (ended: Ended) => void = () => undefined;
+  readonly ledger = new Ledger();
+  readonly devices: readonly Device[];
+  readonly management: ManagementClient | undefined;
+
+  constructor(plan: FleetPlan, clock: Clock) {
+    this.#plan = plan;
+    this.#clock = clock;
+    this.#random = seededRandom(plan.seed);
+    this.#rests = new Rests(clock);
+    this.#startedMs = clock.monotonicMs();
+    this.#transport = new Transport({
+      baseUrl: plan.baseUrl,
+      requestTimeLimitMs: plan.requestTimeLimitMs,
+      clock,
+      observer: this.ledger,
+      connectionsMax: CONNECTIONS_MAX,
+      caPem: plan.tls?.caPem,
+    });
+    this.devices = musteredDevices(plan, this.#random);
+    const { acceptWith: credentials } = plan;
+    const transport = this.#transport;
+    this.management = credentials && new ManagementClient({ transport, clock, credentials });
+    this.#operator = this.management && this.#hiredOperator(this.management);
+  }
+
+  /** The run's own deployment, once it stands. */
+  get target(): Target | undefined {
+    return this.#operator?.target;
+  }
+
+  get socketsOpen(): number {
+    return this.#sockets?.openCount() ?? 0;
+  }
+
+  elapsedMs(): number {
+    return this.#clock.monotonicMs() - this.#startedMs;
+  }
+
+  /**
+   * Makes sure that the server is there and, where there is an operator, that it lets him in.
+   * @throws ClientError otherwise; FleetStopped when the signal comes first
+   */
+  async reach(signal: AbortSignal): Promise<void> {
+    const giveUp = (): void => this.#transport.breakOff();
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      if (this.management) await this.management.login();
+      else await this.#knock();
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Any answer at all will do. */
+  async #knock(): Promise<void> {
+    const request = { operation: 'reach-server', caller: 'fleet', method: 'GET' } as const;
+    const answer = await this.#transport.open({ ...request, target: '/', headers: {} });
+    answer.discard();
+  }
+
+  /** Compares the books; after an interruption it does not wait long for a server that is gone. */
+  async balance(ended: Ended): Promise<Balance> {
+    const { devices, target, management } = this;
+    const hurry = (): void => this.#transport.breakOff();
+    const timer = ended === 'interrupted' ? this.#clock.after(HURRY_MAX_MS, hurry) : undefined;
+    try {
+      return await checkBalance({ devices, target, management });
+    } finally {
+      timer?.cancel();
+    }
+  }
+
+  /**
+   * Lets every device live until the signal, the plan's duration or the last outcome ends it.
+   * @throws ClientError when the operator cannot do his work
+   */
+  async run(signal: AbortSignal): Promise<Ended> {
+    const ended = this.#whenEnded(signal);
+    const lives = this.#begin();
+    try {
+      return await Promise.race([ended.reason, firstFault(lives)]);
+    } finally {
+      ended.forget();
+      await this.#stop(lives);
+    }
+  }
+
+  /** Closes every connection. */
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #whenEnded(signal: AbortSignal): { readonly reason: Promise<Ended>; forget(): void } {
+    const { durationMs } = this.#plan;
+    const reason = new Promise<Ended>((resolve) => {
+      this.#finish = resolve;
+    });
+    const interrupt = (): void => this.#finish('interrupted');
+    if (signal.aborted) interrupt();
+    signal.addEventListener('abort', interrupt, { once: true });
+    let timer: Timer | undefined;
+    if (durationMs !== undefined) {
+      timer = this.#clock.after(durationMs, () => this.#finish('duration'));
+    }
+    const forget = (): void => {
+      timer?.cancel();
+      signal.removeEventListener('abort', interrupt);
+    };
+    return { reason, forget };
+  }
+
+  #begin(): readonly Promise<never>[] {
+    const world = this.#world();
+    if (this.#plan.connect) this.#sockets = this.#openSockets();
+    const lives = this.devices.map((device) =>
+      live(device, world, firstContactAfterMs(this.#plan, device.index)),
+    );
+    return this.#operator ? [...lives, this.#operator.work()] : lives;
+  }
+
+  /** Nobody begins anything new; what is underway may end, within bounds. */
+  async #stop(lives: readonly Promise<never>[]): Promise<void> {
+    this.#rests.stop();
+    const drained = this.#clock.after(DRAIN_MAX_MS, () => this.#transport.breakOff());
+    const ends = await Promise.allSettled(lives);
+    drained.cancel();
+    this.#sockets?.close();
+    for (const end of ends) {
+      const bug = end.status === 'rejected' && !isExpectedEnd(end.reason);
+      if (bug) throw end.reason;
+    }
+  }
+
+  #world(): World {
+    const { pollIntervalMs, inventoryIntervalMs, headerPrefix, tenantToken } = this.#plan;
+    const transport = this.#transport;
+    const clock = this.#clock;
+    return {
+      client: new DeviceClient({ transport, clock, headerPrefix, tenantToken }),
+      transport,
+      clock,
+      random: this.#random,
+      ledger: this.ledger,
+      inventoryIntervalMs,
+      pollIntervalMs,
+      keyFor: (device) => this.#keyFor(device),
+      rest: (waitMs) => this.#rests.rest(waitMs),
+      untilNextPollMs: ({ index }) => untilNextPollMs(this.#plan, index, this.elapsedMs()),
+      target: () => this.target,
+      settled: (device) => this.#noteEnded(device),
+      abortDevice: async (device) => (await this.#operator?.abort(device)) ?? false,
+    };
+  }
+
+  #keyFor(device: Device): Promise<DeviceKey> {
+    return this.#keyLanes.run(async () => {
+      if (this.#rests.stopped) throw new FleetStopped();
+      return deviceKey(this.#random, device.index, device.keyType);
+    });
+  }
+
+  /** A device may have ended an older deployment: who counts is looked at once all have ended one. */
+  #noteEnded(device: Device): void {
+    this.#ended.add(device);
+    if (this.#plan.until !== 'settled' || this.#ended.size < this.devices.length) return;
+    for (const each of this.#ended) if (!this.#isSettled(each)) this.#ended.delete(each);
+    if (this.#ended.size === this.devices.length) this.#finish('settled');
+  }
+
+  #isSettled(device: Device): boolean {
+    if (this.#plan.deploy !== undefined && this.target === undefined) return false;
+    const part = countedPart(device, this.target);
+    return part !== undefined && isSettled(part);
+  }
+
+  #hiredOperator(management: ManagementClient): Operator {
+    const { deploy, deploymentName, devices, seed } = this.#plan;
+    const name = deploymentName ?? `${deploy} to ${devices} simulated devices, seed ${seed}`;
+    return new Operator({
+      management,
+      devices: this.devices,
+      ledger: this.ledger,
+      random: this.#random,
+      rest: (waitMs) => this.#rests.rest(waitMs),
+      deployment: deploy === undefined ? undefined : { artifactName: deploy, name },
+    });
+  }
+
+  #openSockets(): FleetSockets {
+    const { baseUrl, requestTimeLimitMs, tls } = this.#plan;
+    return new FleetSockets(this.devices, {
+      baseUrl,
+      clock: this.#clock,
+      random: this.#random,
+      ledger: this.ledger,
+      requestTimeLimitMs,
+      caPem: tls?.caPem,
+    });
+  }
+}
+
+/** Rejects with the first fault that ends a run before its time. */
+function firstFault(lives: readonly Promise<never>[]): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const each of lives) {
+      each.catch((error: unknown) => {
+        if (!(error instanceof FleetStopped)) reject(error);
+      });
+    }
+  });
+}
+
+function isExpectedEnd(error: unknown): boolean {
+  return error instanceof FleetStopped || error instanceof ClientError;
+}

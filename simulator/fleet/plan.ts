@@ -1,0 +1,170 @@
+/** What a run is to do: plain data, checked as a whole before anything starts. */
+import * as v from 'valibot';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
+import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { behaviours } from '../behaviours/catalogue.ts';
+import { printable } from '../printable.ts';
+
+const YEAR_MS = 366 * 86_400_000;
+/** The third byte triple of a MAC address counts devices; far below that, memory is the bound. */
+const DEVICES_MAX = 1_000_000;
+/** A deployment names its devices in one request body of 1 MiB. */
+const DEPLOYED_DEVICES_MAX = 25_000;
+
+function wholeNumber(least: number, most: number, unit = '') {
+  const said = `must be a whole number${unit} from ${least} to ${most}`;
+  return v.pipe(v.number(said), v.integer(said), v.minValue(least, said), v.maxValue(most, said));
+}
+
+function milliseconds(least: number) {
+  return wholeNumber(least, YEAR_MS, ' of milliseconds');
+}
+
+const weightSaid = 'must be a weight: a number of zero or more';
+const weight = v.pipe(v.number(weightSaid), v.finite(weightSaid), v.minValue(0, weightSaid));
+const filled = v.pipe(v.string('must be a text'), v.nonEmpty('must not be empty'));
+const keyNames = keyTypes.join(', ');
+
+const keysShape = v.pipe(
+  v.strictObject(
+    { rsa: weight, ecdsa: weight, ed25519: weight },
+    `must be weights for ${keyNames}`,
+  ),
+  v.check(
+    (keys) => keyTypes.some((keyType) => keys[keyType] > 0),
+    `must give at least one of ${keyNames} a weight above zero`,
+  ),
+);
+
+const behaviourShape = v.strictObject({
+  name: v.pipe(
+    v.string('must be a name'),
+    v.check(
+      (name) => behaviours.has(name),
+      `is no behaviour; there are ${[...behaviours.keys()].join(', ')}`,
+    ),
+  ),
+  weight,
+});
+
+const behavioursShape = v.pipe(
+  v.array(behaviourShape, 'must be a list of name and weight'),
+  v.check(
+    (rows) => rows.some((row) => row.weight > 0),
+    'must give at least one behaviour a weight above zero',
+  ),
+  v.check(
+    (rows) => new Set(rows.map(({ name }) => name)).size === rows.length,
+    'must name each behaviour once',
+  ),
+);
+
+const baseUrlSaid = 'must be an http or https URL such as http://127.0.0.1:8080';
+const planFields = {
+  /** Where the server is, without the API's path. */
+  baseUrl: v.pipe(
+    v.string(baseUrlSaid),
+    v.check((url) => /^https?:\/\//i.test(url) && URL.canParse(url), baseUrlSaid),
+    v.check(
+      (url) => !URL.canParse(url) || /^[^?#@]*$/.test(url),
+      'must hold no user, query or fragment',
+    ),
+  ),
+  devices: wholeNumber(1, DEVICES_MAX),
+  /** Weights of the key types. */
+  keys: keysShape,
+  /** Any text; the same text makes the same fleet. */
+  seed: filled,
+  pollIntervalMs: milliseconds(10),
+  inventoryIntervalMs: milliseconds(10),
+  /** First contacts are spread evenly over this time. */
+  rampMs: milliseconds(0),
+  /** End after this time at the latest. */
+  durationMs: v.optional(milliseconds(1)),
+  /** End as soon as every device has come to the end of a deployment (of ours, where we deploy). */
+  until: v.optional(v.literal('settled', 'must be "settled" or absent')),
+  /** Hold a websocket for every device. */
+  connect: v.boolean('must be true or false'),
+  behaviours: behavioursShape,
+  tenantToken: v.optional(filled),
+  headerPrefix: v.pipe(
+    v.string(),
+    v.regex(headerPrefixPattern, 'must be letters, digits and single dashes, such as X-SVC'),
+  ),
+  deviceType: v.optional(v.pipe(filled, v.maxLength(limits.provideMaxCharacters, 'is too long'))),
+  /** The operator that accepts the fleet's own devices; without it they wait. */
+  acceptWith: v.optional(v.strictObject({ email: filled, password: filled })),
+  /** Name of the artifact to deploy to the fleet's own devices. */
+  deploy: v.optional(v.pipe(filled, v.maxLength(limits.provideMaxCharacters, 'is too long'))),
+  deploymentName: v.optional(
+    v.pipe(filled, v.maxLength(limits.deploymentNameMaxCharacters, 'is too long')),
+  ),
+  /** For a whole answer, and for each pause in a download. */
+  requestTimeLimitMs: milliseconds(1),
+  tls: v.optional(v.strictObject({ caPem: v.optional(filled) })),
+  /** What every serial number begins with. */
+  idPrefix: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z0-9-]{1,32}$/, 'must be 1 to 32 letters, digits or dashes'),
+    ),
+  ),
+};
+
+const planShape = v.pipe(
+  v.strictObject(planFields),
+  v.forward(
+    v.partialCheck(
+      [['deploy'], ['acceptWith']],
+      ({ deploy, acceptWith }) => deploy === undefined || acceptWith !== undefined,
+      'needs acceptWith: only an operator can deploy',
+    ),
+    ['deploy'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['deploy'], ['devices']],
+      ({ deploy, devices }) => deploy === undefined || devices <= DEPLOYED_DEVICES_MAX,
+      `must be at most ${DEPLOYED_DEVICES_MAX} when there is something to deploy`,
+    ),
+    ['devices'],
+  ),
+);
+
+/** What a run is to do; all times in milliseconds. */
+export type FleetPlan = v.InferInput<typeof planShape>;
+
+/** A plan that cannot be carried out: one sentence for each fault, each beginning with the field. */
+export class PlanError extends Error {
+  override readonly name = 'PlanError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('; '));
+    this.faults = faults;
+  }
+}
+
+/** @throws PlanError when anything in the plan is wrong */
+export function checkPlan(plan: FleetPlan): FleetPlan {
+  const checked = v.safeParse(planShape, plan);
+  if (checked.success) return checked.output;
+  throw new PlanError(checked.issues.map(faultSentence));
+}
+
+/** Values behind these fields are secrets and stay out of every message. */
+const secretFields = new Set(['acceptWith', 'tenantToken', 'tls']);
+
+function faultSentence(issue: v.BaseIssue<unknown>): string {
+  const [field = ''] = issue.path?.map(({ key }) => String(key)) ?? [];
+  const path = v.getDotPath(issue) ?? 'the plan';
+  if (issue.type === 'strict_object' && issue.expected === 'never') return `${path} is not known`;
+  if (issue.received === 'undefined') return `${path} is missing`;
+  const isShown = !secretFields.has(field) && typeof issue.input !== 'object';
+  return `${path} ${issue.message}${isShown ? `, not ${shown(issue.input)}` : ''}`;
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? printable(JSON.stringify(value)) : String(value);
+}

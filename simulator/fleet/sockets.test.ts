@@ -1,0 +1,201 @@
+import type { IncomingMessage } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import type { Session } from '../client/session.ts';
+import { Ledger } from '../report/ledger.ts';
+import { deviceOf, noonMs, sessionOf, token } from '../testing/bench.ts';
+import { closedPortUrl, PretendServer } from '../testing/pretend-server.ts';
+import { FleetSockets } from './sockets.ts';
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Waits for things that happen: each is handed out once, in order. */
+class Happenings<Thing> {
+  readonly #ready: Thing[] = [];
+  readonly #wanted: ((thing: Thing) => void)[] = [];
+
+  add(thing: Thing): void {
+    const wanted = this.#wanted.shift();
+    if (wanted) wanted(thing);
+    else this.#ready.push(thing);
+  }
+
+  next(): Promise<Thing> {
+    const [ready] = this.#ready.splice(0, 1);
+    if (ready !== undefined) return Promise.resolve(ready);
+    return new Promise((resolve) => this.#wanted.push(resolve));
+  }
+}
+
+/** A server of websockets that lets in whom `refuse` does not name a status for. */
+async function socketServer(refuse: () => number | undefined = () => undefined) {
+  const server = await PretendServer.start({});
+  const upgrades = new WebSocketServer({ noServer: true });
+  const opened = new Happenings<WebSocket>();
+  const asked = new Happenings<IncomingMessage>();
+  server.http.on('upgrade', (request, socket, head) => {
+    asked.add(request);
+    const status = refuse();
+    if (status !== undefined) {
+      socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+      return;
+    }
+    upgrades.handleUpgrade(request, socket, head, (websocket) => opened.add(websocket));
+  });
+  closers.push(async () => {
+    for (const client of upgrades.clients) client.terminate();
+    await server.close();
+  });
+  return { baseUrl: server.baseUrl, opened, asked };
+}
+
+async function fleetOfOne(baseUrl: string) {
+  const clock = new ManualClock(noonMs);
+  const ledger = new Ledger();
+  const device = deviceOf();
+  device.session = await sessionOf();
+  const random = seededRandom('x');
+  const options = { baseUrl, clock, random, ledger, requestTimeLimitMs: 5000 };
+  const sockets = new FleetSockets([device], options);
+  closers.push(() => sockets.close());
+  return { clock, ledger, device, session: device.session, sockets };
+}
+
+/** Lets the event loop turn until something is so; the test's time limit ends what never comes. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+interface Connecting {
+  readonly clock: ManualClock;
+  readonly session: Session;
+  readonly sockets: FleetSockets;
+  readonly opened: Happenings<WebSocket>;
+}
+
+/** Gives the device its token; the server's end of the socket that it then opens. */
+async function connected({ clock, session, sockets, opened }: Connecting): Promise<WebSocket> {
+  session.token = token;
+  clock.advance(250);
+  const websocket = await opened.next();
+  await until(() => sockets.openCount() === 1);
+  return websocket;
+}
+
+describe('the sockets of a fleet', () => {
+  it('open with the device token as soon as there is one, and not before', async () => {
+    const { baseUrl, asked, opened } = await socketServer();
+    const { clock, session, sockets, ledger } = await fleetOfOne(baseUrl);
+    clock.advance(60_000);
+    expect(ledger.exchangeCount).toBe(0);
+    session.token = token;
+    clock.advance(250);
+    const request = await asked.next();
+    expect(request.headers.authorization).toBe(`Bearer ${token}`);
+    expect(request.headers['sec-websocket-protocol']).toBeUndefined();
+    expect(request.headers['sec-websocket-version']).toBe('13');
+    await opened.next();
+    await until(() => sockets.openCount() === 1);
+    expect(ledger.operations()[0]).toMatchObject({ operation: 'connect', answers: { '1xx': 1 } });
+  });
+
+  it('answer the pings of the server', async () => {
+    const { baseUrl, opened } = await socketServer();
+    const { clock, session } = await fleetOfOne(baseUrl);
+    session.token = token;
+    clock.advance(250);
+    const websocket = await opened.next();
+    const pong = new Promise((resolve) => websocket.once('pong', resolve));
+    websocket.ping('60');
+    expect(String(await pong)).toBe('60');
+  });
+
+  it('ping a quiet server, and give it up when it stays silent', async () => {
+    const { baseUrl, opened } = await socketServer();
+    const { clock, session, sockets, ledger } = await fleetOfOne(baseUrl);
+    const websocket = await connected({ clock, session, sockets, opened });
+    const pinged = new Promise((resolve) => websocket.once('ping', resolve));
+    const gone = new Promise((resolve) => websocket.once('close', resolve));
+    websocket.pause();
+    clock.advance(54_500);
+    websocket.resume();
+    await pinged;
+    websocket.pause();
+    clock.advance(61_000);
+    await until(() => sockets.openCount() === 0);
+    websocket.resume();
+    await gone;
+    clock.advance(250);
+    expect(ledger.errors()).toEqual([{ operation: 'connect', cause: 'closed/1006', count: 1 }]);
+  });
+
+  it('open again after the server has closed them, not before the back-off is over', async () => {
+    const { baseUrl, opened } = await socketServer();
+    const { clock, session, sockets, ledger } = await fleetOfOne(baseUrl);
+    session.token = token;
+    clock.advance(250);
+    (await opened.next()).close(1001);
+    await until(() => sockets.openCount() === 0 && ledger.exchangeCount === 1);
+    clock.advance(250);
+    clock.advance(250);
+    expect(ledger.errors()).toEqual([{ operation: 'connect', cause: 'closed/1001', count: 1 }]);
+    clock.advance(1000);
+    await opened.next();
+    await until(() => sockets.openCount() === 1);
+  });
+
+  it('wait longer from break to break where nothing listens', async () => {
+    const { clock, session, ledger } = await fleetOfOne(await closedPortUrl());
+    session.token = token;
+    for (let breaks = 1; breaks <= 3; breaks++) {
+      while (ledger.exchangeCount < breaks) {
+        clock.advance(250);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      clock.advance(250);
+    }
+    const cause = 'transport/ECONNREFUSED';
+    expect(ledger.errors()).toEqual([{ operation: 'connect', cause, count: 3 }]);
+    expect(ledger.operations()[0]).toMatchObject({ answers: {}, unanswered: 3 });
+    expect(clock.now() - noonMs).toBeGreaterThan(250 + 500 + 1000);
+  });
+
+  it('make the device sign in anew when the server no longer takes its token', async () => {
+    const { baseUrl, asked } = await socketServer(() => 401);
+    const { clock, session, ledger } = await fleetOfOne(baseUrl);
+    session.token = token;
+    clock.advance(250);
+    await asked.next();
+    await until(() => ledger.exchangeCount === 1);
+    clock.advance(250);
+    expect(session.token).toBeUndefined();
+    expect(ledger.errors()).toEqual([{ operation: 'connect', cause: 'status/401', count: 1 }]);
+  });
+
+  it('keep the token when the server refuses for another reason', async () => {
+    const { baseUrl, asked } = await socketServer(() => 503);
+    const { clock, session, ledger } = await fleetOfOne(baseUrl);
+    session.token = token;
+    clock.advance(250);
+    await asked.next();
+    await until(() => ledger.exchangeCount === 1);
+    clock.advance(250);
+    expect(session.token).toBe(token);
+  });
+
+  it('end in order, and never open again', async () => {
+    const { baseUrl, opened } = await socketServer();
+    const { clock, session, sockets, ledger } = await fleetOfOne(baseUrl);
+    const websocket = await connected({ clock, session, sockets, opened });
+    const code = new Promise((resolve) => websocket.once('close', resolve));
+    sockets.close();
+    expect(await code).toBe(1000);
+    clock.advance(600_000);
+    expect(ledger.exchangeCount).toBe(1);
+  });
+});

@@ -1,0 +1,102 @@
+/**
+ * The websockets of the fleet: one for each device that has a token, opened again when it breaks.
+ * One sweep serves all of them, so that no socket needs a timer of its own.
+ */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { DeviceSocket } from '../client/device-socket.ts';
+import { backOffMs } from '../client/retry-after.ts';
+import type { Device } from '../device/device.ts';
+import type { Ledger } from '../report/ledger.ts';
+
+/** What the sockets of a run share. */
+export interface FleetSocketsOptions {
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ledger: Ledger;
+  readonly requestTimeLimitMs: number;
+  readonly caPem?: string | undefined;
+}
+
+const SWEEP_PERIOD_MS = 100;
+/** Handshakes at the same time: more of them overrun the queue in which a server accepts. */
+const HANDSHAKES_MAX = 128;
+const backOff = { leastMs: 1000, mostMs: 60_000 };
+
+interface Line {
+  socket: DeviceSocket | undefined;
+  /** Breaks in a row without a connection between them. */
+  breaks: number;
+  dueMs: number;
+}
+
+/** Holds the sockets; `close` ends them all. */
+export class FleetSockets {
+  readonly #options: FleetSocketsOptions;
+  readonly #devices: readonly Device[];
+  readonly #lines = new Map<Device, Line>();
+  readonly #sweeps: Timer;
+
+  constructor(devices: readonly Device[], options: FleetSocketsOptions) {
+    this.#devices = devices;
+    this.#options = options;
+    this.#sweeps = options.clock.every(SWEEP_PERIOD_MS, () => this.#sweep());
+  }
+
+  /** Sockets that are open now. */
+  openCount(): number {
+    return this.#count('open');
+  }
+
+  /** Closes every socket as a device does that is switched off in order. */
+  close(): void {
+    this.#sweeps.cancel();
+    for (const { socket } of this.#lines.values()) socket?.close();
+  }
+
+  #sweep(): void {
+    const nowMs = this.#options.clock.now();
+    let handshakes = this.#count('opening');
+    for (const device of this.#devices) {
+      if (device.session?.token === undefined) continue;
+      const line = this.#line(device);
+      line.socket?.watch();
+      if (line.socket?.state === 'closed') this.#broken(device, line, nowMs);
+      const isDue = line.socket === undefined && line.dueMs <= nowMs;
+      if (isDue && handshakes++ < HANDSHAKES_MAX) this.#open(device, line);
+    }
+  }
+
+  #count(state: DeviceSocket['state']): number {
+    let count = 0;
+    for (const { socket } of this.#lines.values()) if (socket?.state === state) count++;
+    return count;
+  }
+
+  #line(device: Device): Line {
+    const known = this.#lines.get(device);
+    if (known) return known;
+    const line = { socket: undefined, breaks: 0, dueMs: Number.NEGATIVE_INFINITY };
+    this.#lines.set(device, line);
+    return line;
+  }
+
+  #broken(device: Device, line: Line, nowMs: number): void {
+    line.breaks = line.socket?.wasOpen ? 1 : line.breaks + 1;
+    const label = line.socket?.closedBy ?? 'closed';
+    this.#options.ledger.fault({ operation: operations.connect.id, label });
+    // The device signs in anew before it asks again; the server no longer takes the old token.
+    if (line.socket?.refusedWith === 401 && device.session) device.session.token = undefined;
+    line.socket = undefined;
+    const chance = this.#options.random.stream(`device/${device.index}/socket/${line.breaks}`);
+    line.dueMs = nowMs + backOffMs(line.breaks, backOff, chance);
+  }
+
+  #open(device: Device, line: Line): void {
+    const token = device.session?.token;
+    const { ledger: observer } = this.#options;
+    if (token !== undefined) line.socket = new DeviceSocket(token, { ...this.#options, observer });
+  }
+}

@@ -1,0 +1,86 @@
+import { createHash, createPublicKey } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/random.ts';
+import { deviceKey, idDataOf, identityData, identityKey } from './identity.ts';
+
+const random = seededRandom('x');
+
+describe('the identity of a device', () => {
+  it('is the same text for the same seed and index, in every run', () => {
+    expect(idDataOf(identityData(seededRandom('x'), 0, 'FB'))).toBe(
+      '{"mac":"02:2a:7b:00:00:00","serial":"FB-FE8C878709","sku":"panel-7"}',
+    );
+    expect(idDataOf(identityData(seededRandom('x'), 1, 'FB'))).toBe(
+      '{"mac":"02:2a:7b:00:00:01","serial":"FB-96034D9FA7","sku":"meter-3p"}',
+    );
+  });
+
+  it('differs for another seed', () => {
+    const other = identityData(seededRandom('y'), 0, 'FB');
+    const mine = identityData(random, 0, 'FB');
+    expect(other.mac).not.toBe(mine.mac);
+    expect(other.serial).not.toBe(mine.serial);
+  });
+
+  it('has an address that no two devices of a fleet share, none of a manufacturer', () => {
+    const macs = Array.from({ length: 2000 }, (_, index) => identityData(random, index, 'FB').mac);
+    expect(new Set(macs).size).toBe(2000);
+    for (const mac of macs) expect(mac).toMatch(/^02(:[0-9a-f]{2}){5}$/);
+  });
+
+  it('takes the prefix into the serial number and nowhere else', () => {
+    const { serial, ...rest } = identityData(random, 0, 'LAB-7');
+    const { serial: usual, ...usualRest } = identityData(random, 0, 'FB');
+    expect(serial).toBe(usual.replace('FB-', 'LAB-7-'));
+    expect(rest).toEqual(usualRest);
+  });
+
+  it('does not depend on which devices were asked for before', () => {
+    const fresh = identityData(seededRandom('x'), 7, 'FB');
+    identityData(random, 3, 'FB');
+    expect(identityData(random, 7, 'FB')).toEqual(fresh);
+  });
+});
+
+describe('finding a device by its identity', () => {
+  it('does not mind the order of the members', () => {
+    const { mac, serial, sku } = identityData(random, 0, 'FB');
+    expect(identityKey({ sku, mac, serial })).toBe(identityKey({ mac, serial, sku }));
+  });
+
+  it('does not take one with a member more, less or of another kind for the same', () => {
+    const mine = identityData(random, 0, 'FB');
+    const { sku: _, ...less } = mine;
+    expect(identityKey({ ...mine, extra: '1' })).not.toBe(identityKey(mine));
+    expect(identityKey(less)).not.toBe(identityKey(mine));
+    expect(identityKey({ ...mine, mac: [mine.mac] })).not.toBe(identityKey(mine));
+  });
+});
+
+describe('the key of a device', () => {
+  it.each([
+    ['ecdsa', '57bdf9d33d79a1cb0d36cbaebff41ac4183131c4dea4a8e7cde3913723454a15'],
+    ['ed25519', '309ff273ff1ebcd8fc644e7a5c1c044f17969f51133cffc3401c02ca49df4124'],
+  ] as const)('of type %s is the same for the same seed, in every run', async (keyType, wanted) => {
+    const { publicKeyPem } = await deviceKey(seededRandom('x'), 0, keyType);
+    const der = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' });
+    expect(createHash('sha256').update(der).digest('hex')).toBe(wanted);
+  });
+
+  it('is another one for each device and key type', async () => {
+    const pems = await Promise.all([
+      deviceKey(random, 0, 'ed25519'),
+      deviceKey(random, 1, 'ed25519'),
+      deviceKey(random, 0, 'ecdsa'),
+      deviceKey(random, 1, 'ecdsa'),
+    ]);
+    expect(new Set(pems.map(({ publicKeyPem }) => publicKeyPem)).size).toBe(4);
+  });
+
+  it('is shown as SubjectPublicKeyInfo in PEM', async () => {
+    const { publicKeyPem } = await deviceKey(random, 0, 'rsa');
+    expect(publicKeyPem).toMatch(
+      /^-----BEGIN PUBLIC KEY-----\n[A-Za-z0-9+/=\n]+\n-----END PUBLIC KEY-----\n$/,
+    );
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * The key types of a device as a table: how a key comes to be and how it signs. The only place that
+ * tells them apart. Spec: POST /auth_requests
+ */
+import { createECDH, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { freshRsaKey, type Random } from '../../fixtures/random.ts';
+
+/** One key type: what its keys are made from and how they sign. */
+export interface KeyTypeRow {
+  /** False when the keys differ from run to run in spite of the seed. */
+  readonly reproducible: boolean;
+  /** A private key from this chance alone, when reproducible. */
+  readonly createKey: (random: Random) => Promise<KeyObject>;
+  /** Digest before signing; `null` when the body itself is signed. */
+  readonly digest: 'sha256' | null;
+  /** Form of the signature and the standard that defines it. */
+  readonly signature: string;
+}
+
+const RSA_MODULUS_BITS = 2048;
+
+/** Every key type by its name. */
+export const keyTypeRows: Readonly<Record<KeyType, KeyTypeRow>> = {
+  rsa: {
+    reproducible: false,
+    createKey: () => freshRsaKey(RSA_MODULUS_BITS),
+    digest: 'sha256',
+    signature: 'PKCS#1 v1.5, RFC 2313',
+  },
+  ecdsa: {
+    reproducible: true,
+    createKey: async (random) => p256Key(random.bytes(P256_SCALAR_SOURCE_BYTES)),
+    digest: 'sha256',
+    signature: 'ASN.1 SEQUENCE of R and S, ANSI X9.62',
+  },
+  ed25519: {
+    reproducible: true,
+    createKey: async (random) => ed25519Key(random.bytes(ED25519_SEED_BYTES)),
+    digest: null,
+    signature: 'pure Ed25519, RFC 8032',
+  },
+};
+
+/**
+ * The signature of these exact bytes in standard base64, as the signature header carries it.
+ * Spec: POST /auth_requests
+ */
+export function signatureOf(body: Buffer, keyType: KeyType, privateKey: KeyObject): string {
+  return sign(keyTypeRows[keyType].digest, body, privateKey).toString('base64');
+}
+
+const ED25519_SEED_BYTES = 32;
+/** PrivateKeyInfo of RFC 8410 up to the 32 bytes of the key. */
+const ED25519_PKCS8_START = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+function ed25519Key(seed: Buffer): KeyObject {
+  const der = Buffer.concat([ED25519_PKCS8_START, seed]);
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+const P256_SCALAR_BYTES = 32;
+/** Eight bytes more than the scalar has make the bias of the remainder negligible (FIPS 186-5, A.2.1). */
+const P256_SCALAR_SOURCE_BYTES = P256_SCALAR_BYTES + 8;
+
+function p256Key(source: Buffer): KeyObject {
+  const scalar = (BigInt(`0x${source.toString('hex')}`) % (P256_ORDER - 1n)) + 1n;
+  const secret = Buffer.from(scalar.toString(16).padStart(2 * P256_SCALAR_BYTES, '0'), 'hex');
+  const point = p256Point(secret);
+  const jwk = {
+    kty: 'EC',
+    crv: 'P-256',
+    d: secret.toString('base64url'),
+    x: point.subarray(1, 1 + P256_SCALAR_BYTES).toString('base64url'),
+    y: point.subarray(1 + P256_SCALAR_BYTES).toString('base64url'),
+  };
+  return createPrivateKey({ key: jwk, format: 'jwk' });
+}
+
+/** The uncompressed public point: 4, then x and y of 32 bytes each. */
+function p256Point(secret: Buffer): Buffer {
+  const exchange = createECDH('prime256v1');
+  exchange.setPrivateKey(secret);
+  return exchange.getPublicKey();
+}

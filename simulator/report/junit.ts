@@ -1,0 +1,68 @@
+/** A fleet's result as JUnit XML, which CI servers read: what its exit code rests on, as two tests. */
+import { XMLBuilder } from 'fast-xml-parser';
+import { printable } from '../printable.ts';
+import type { FleetResult } from './result.ts';
+
+/** One test case; without a failure and a skip it has passed. */
+interface Check {
+  readonly name: string;
+  readonly failure?: string;
+  readonly skipped?: string;
+}
+
+const builder = new XMLBuilder({
+  format: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  suppressEmptyNode: true,
+});
+
+/** The document, with the balance and the contact as test cases. */
+export function fleetJunit(result: FleetResult): string {
+  const checks = [balanceCheck(result), contactCheck(result)];
+  const counts = {
+    '@tests': checks.length,
+    '@failures': checks.filter(({ failure }) => failure !== undefined).length,
+    '@errors': 0,
+    '@skipped': checks.filter(({ skipped }) => skipped !== undefined).length,
+    '@time': (result.durationMs / 1000).toFixed(3),
+  };
+  const { funnel, plan, startedAt } = result;
+  return builder.build({
+    '?xml': { '@version': '1.0', '@encoding': 'UTF-8' },
+    testsuites: {
+      ...counts,
+      testsuite: {
+        '@name': `fleet of ${funnel.devices} against ${plan.baseUrl}`,
+        ...counts,
+        '@timestamp': startedAt,
+        testcase: checks.map(testCase),
+      },
+    },
+  });
+}
+
+function balanceCheck({ balance }: FleetResult): Check {
+  const name = "every device's outcome equals the server's list";
+  if (!balance.checked) return { name, skipped: balance.because ?? 'not checked' };
+  if (balance.ok) return { name };
+  const rows = balance.differences.map(
+    ({ deviceIndex, ours, servers }) => `device ${deviceIndex}: ours ${ours}, servers ${servers}`,
+  );
+  return { name, failure: rows.join('; ') };
+}
+
+function contactCheck({ funnel }: FleetResult): Check {
+  const name = 'devices get through to the server';
+  const isSilent = funnel.silent === funnel.devices;
+  return isSilent ? { name, failure: 'no device got an answer' } : { name };
+}
+
+function testCase({ name, failure, skipped }: Check): object {
+  return {
+    '@classname': 'fleet',
+    '@name': name,
+    ...(failure !== undefined && { failure: { '@message': printable(failure) } }),
+    ...(skipped !== undefined && { skipped: { '@message': printable(skipped) } }),
+  };
+}

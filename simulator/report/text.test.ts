@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { printable } from '../printable.ts';
+import { differenceOf, sampleFunnel, sampleResult } from '../testing/sample-result.ts';
+import { fleetReport, progressLine } from './text.ts';
+
+describe('the report of a run', () => {
+  it('shows the seed, the funnel, the balance, latencies and answers', () => {
+    const text = fleetReport(sampleResult);
+    expect(text).toContain(
+      '3 devices against http://127.0.0.1:8080, seed "x": settled after 4.2 s',
+    );
+    expect(text).toMatch(/^ {2}already installed {2}0$/m);
+    expect(text).toMatch(/^ {2}failure {12}1$/m);
+    expect(text).toContain('Balance: holds for 3 devices');
+    expect(text).toMatch(/^ {2}post-alerts {2}1\.0 {2}2\.0 {2}12\.3 {2}13\.0 {2}6$/m);
+    expect(text).toContain('2xx 6, 4xx 1, unanswered 2');
+    expect(text).toContain('Errors: none');
+  });
+
+  it('says that the balance was not checked, and why', () => {
+    const because = 'there was no login to the management API';
+    const balance = {
+      checked: false,
+      ok: false,
+      because,
+      deploymentsChecked: 0,
+      withoutArtifact: 0,
+      differences: [],
+    };
+    expect(fleetReport({ ...sampleResult, balance })).toContain(
+      `Balance: not checked (${because})`,
+    );
+  });
+
+  it('does not claim a balance where there was no deployment', () => {
+    const balance = { ...sampleResult.balance, deploymentsChecked: 0 };
+    const text = fleetReport({ ...sampleResult, balance });
+    expect(text).toContain('Balance: nothing to check');
+    expect(text).not.toContain('holds');
+  });
+
+  it('tells why devices stayed idle when no artifact fitted them', () => {
+    const balance = { ...sampleResult.balance, withoutArtifact: 2 };
+    const plan = { ...sampleResult.plan, deploy: 'release-9' };
+    const text = fleetReport({ ...sampleResult, plan, balance });
+    expect(text).toContain('for 2 of them the server found no artifact of the name release-9');
+    expect(fleetReport(sampleResult)).not.toContain('no artifact');
+  });
+
+  it('names every device for which the books differ', () => {
+    const balance = { ...sampleResult.balance, ok: false, differences: [differenceOf(2)] };
+    const text = fleetReport({ ...sampleResult, balance });
+    expect(text).toContain('Balance: does NOT hold, 1 differences');
+    expect(text).toContain("device 2 (id-2): ours success, the server's failure");
+  });
+
+  it('shortens a long list and says by how much', () => {
+    const differences = Array.from({ length: 25 }, (_, index) => differenceOf(index));
+    const text = fleetReport({
+      ...sampleResult,
+      balance: { ...sampleResult.balance, ok: false, differences },
+    });
+    expect(text).toContain('  and 15 more');
+    expect(text).not.toContain('device 10 ');
+  });
+
+  it('lets no control character of a server or a plan reach the terminal', () => {
+    const differences = [differenceOf(1, 'fail\u001b[2J\u0007\u202eure')];
+    const spoiled = {
+      ...sampleResult,
+      seed: 'x\u001b]0;gotcha\u0007',
+      balance: { ...sampleResult.balance, ok: false, differences },
+      errors: [{ operation: 'connect', cause: 'status/\r\n\u009b1m', count: 1 }],
+    };
+    const text = fleetReport(spoiled);
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(text).toContain('fail\\u{1b}[2J\\u{7}\\u{202e}ure');
+  });
+});
+
+describe('the line of progress', () => {
+  it('tells where the fleet stands', () => {
+    const progress = {
+      elapsedMs: 1500,
+      funnel: sampleFunnel,
+      exchanges: 42,
+      errors: 1,
+      socketsOpen: 3,
+    };
+    expect(progressLine(progress)).toBe(
+      '1.5 s, 3 of 3 ended, 0 underway, 0 idle, 0 waiting, 0 silent, 3 sockets, 42 exchanges, ' +
+        '1 errors',
+    );
+  });
+});
+
+describe('printable text', () => {
+  it.each([
+    ['plain ünïcode 漢字', 'plain ünïcode 漢字'],
+    ['line\nbreak', 'line\\u{a}break'],
+    ['\u001b[31mred', '\\u{1b}[31mred'],
+    ['zero\u200bwidth', 'zero\\u{200b}width'],
+    ['c1 \u009b', 'c1 \\u{9b}'],
+    ['\ud800 alone', '\\u{d800} alone'],
+    ['separator\u2028', 'separator\\u{2028}'],
+  ])('of %j is %j', (text, wanted) => {
+    expect(printable(text)).toBe(wanted);
+  });
+
+  it('is cut where it is too long', () => {
+    expect(printable('a'.repeat(300), 10)).toBe('aaaaaaaaaa…');
+  });
+});

@@ -1,0 +1,134 @@
+/** A run's result and progress as plain lines for a terminal. Renders facts, adds none. */
+import { printable } from '../printable.ts';
+import type { FleetProgress, FleetResult } from './result.ts';
+
+/** Differences and errors that are shown in full; the JSON report has all of them. */
+const ROWS_MAX = 10;
+
+/** The whole result; every line is fit for a terminal. */
+export function fleetReport(result: FleetResult): string {
+  const { plan, seed, ended } = result;
+  const duration = seconds(result.durationMs);
+  const sections = [
+    [`${plan.devices} devices against ${plan.baseUrl}, seed "${seed}": ${ended} after ${duration}`],
+    ['Funnel', ...funnelLines(result)],
+    balanceLines(result),
+    ['Latency in ms (p50, p90, p99, max, count)', ...latencyLines(result)],
+    ['Answers by operation', ...answerLines(result)],
+    result.errors.length === 0 ? ['Errors: none'] : ['Errors', ...errorLines(result)],
+  ];
+  return sections.map((lines) => lines.map((line) => printable(line)).join('\n')).join('\n\n');
+}
+
+/** One line of where the run stands. */
+export function progressLine(progress: FleetProgress): string {
+  const { funnel, elapsedMs, exchanges, errors, socketsOpen } = progress;
+  const ended = funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
+  const words = [
+    `${seconds(elapsedMs)}`,
+    `${ended} of ${funnel.devices} ended`,
+    `${funnel.underway} underway`,
+    `${funnel.idle} idle`,
+    `${funnel.waiting} waiting`,
+    `${funnel.silent} silent`,
+    `${socketsOpen} sockets`,
+    `${exchanges} exchanges`,
+    `${errors} errors`,
+  ];
+  return words.join(', ');
+}
+
+function funnelLines({ funnel }: FleetResult): string[] {
+  return columns([
+    ['offered', String(funnel.offered)],
+    ['downloading', String(funnel.downloading)],
+    ['installing', String(funnel.installing)],
+    ['rebooting', String(funnel.rebooting)],
+    ['success', String(funnel.success)],
+    ['failure', String(funnel.failure)],
+    ['aborted', String(funnel.aborted)],
+    ['already installed', String(funnel.alreadyInstalled)],
+    ['underway', String(funnel.underway)],
+    ['idle', String(funnel.idle)],
+    ['waiting', String(funnel.waiting)],
+    ['silent', String(funnel.silent)],
+  ]);
+}
+
+function balanceLines({ balance, funnel, plan }: FleetResult): string[] {
+  const { checked, ok, because, differences } = balance;
+  if (!checked) return [`Balance: not checked (${because ?? 'no reason given'})`];
+  if (balance.deploymentsChecked === 0)
+    return ['Balance: nothing to check, no deployment was made'];
+  const partly = because === undefined ? '' : ` (${because})`;
+  if (ok) {
+    return [
+      `Balance: holds for ${funnel.devices} devices${partly}`,
+      ...unfitLines(balance.withoutArtifact, plan),
+    ];
+  }
+  const rows = differences.map(({ deviceIndex, deviceId, ours, servers }) => {
+    return `  device ${deviceIndex} (${deviceId}): ours ${ours}, the server's ${servers}`;
+  });
+  return [`Balance: does NOT hold, ${differences.length} differences${partly}`, ...shortened(rows)];
+}
+
+/** Why devices are idle although there is a deployment for them. */
+function unfitLines(count: number, { deploy, deviceType }: FleetResult['plan']): string[] {
+  if (count === 0) return [];
+  return [
+    `  for ${count} of them the server found no artifact of the name ${deploy} that fits: ` +
+      `see its device types (theirs is ${deviceType}) and what it depends on`,
+  ];
+}
+
+function latencyLines({ latencies }: FleetResult): string[] {
+  return columns(
+    latencies.map(({ operation, p50Ms, p90Ms, p99Ms, maxMs, count }) => [
+      operation,
+      ...[p50Ms, p90Ms, p99Ms, maxMs].map((value) => value.toFixed(1)),
+      String(count),
+    ]),
+  );
+}
+
+function answerLines({ operations }: FleetResult): string[] {
+  return columns(
+    operations.map(({ operation, answers, unanswered }) => {
+      const classes = Object.entries(answers).map(([name, count]) => `${name} ${count}`);
+      const silent = unanswered === 0 ? [] : [`unanswered ${unanswered}`];
+      return [operation, [...classes, ...silent].join(', ')];
+    }),
+  );
+}
+
+function errorLines({ errors }: FleetResult): string[] {
+  const rows = errors.map(({ operation, cause, count }) => [operation, cause, String(count)]);
+  return shortened(columns(rows));
+}
+
+function shortened(lines: readonly string[]): string[] {
+  if (lines.length <= ROWS_MAX) return [...lines];
+  return [...lines.slice(0, ROWS_MAX), `  and ${lines.length - ROWS_MAX} more`];
+}
+
+/** Rows with their cells below each other: words to the left, numbers to the right. */
+function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, cell.length);
+    }
+  }
+  return rows.map((row) => {
+    const cells = row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return /^[\d.]+$/.test(cell) ? cell.padStart(width) : cell.padEnd(width);
+    });
+    return `  ${cells.join('  ')}`.trimEnd();
+  });
+}
+
+function seconds(durationMs: number): string {
+  return `${(durationMs / 1000).toFixed(1)} s`;
+}

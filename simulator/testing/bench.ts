@@ -1,0 +1,113 @@
+/** What the tests of single parts need around them: a client, a session, a world without waits. */
+
+import { ManualClock } from '../../fixtures/clock.ts';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import type { Behaviour } from '../behaviours/behaviour.ts';
+import { DeviceClient } from '../client/device-client.ts';
+import { newSession, type Session } from '../client/session.ts';
+import { Transport } from '../client/transport.ts';
+import { type DeploymentPart, type Device, newDevice } from '../device/device.ts';
+import type { Target, World } from '../device/world.ts';
+import { deviceKey, idDataOf, identityData } from '../identity/identity.ts';
+import { Ledger } from '../report/ledger.ts';
+
+/** 2026-01-31T12:00:00Z, where every test's clock begins. */
+export const noonMs = Date.UTC(2026, 0, 31, 12);
+/** A token that looks like one; its subject is `device-id-1`. */
+export const token = `e30.${Buffer.from('{"sub":"device-id-1"}').toString('base64url')}.c2ln`;
+const random = seededRandom('x');
+const steady: Behaviour = {
+  name: 'steady',
+  standsFor: 'A healthy device.',
+  parameters: { installMs: 200, rebootMs: 300 },
+  hooks: {},
+};
+
+/** A client and what it is made of; close the transport after use. */
+export class Bench {
+  readonly clock = new ManualClock(noonMs);
+  readonly ledger = new Ledger();
+  readonly transport: Transport;
+  readonly client: DeviceClient;
+
+  constructor(baseUrl: string, options: { tenantToken?: string; headerPrefix?: string } = {}) {
+    const { clock, ledger: observer } = this;
+    const network = { baseUrl, clock, observer, requestTimeLimitMs: 5000, connectionsMax: 4 };
+    this.transport = new Transport(network);
+    const { headerPrefix = 'X-SVC', tenantToken } = options;
+    this.client = new DeviceClient({ transport: this.transport, clock, headerPrefix, tenantToken });
+  }
+
+  close(): Promise<void> {
+    return this.transport.close();
+  }
+}
+
+/** Device 0 of the seed `x`, not signed in. */
+export async function sessionOf(keyType: KeyType = 'ed25519'): Promise<Session> {
+  const key = await deviceKey(random, 0, keyType);
+  return newSession('device 0', idDataOf(identityData(random, 0, 'FB')), key);
+}
+
+/** Device 0 of the seed `x` with `factory-image` installed, of type `board`. */
+export function deviceOf(behaviour: Behaviour = steady): Device {
+  return newDevice({
+    index: 0,
+    keyType: 'ed25519',
+    behaviour,
+    identity: identityData(random, 0, 'FB'),
+    deviceType: 'board',
+    artifactName: 'factory-image',
+  });
+}
+
+/** A world in which no wait takes time: each is written down instead. */
+export class SwiftWorld implements World {
+  readonly client: DeviceClient;
+  readonly transport: Transport;
+  readonly clock: ManualClock;
+  readonly random = random;
+  readonly ledger: Ledger;
+  readonly inventoryIntervalMs = 60_000;
+  readonly pollIntervalMs = 1000;
+  readonly restsMs: number[] = [];
+  readonly settledParts: DeploymentPart[] = [];
+  /** Called at each wait; throws to end the run there. */
+  onRest: (waitMs: number) => void = () => undefined;
+  onAbort: () => Promise<boolean> = async () => false;
+  targetOf: Target | undefined;
+
+  constructor(bench: Bench) {
+    this.client = bench.client;
+    this.transport = bench.transport;
+    this.clock = bench.clock;
+    this.ledger = bench.ledger;
+  }
+
+  keyFor() {
+    return deviceKey(random, 0, 'ed25519');
+  }
+
+  async rest(waitMs: number): Promise<void> {
+    this.restsMs.push(waitMs);
+    this.onRest(waitMs);
+    this.clock.advance(waitMs);
+  }
+
+  untilNextPollMs(): number {
+    return this.pollIntervalMs;
+  }
+
+  target(): Target | undefined {
+    return this.targetOf;
+  }
+
+  settled(_device: Device, part: DeploymentPart): void {
+    this.settledParts.push(part);
+  }
+
+  abortDevice(): Promise<boolean> {
+    return this.onAbort();
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * A small server for the simulator's own tests: answers each operation as the test says, and
+ * remembers what was asked. It knows the contract's paths and none of its rules.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { managementOperations, storageOperations } from '../../fixtures/contract/management.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+
+const rows = { ...operations, ...managementOperations, ...storageOperations };
+/** Ids of all operations that a test can answer. */
+export type AnyOperationId = keyof typeof rows;
+
+/** What was asked. */
+export interface Asked {
+  readonly operation: AnyOperationId;
+  /** Values of the path's parameters, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+  /** Parses the body as JSON. */
+  json(): unknown;
+}
+
+/** What to answer: a whole answer, silence, or an end of the connection. */
+export type Answer =
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Text and bytes go out as they are, anything else as JSON. */
+      readonly body?: unknown;
+      /** Cut the connection after this many bytes of the body. */
+      readonly cutAfterBytes?: number;
+    }
+  | 'silence'
+  | 'cut';
+
+export type Answers = Partial<Record<AnyOperationId, (asked: Asked) => Answer | Promise<Answer>>>;
+
+interface Route {
+  readonly operation: AnyOperationId;
+  readonly method: string;
+  readonly pattern: RegExp;
+}
+
+const routes: readonly Route[] = Object.values(rows).map(({ id, method, path }) => ({
+  operation: id,
+  method,
+  pattern: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+}));
+
+/** A started server; operations without an answer get 404. */
+export class PretendServer {
+  readonly #answers: Answers;
+  readonly #server = createServer((request, response) => void this.#serve(request, response));
+  readonly #waiting = new Set<() => void>();
+  readonly asked: Asked[] = [];
+  baseUrl = '';
+
+  private constructor(answers: Answers) {
+    this.#answers = answers;
+  }
+
+  /** Listens on a free port of the loopback interface. */
+  static async start(answers: Answers): Promise<PretendServer> {
+    const pretend = new PretendServer(answers);
+    await new Promise<void>((resolve) => pretend.#server.listen(0, '127.0.0.1', resolve));
+    const { port } = pretend.#server.address() as AddressInfo;
+    pretend.baseUrl = `http://127.0.0.1:${port}`;
+    return pretend;
+  }
+
+  /** What was asked of one operation, in order. */
+  askedOf(operation: AnyOperationId): Asked[] {
+    return this.asked.filter((asked) => asked.operation === operation);
+  }
+
+  /** Resolves once the operation has been asked `count` times. */
+  async untilAsked(operation: AnyOperationId, count = 1): Promise<Asked[]> {
+    while (this.askedOf(operation).length < count) {
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+    return this.askedOf(operation);
+  }
+
+  /** The HTTP server itself, for upgrades. */
+  get http() {
+    return this.#server;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', this.baseUrl);
+    const route = routes.find(
+      (each) => each.method === request.method && each.pattern.test(pathname),
+    );
+    if (route === undefined) return send(response, { status: 404 });
+    const groups = Object.entries(route.pattern.exec(pathname)?.groups ?? {});
+    const parameters = Object.fromEntries(
+      groups.map(([name, value]) => [name, decodeURIComponent(value)]),
+    );
+    const { operation } = route;
+    const body = Buffer.concat(chunks);
+    const { headers } = request;
+    const json = (): unknown => JSON.parse(body.toString());
+    const asked = { operation, parameters, query, headers, body, json };
+    this.asked.push(asked);
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+    send(response, (await this.#answers[operation]?.(asked)) ?? { status: 404 });
+  }
+}
+
+function send(response: ServerResponse, answer: Answer): void {
+  if (answer === 'silence') return;
+  if (answer === 'cut') {
+    response.destroy();
+    return;
+  }
+  const { status, headers = {}, body, cutAfterBytes } = answer;
+  const raw = typeof body === 'string' || Buffer.isBuffer(body);
+  const bytes = raw
+    ? Buffer.from(body)
+    : Buffer.from(body === undefined ? '' : JSON.stringify(body));
+  const type = raw || body === undefined ? {} : { 'content-type': 'application/json' };
+  const noLength = status === 204 || 'transfer-encoding' in headers;
+  const length = noLength ? {} : { 'content-length': String(bytes.length) };
+  response.writeHead(status, { ...type, ...length, ...headers });
+  if (cutAfterBytes === undefined) response.end(bytes);
+  else response.write(bytes.subarray(0, cutAfterBytes), () => response.destroy());
+}
+
+/** A base URL at which nothing listens: the port was free a moment ago. */
+export async function closedPortUrl(): Promise<string> {
+  const server = await PretendServer.start({});
+  await server.close();
+  return server.baseUrl;
+}

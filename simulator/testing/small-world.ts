@@ -1,0 +1,148 @@
+/**
+ * A small server that keeps a fleet's books, for tests of the whole simulator: it lets devices in
+ * once they are accepted, offers one deployment, records statuses and lists them. It knows no rule
+ * beyond that.
+ */
+import { softwareArtifact } from './artifacts.ts';
+import { type Answer, type Answers, type Asked, PretendServer } from './pretend-server.ts';
+
+interface KnownDevice {
+  readonly id: string;
+  readonly authSetId: string;
+  readonly identity_data: unknown;
+  readonly pubkey: string;
+  accepted: boolean;
+  /** Of the deployment, once it stands. */
+  status: string | undefined;
+}
+
+const when = '2026-01-31T12:00:00Z';
+const recorded: Answer = { status: 204 };
+/** What the small world deploys. */
+export const release = 'release-2';
+
+/** The server and what it has recorded. */
+export class SmallWorld {
+  readonly devices = new Map<string, KnownDevice>();
+  deployedTo: ReadonlySet<string> | undefined;
+  readonly server: PretendServer;
+  readonly #file: Buffer;
+
+  private constructor(server: PretendServer, file: Buffer) {
+    this.server = server;
+    this.#file = file;
+  }
+
+  /** @param changed answers that replace the world's own */
+  static async start(changed: (world: SmallWorld) => Answers = () => ({})): Promise<SmallWorld> {
+    const answers: Answers = {};
+    const server = await PretendServer.start(answers);
+    const world = new SmallWorld(server, await softwareArtifact(release));
+    Object.assign(answers, world.#answers(), changed(world));
+    return world;
+  }
+
+  /** The device that a token belongs to. */
+  deviceOf({ headers }: Asked): KnownDevice | undefined {
+    const claims = headers.authorization?.split('.')[1] ?? '';
+    const id = /"sub":"(.*)"/.exec(Buffer.from(claims, 'base64url').toString())?.[1];
+    return [...this.devices.values()].find((device) => device.id === id);
+  }
+
+  #answers(): Answers {
+    return {
+      login: () => ({ status: 200, body: tokenFor('user') }),
+      'post-auth-request': (asked) => this.#letIn(asked),
+      'list-devices': ({ query }) => ({ status: 200, body: this.#listed(query.get('status')) }),
+      'set-auth-set-status': ({ parameters }) => {
+        for (const device of this.devices.values()) {
+          if (device.id === parameters.id) device.accepted = true;
+        }
+        return recorded;
+      },
+      'create-deployment': (asked) => {
+        this.deployedTo = new Set((asked.json() as { devices: string[] }).devices);
+        return { status: 201, headers: { location: './deployment-1' } };
+      },
+      'list-deployment-devices': () => ({ status: 200, body: this.#parts() }),
+      'abort-device-deployments': ({ parameters }) => {
+        for (const device of this.devices.values()) {
+          if (device.id === parameters.id) device.status = 'aborted';
+        }
+        return recorded;
+      },
+      'post-next-deployment-v2': (asked) => this.#next(asked),
+      'put-deployment-status': (asked) => this.#report(asked),
+      'put-deployment-log': () => recorded,
+      'download-artifact': () => ({ status: 200, body: this.#file }),
+      'get-configuration': () => ({ status: 200, body: {} }),
+      'put-configuration': () => recorded,
+      'post-alerts': () => recorded,
+      'post-monitor-configuration': () => recorded,
+      'put-attributes': () => ({ status: 200 }),
+    };
+  }
+
+  #letIn(asked: Asked): Answer {
+    const { id_data, pubkey } = asked.json() as { id_data: string; pubkey: string };
+    const number = this.devices.size + 1;
+    const known = this.devices.get(pubkey) ?? {
+      id: `device-${number}`,
+      authSetId: `set-${number}`,
+      identity_data: JSON.parse(id_data),
+      pubkey,
+      accepted: false,
+      status: undefined,
+    };
+    this.devices.set(pubkey, known);
+    return known.accepted ? { status: 200, body: tokenFor(known.id) } : { status: 401 };
+  }
+
+  #listed(status: string | null) {
+    return [...this.devices.values()]
+      .filter(({ accepted }) => (status === 'accepted') === accepted)
+      .map(({ id, authSetId, identity_data, pubkey, accepted }) => {
+        const standing = accepted ? 'accepted' : 'pending';
+        const set = { id: authSetId, identity_data, pubkey, status: standing, ts: when };
+        const times = { created_ts: when, updated_ts: when };
+        return { id, identity_data, status: standing, ...times, auth_sets: [set] };
+      });
+  }
+
+  #parts() {
+    return [...this.devices.values()]
+      .filter(({ id }) => this.deployedTo?.has(id))
+      .map(({ id, status = 'pending' }) => ({ id, status, created: when, log: false }));
+  }
+
+  #next(asked: Asked): Answer {
+    const device = this.deviceOf(asked);
+    if (device === undefined) return { status: 401 };
+    const ended = ['success', 'failure', 'aborted', 'already-installed'];
+    if (!this.deployedTo?.has(device.id) || ended.includes(device.status ?? '')) return recorded;
+    const { device_provides: provides } = asked.json() as {
+      device_provides: { artifact_name: string };
+    };
+    if (provides.artifact_name === release) {
+      device.status = 'already-installed';
+      return recorded;
+    }
+    const uri = `${this.server.baseUrl}/storage/artifacts/1`;
+    const source = { uri, expire: when };
+    const artifact = { artifact_name: release, source, device_types_compatible: ['board'] };
+    return { status: 200, body: { id: 'deployment-1', artifact } };
+  }
+
+  #report(asked: Asked): Answer {
+    const device = this.deviceOf(asked);
+    if (device === undefined) return { status: 401 };
+    if (device.status === 'aborted') return { status: 409 };
+    device.status = (asked.json() as { status: string }).status;
+    return recorded;
+  }
+}
+
+function tokenFor(subject: string): string {
+  const claims = Buffer.from(JSON.stringify({ sub: subject })).toString('base64url');
+  return `e30.${claims}.c2ln`;
+}
