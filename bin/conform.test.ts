@@ -74,6 +74,13 @@ describe('fleetbed conform', () => {
     expect(stdout).toMatch(/Failed[\s\S]*expected[\s\S]*saw[\s\S]*> POST http/);
   });
 
+  it('names a beginning that no case has', async () => {
+    const { code, stderr } = await conform('--list', 'errors/', 'erors/');
+    expect(code).toBe(0);
+    expect(stderr).toContain('no case id begins with "erors/"');
+    expect(stderr).not.toContain('"errors/"');
+  });
+
   it('keeps the password and the tokens out of everything it writes', async () => {
     const json = join(folder, 'masked.json');
     const words = ['--password', ready.adminPassword, '--report', `json=${json}`, 'audit-log/'];

@@ -73,6 +73,7 @@ export function configure(command: Command): void {
 
 function list(selection: readonly string[], output: Output): ExitCode {
   const cases = selectedCases(selection);
+  tellUnmatched(selection, output);
   if (output.json) output.data(cases);
   else output.line(caseList(cases));
   return cases.length > 0 ? exitCodes.pass : exitCodes.undecided;
@@ -81,6 +82,7 @@ function list(selection: readonly string[], output: Output): ExitCode {
 async function conform(selection: readonly string[], options: ConformOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   await prepareReports(options.report);
+  tellUnmatched(selection, output);
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
   const credentials = credentialsOf(options);
   if (credentials === 'none') {
@@ -100,6 +102,14 @@ async function conform(selection: readonly string[], options: ConformOptions): P
   output.data(result);
   output.line(conformanceReport(result));
   return conformanceExitCode(result);
+}
+
+/** A mistyped beginning among others would otherwise just play fewer cases. */
+function tellUnmatched(selection: readonly string[], output: Output): void {
+  for (const beginning of selection) {
+    if (selectedCases([beginning]).length > 0) continue;
+    output.progress(`no case id begins with "${beginning}"; --list shows them all`);
+  }
 }
 
 /** A run with the machine's clock and chance, and the limits of the command line. */
