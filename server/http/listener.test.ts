@@ -34,8 +34,6 @@ describe('what cannot be read as HTTP', () => {
     ['a method that does not exist', `FETCH ${path} HTTP/1.1\r\n\r\n`],
     ['a method in small letters', `get ${path} HTTP/1.1\r\n\r\n`],
     ['a target that is no path', 'GET ?x HTTP/1.1\r\n\r\n'],
-    ['a target with bare bytes beyond ASCII', 'GET /caf\u00e9 HTTP/1.1\r\n\r\n'],
-    ['a header name with a space', `GET ${path} HTTP/1.1\r\nA B: c\r\n\r\n`],
     ['a header value with a NUL', `GET ${path} HTTP/1.1\r\nA: b\0c\r\n\r\n`],
     ['a header on two lines', `GET ${path} HTTP/1.1\r\nA: b\r\n c\r\n\r\n`],
     ['two lengths', `PUT ${path} HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
