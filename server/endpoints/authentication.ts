@@ -43,9 +43,15 @@ function decide(context: RequestContext, proven: ProvenDevice) {
     devices.recordExternalId(recorded.deviceId, proven.externalId);
   }
   if (!recorded || !outcome.granted) {
-    return refuse.unauthorized(`device not authorized: ${outcome.because}`);
+    return refuse.unauthorized(`device not authorized: ${reasonOf(outcome, context)}`);
   }
   return { status: 200, body: issueToken(context, recorded) } as const;
+}
+
+function reasonOf({ effect, because }: AuthOutcome, { settings }: RequestContext): string {
+  const isRecorded = effect === 'record-device' || effect === 'record-key';
+  if (!isRecorded || !settings.autoAccept) return because;
+  return 'a first request is always refused; this server has accepted the device by itself, ask again';
 }
 
 function situationOfNewKey(
