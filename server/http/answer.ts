@@ -127,7 +127,11 @@ export class AnswerWriter {
 /** Resolves when the response takes more, or will take nothing any more. */
 function drained(response: Exchange['response']): Promise<void> {
   return new Promise((resolve) => {
-    response.once('drain', resolve);
-    response.once('close', resolve);
+    const goOn = (): void => {
+      // The other one would stay behind, one more at every wait.
+      response.off('drain', goOn).off('close', goOn);
+      resolve();
+    };
+    response.on('drain', goOn).on('close', goOn);
   });
 }
