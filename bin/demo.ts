@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { ConformanceResult } from '../conformance/conformance.ts';
 import { conformanceJunit } from '../conformance/report/junit.ts';
 import { systemClock } from '../fixtures/clock.ts';
-import { managementOperations } from '../fixtures/contract/management.ts';
+import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { pathOf } from '../fixtures/contract/operation.ts';
 import { artifactMediaType } from '../fixtures/contract/operations.ts';
 import { writeArtifact } from '../fixtures/formats/mender-artifact-writer.ts';

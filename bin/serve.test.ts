@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { systemClock } from '../fixtures/clock.ts';
-import { managementOperations } from '../fixtures/contract/management.ts';
+import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { pathOf } from '../fixtures/contract/operation.ts';
 import { operations } from '../fixtures/contract/operations.ts';
 import { signInDevices } from './bench/signed-in.ts';

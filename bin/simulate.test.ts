@@ -2,12 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { managementOperations } from '../fixtures/contract/management.ts';
-import type {
-  Deployment,
-  DeploymentDevice,
-  Device,
-} from '../fixtures/contract/management-resources.ts';
+import type { Deployment, DeploymentDevice } from '../fixtures/contract/management/deployments.ts';
+import type { Device } from '../fixtures/contract/management/devices.ts';
+import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { pathOf } from '../fixtures/contract/operation.ts';
 import { writeArtifact } from '../fixtures/formats/mender-artifact-writer.ts';
 import type { FleetResult } from '../simulator/simulator.ts';

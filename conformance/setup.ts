@@ -1,5 +1,5 @@
 /** The first steps of a run: is there a server, and does it take the user? */
-import { managementOperations } from '../fixtures/contract/management.ts';
+import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { shownAnswer } from './expectations.ts';
 import {
   BaseUrlError,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Device } from '../fixtures/contract/management-resources.ts';
+import type { Device } from '../fixtures/contract/management/devices.ts';
 import { artifactBytes, publish, uploadArtifact } from './testing/test-artifacts.ts';
 import { entries } from './testing/test-audit.ts';
 import {

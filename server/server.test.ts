@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../fixtures/clock.ts';
-import { managementOperations } from '../fixtures/contract/management.ts';
+import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { seededRandom } from '../fixtures/random.ts';
 import { startServer } from './server.ts';
 import { SettingError } from './settings.ts';

@@ -5,8 +5,8 @@
  */
 import { FormData } from 'undici';
 import * as v from 'valibot';
-import { managementOperations } from '../../fixtures/contract/management.ts';
-import type { NewDeployment } from '../../fixtures/contract/management-resources.ts';
+import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { SettableAuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import { shownAnswer } from '../expectations.ts';
 import type { SigningKey } from '../signing/signing-key.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../../fixtures/clock.ts';
-import type { NewDeployment } from '../../fixtures/contract/management-resources.ts';
+import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';

@@ -1,6 +1,6 @@
 /** Artifacts as devices see them, and links to their files. Spec: Device deployments v1 */
 import { limits } from '../../fixtures/contract/limits.ts';
-import { storageOperations } from '../../fixtures/contract/management.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { artifactMediaType } from '../../fixtures/contract/operations.ts';
 import { defineEndpoint } from '../http/endpoint.ts';

@@ -1,9 +1,7 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type {
-  ConfigurationView,
-  Deployment,
-} from '../../fixtures/contract/management-resources.ts';
+import type { ConfigurationView } from '../../fixtures/contract/management/configuration.ts';
+import type { Deployment } from '../../fixtures/contract/management/deployments.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { fetchFile } from '../testing/test-artifacts.ts';
 import { board, doors, instructionsIn, report, statusOf } from '../testing/test-deployments.ts';

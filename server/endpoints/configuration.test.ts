@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ConfigurationView } from '../../fixtures/contract/management-resources.ts';
+import type { ConfigurationView } from '../../fixtures/contract/management/configuration.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
 

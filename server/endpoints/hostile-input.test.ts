@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { managementOperations } from '../../fixtures/contract/management.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Authorization, Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { placesIn, replaced } from '../testing/bodies.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Device, InventoryDevice } from '../../fixtures/contract/management-resources.ts';
+import type { Device } from '../../fixtures/contract/management/devices.ts';
+import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { StoredAlert } from '../../fixtures/contract/management-resources.ts';
+import type { StoredAlert } from '../../fixtures/contract/management/monitor.ts';
 import { replaced } from '../testing/bodies.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';

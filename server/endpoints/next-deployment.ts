@@ -1,6 +1,6 @@
 /** Three doors to the next deployment, and one rule behind them. Spec: Device deployments v1, v2 */
 
-import { storageOperations } from '../../fixtures/contract/management.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { DeploymentInstructionsV1 } from '../../fixtures/contract/resources.ts';

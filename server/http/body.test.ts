@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Device } from '../../fixtures/contract/management-resources.ts';
+import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import {
   openConnection,

@@ -4,7 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type * as v from 'valibot';
-import { managementOperations, storageOperations } from '../../fixtures/contract/management.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type {
   Authorization,
   Operation,

@@ -1,5 +1,6 @@
 /** Artifacts, for users. */
-import { managementOperations, storageOperations } from '../../fixtures/contract/management.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { ArtifactError } from '../../fixtures/formats/mender-artifact.ts';
 import { audit, userActor } from '../audit.ts';

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Deployment, DeploymentDevice } from '../../fixtures/contract/management-resources.ts';
+import type {
+  Deployment,
+  DeploymentDevice,
+} from '../../fixtures/contract/management/deployments.ts';
 import { publish } from '../testing/test-artifacts.ts';
 import {
   abort,

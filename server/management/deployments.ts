@@ -1,7 +1,7 @@
 /** Deployments, for users. What devices do with them is in `endpoints/`. */
 import { limits } from '../../fixtures/contract/limits.ts';
-import { managementOperations } from '../../fixtures/contract/management.ts';
-import type { NewDeployment } from '../../fixtures/contract/management-resources.ts';
+import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { audit, deploymentObject, userActor } from '../audit.ts';
 import { digestOf } from '../crypto/digest.ts';

@@ -1,5 +1,5 @@
 /** What devices have told of themselves, for users: presence, inventory, alerts. */
-import type { InventoryDevice } from '../../fixtures/contract/management-resources.ts';
+import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { refuse } from '../http/refusal.ts';

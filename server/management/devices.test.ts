@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Device } from '../../fixtures/contract/management-resources.ts';
+import type { Device } from '../../fixtures/contract/management/devices.ts';
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import { deviceStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { publish } from '../testing/test-artifacts.ts';

@@ -1,5 +1,5 @@
 /** Devices and their authentication sets, for users. */
-import { managementOperations } from '../../fixtures/contract/management.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { audit, deviceObject, userActor } from '../audit.ts';
 import { readPublicKey } from '../crypto/public-key.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Device } from '../../fixtures/contract/management-resources.ts';
+import type { Device } from '../../fixtures/contract/management/devices.ts';
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import {
   acceptedDevice,

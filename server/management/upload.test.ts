@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { managementOperations } from '../../fixtures/contract/management.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Artifact, AuditLog } from '../../fixtures/contract/resources.ts';
 import { looseArtifact, looseWithout } from '../../fixtures/formats/loose-artifact.ts';
 import {

@@ -1,10 +1,9 @@
 /** Stored things as the management API shows them. */
 import type {
-  AuthSet,
   Deployment,
   DeploymentDevice,
-  Device,
-} from '../../fixtures/contract/management-resources.ts';
+} from '../../fixtures/contract/management/deployments.ts';
+import type { AuthSet, Device } from '../../fixtures/contract/management/devices.ts';
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { statusOf } from '../rules/deployment-status.ts';
 import type { StoredPart } from '../store/deployment-devices.ts';

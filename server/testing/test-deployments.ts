@@ -1,5 +1,5 @@
 /** Deployments of a test: making them, asking for them, looking at a device's part. */
-import type { DeploymentDevice } from '../../fixtures/contract/management-resources.ts';
+import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { DeploymentInstructionsV1 } from '../../fixtures/contract/resources.ts';
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { AcceptedDevice } from './test-device.ts';

@@ -1,6 +1,6 @@
 /** A device of a test: a key, an identity, and the calls that let it in. */
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import type { Device } from '../../fixtures/contract/management-resources.ts';
+import type { Device } from '../../fixtures/contract/management/devices.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Call, Reply, TestServer } from './test-server.ts';
 

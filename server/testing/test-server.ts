@@ -1,6 +1,6 @@
 /** A real server on free ports, with time and chance in the test's hand. */
 import { ManualClock } from '../../fixtures/clock.ts';
-import { managementOperations } from '../../fixtures/contract/management.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { seededRandom } from '../../fixtures/random.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type * as v from 'valibot';
 import { type ClientOptions, WebSocket } from 'ws';
-import type { connectionShape } from '../../fixtures/contract/management-resources.ts';
+import type { connectionShape } from '../../fixtures/contract/management/connect.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { AcceptedDevice } from './test-device.ts';
 import type { TestServer } from './test-server.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../../fixtures/clock.ts';
-import { storageOperations } from '../../fixtures/contract/management.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { statusError } from './answers.ts';
 import { AnswerError, type Circumstances, DownloadError, TransportError } from './errors.ts';
 import type { OpenAnswer, Transport } from './transport.ts';

@@ -5,14 +5,13 @@
 import type * as v from 'valibot';
 import type { Clock } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
-import { managementOperations } from '../../fixtures/contract/management.ts';
 import {
   type DeploymentDevice,
-  type Device,
   deploymentDevicesShape,
-  devicesShape,
   type NewDeployment,
-} from '../../fixtures/contract/management-resources.ts';
+} from '../../fixtures/contract/management/deployments.ts';
+import { type Device, devicesShape } from '../../fixtures/contract/management/devices.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
 import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';

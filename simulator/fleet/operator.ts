@@ -2,7 +2,7 @@
  * The operator of a fleet: accepts the fleet's own devices, deploys to them, aborts one on request.
  * It never touches a device that is not its own.
  */
-import type { Device as ListedDevice } from '../../fixtures/contract/management-resources.ts';
+import type { Device as ListedDevice } from '../../fixtures/contract/management/devices.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { ClientError, StatusError } from '../client/errors.ts';
 import type { ManagementClient } from '../client/management.ts';

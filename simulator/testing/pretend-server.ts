@@ -4,7 +4,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { managementOperations, storageOperations } from '../../fixtures/contract/management.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 
 const rows = { ...operations, ...managementOperations, ...storageOperations };
