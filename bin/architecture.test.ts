@@ -26,7 +26,7 @@ const serverPackages = [
 
 /** The longest folder that holds a file decides. A trailing slash means: files right there only. */
 const rules: Readonly<Record<string, Rule>> = {
-  fixtures: { folders: ['fixtures'], packages: ['valibot', 'tar-stream'] },
+  fixtures: { folders: ['fixtures'], packages: ['valibot', 'tar-stream', '@msgpack/msgpack'] },
   server: { folders: ['fixtures', 'server'], packages: without('sql.js') },
   'server/rules': { folders: ['fixtures', 'server/rules'], packages: [] },
   'server/store': {
@@ -43,6 +43,10 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   'server/endpoints': { folders: endpointsMay('endpoints'), packages: without('sql.js') },
   'server/management': { folders: endpointsMay('management'), packages: without('sql.js') },
+  'server/connect': {
+    folders: ['fixtures', 'server/connect', 'server/store', 'server/rules', 'server/'],
+    packages: ['ws', 'valibot'],
+  },
   'server/control': {
     folders: ['fixtures', 'server/control', 'server/console', 'server/'],
     packages: ['express', 'valibot'],
@@ -59,7 +63,7 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   bin: {
     folders: ['fixtures', 'server', 'simulator', 'conformance', 'bin'],
-    packages: ['commander', 'consola', 'cli-table3'],
+    packages: ['commander', 'consola', 'cli-table3', 'ical-generator'],
   },
   'bin/bench': { folders: ['fixtures', 'bin'], packages: ['autocannon'] },
 };

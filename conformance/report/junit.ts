@@ -1,7 +1,7 @@
 /** A run's result as JUnit XML, which CI servers read: a suite of tests for each area. */
 import { XMLBuilder } from 'fast-xml-parser';
+import { printableText } from '../../fixtures/printable.ts';
 import type { CaseVerdict, ConformanceResult } from '../result.ts';
-import { printable } from './printable.ts';
 
 type Element = Record<string, unknown>;
 
@@ -77,15 +77,15 @@ function testCase(each: CaseVerdict): Element {
 
 function outcome(each: CaseVerdict): Element {
   const { verdict, expected = '', actual = '', reason, observation = '', sentences } = each;
-  const evidence = printable(
+  const evidence = printableText(
     [...sentences, JSON.stringify(each.exchanges ?? [], null, 1)].join('\n'),
   );
-  const because = printable(reason?.text ?? '');
+  const because = printableText(reason?.text ?? '');
   switch (verdict) {
     case 'fail':
       return {
         failure: {
-          '@message': printable(`expected ${expected}, saw ${actual}`),
+          '@message': printableText(`expected ${expected}, saw ${actual}`),
           '@type': each.level,
           '#text': evidence,
         },
@@ -98,7 +98,7 @@ function outcome(each: CaseVerdict): Element {
     case 'skip':
       return { skipped: { '@message': because } };
     case 'observed':
-      return { 'system-out': printable(observation) };
+      return { 'system-out': printableText(observation) };
     case 'pass':
       return {};
   }

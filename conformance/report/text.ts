@@ -1,4 +1,5 @@
 /** A run's result as plain lines for a terminal. Renders facts, adds none. */
+import { printable, printableText } from '../../fixtures/printable.ts';
 import type { CaseListing } from '../case.ts';
 import {
   type CaseVerdict,
@@ -7,7 +8,6 @@ import {
   verdictNames,
 } from '../result.ts';
 import type { Exchange, Headers } from '../target/exchange.ts';
-import { printable, printableLine } from './printable.ts';
 
 /** Exchanges that are shown of one case, the newest; the JSON report has all. */
 const EXCHANGES_MAX = 2;
@@ -41,7 +41,7 @@ export function verdictLine(each: CaseVerdict): string {
   const { verdict, id, expected, actual, reason, observation } = each;
   const found = expected === undefined ? undefined : `expected ${expected}, saw ${actual}`;
   const words = found ?? reason?.text ?? observation;
-  return `${verdict.padEnd(12)} ${id}${words === undefined ? '' : `: ${printableLine(words)}`}`;
+  return `${verdict.padEnd(12)} ${id}${words === undefined ? '' : `: ${oneLine(words)}`}`;
 }
 
 /** What the suite can judge, in the order of play, under the names of the scenarios. */
@@ -74,7 +74,7 @@ function headLines({ suite, target, runId, startedAt }: ConformanceResult): read
   const { baseUrl, headerPrefix } = target;
   return [
     `${suite.name} ${suite.version}, run ${runId}, ${startedAt}`,
-    `target ${printable(baseUrl)}, header prefix ${headerPrefix}`,
+    `target ${printableText(baseUrl)}, header prefix ${headerPrefix}`,
   ];
 }
 
@@ -93,8 +93,8 @@ function evidenceLines(each: CaseVerdict): readonly string[] {
   const required = sentences.map((text, index) => `  requires  ${text} [${requirements[index]}]`);
   const finding =
     expected === undefined
-      ? [`  because   ${printable(reason?.text ?? '')}`]
-      : [`  expected  ${printable(expected)}`, `  saw       ${printable(actual ?? '')}`];
+      ? [`  because   ${printableText(reason?.text ?? '')}`]
+      : [`  expected  ${printableText(expected)}`, `  saw       ${printableText(actual ?? '')}`];
   const shown = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
   return ['', id, `  ${title}`, ...required, ...finding, ...shown];
 }
@@ -104,7 +104,7 @@ function exchangeLines({ request, answer, failure }: Exchange): readonly string[
     ? [`< ${answer.status}`, ...messageLines('<', answer.headers, answer.body)]
     : [`< no answer: ${failure ?? ''}`];
   const sent = [`> ${request.line}`, ...messageLines('>', request.headers, request.body)];
-  return [...sent, ...came].map((line) => `    ${printableLine(line, BODY_MAX_CHARACTERS)}`);
+  return [...sent, ...came].map((line) => `    ${oneLine(line, BODY_MAX_CHARACTERS)}`);
 }
 
 function messageLines(mark: string, headers: Headers, body: string | undefined) {
@@ -113,9 +113,14 @@ function messageLines(mark: string, headers: Headers, body: string | undefined) 
 }
 
 function reasonLine({ id, reason }: CaseVerdict): string {
-  return `${id}: ${printableLine(reason?.text ?? '')} [${reason?.code ?? ''}]`;
+  return `${id}: ${oneLine(reason?.text ?? '')} [${reason?.code ?? ''}]`;
 }
 
 function observationLine({ id, observation = '' }: CaseVerdict): string {
-  return `${id}: ${printableLine(observation)}`;
+  return `${id}: ${oneLine(observation)}`;
+}
+
+/** White space of every kind is one space here, as bodies and reasons come in many lines. */
+function oneLine(text: string, charactersMax?: number): string {
+  return printable(text.replace(/\s+/g, ' ').trim(), charactersMax);
 }
