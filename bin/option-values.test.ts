@@ -129,6 +129,21 @@ describe('texts', () => {
     expect(() => values.report('json=other', first)).toThrow(/each once/);
   });
 
+  it('takes a day as its beginning in UTC, and a moment as it stands', () => {
+    expect(values.momentMs('2027-08-25')).toBe(Date.UTC(2027, 7, 25));
+    expect(values.momentMs('2027-08-25T02:00:00+02:00')).toBe(Date.UTC(2027, 7, 25));
+    const bad = ['', '2027', '2027-02-30', '2027-13-01', '25.08.2027', '2027-08-25T00:00:00'];
+    refuses(values.momentMs, [...bad, 'tomorrow', '1819152000'], /2027-08-25/);
+  });
+
+  it('collects names out of a list, each once', () => {
+    const parse = values.someOf(['one', 'two', 'three']);
+    expect(parse('two,one', undefined)).toEqual(['two', 'one']);
+    expect(parse('one, three', ['two', 'one'])).toEqual(['two', 'one', 'three']);
+    const bad = ['', 'four', 'one,', 'One', 'one;two', '__proto__', 'toString'];
+    refuses((text) => parse(text, undefined), bad, /one, two, three/);
+  });
+
   it('refuses empty texts', () => {
     refuses(values.filled, ['', '  '], /not empty/);
   });

@@ -3,6 +3,7 @@
  * or throws with what is accepted; commander puts the option's name and the value in front.
  */
 import { InvalidArgumentError } from 'commander';
+import { isTimestamp, timestampMs } from '../fixtures/contract/text.ts';
 import { headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
 
 const millisecondsPerUnit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -49,6 +50,27 @@ export function lifetimeSeconds(text: string): number {
   const seconds = durationMs(text) / millisecondsPerUnit.s;
   if (Number.isInteger(seconds) && seconds >= 1) return seconds;
   throw new InvalidArgumentError('Accepted: whole seconds, at least 1s, such as 30s, 15m or 7d.');
+}
+
+/** A day, or a moment with an offset, in ISO 8601. @returns milliseconds since the Unix epoch */
+export function momentMs(text: string): number {
+  const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
+  if (isTimestamp(moment)) return timestampMs(moment);
+  throw new InvalidArgumentError(
+    'Accepted: a day such as 2027-08-25 (its beginning in UTC), or a moment such as 2027-08-25T08:00:00Z.',
+  );
+}
+
+/** A parser of names out of a list, given with commas or over several uses of the option. */
+export function someOf<const Name extends string>(
+  names: readonly Name[],
+): (text: string, previous: readonly Name[] | undefined) => readonly Name[] {
+  return (text, previous = []) => {
+    const added = text.split(',').map((word) => names.find((name) => name === word.trim()));
+    const known = added.filter((name) => name !== undefined);
+    if (known.length === added.length) return [...new Set([...previous, ...known])];
+    throw new InvalidArgumentError(`Accepted: ${names.join(', ')}.`);
+  };
 }
 
 function wholeNumber(text: string): number {

@@ -9,8 +9,14 @@ import { systemClock } from '../fixtures/clock.ts';
 import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { pathOf } from '../fixtures/contract/operation.ts';
 import { operations } from '../fixtures/contract/operations.ts';
+import { variants } from '../fixtures/contract/variants.ts';
 import { signInDevices } from './bench/signed-in.ts';
-import { type RunningCommand, startCommand, startServe } from './testing/built-command.ts';
+import {
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  startServe,
+} from './testing/built-command.ts';
 
 const READY_MAX_MS = 400;
 /** How long node alone takes on an idle machine; other work slows both down alike. */
@@ -105,6 +111,33 @@ describe('the ready word of serve', () => {
     });
   });
 
+  it('shows the date that was chosen, and runs on from it', async () => {
+    const { ready } = await serve(['--date', '2027-08-25']);
+    const payload = String(ready.adminToken).split('.')[1] ?? '';
+    const issuedAt = JSON.parse(Buffer.from(payload, 'base64url').toString()).iat;
+    expect(issuedAt).toBe(Date.UTC(2027, 7, 25) / 1000);
+    const answer = await fetch(ready.baseUrl);
+    expect(answer.headers.get('date')).toMatch(/^Wed, 25 Aug 2027 00:0/);
+    const retired = pathOf(managementOperations['list-artifacts-v1']);
+    expect((await fetch(ready.baseUrl + retired)).status).toBe(410);
+  });
+
+  it('is of a server that is as the variants say', async () => {
+    const { ready } = await serve(['--variant', 'open-source,rs256', '--variant', 'storage-host']);
+    const header = String(ready.adminToken).split('.')[0] ?? '';
+    expect(JSON.parse(Buffer.from(header, 'base64url').toString()).alg).toBe('RS256');
+    const absent = pathOf(operations['list-audit-logs']);
+    expect((await fetch(ready.baseUrl + absent)).status).toBe(404);
+  });
+
+  it('is of a server that accepts no more devices than the limit', async () => {
+    const { ready } = await serve(['--device-limit', '2']);
+    const answer = await fetch(ready.baseUrl + pathOf(managementOperations['get-device-limit']), {
+      headers: { Authorization: `Bearer ${ready.adminToken}` },
+    });
+    expect(await answer.json()).toEqual({ limit: 2 });
+  });
+
   it('takes the password from the environment', async () => {
     const command = startCommand(['serve', ...free, '--json'], {
       FLEETBED_ADMIN_PASSWORD: 'of-the-environment',
@@ -129,6 +162,34 @@ describe('the ready word of serve', () => {
       attempts.push({ readyMs, nodeMs });
     }
     expect(isFast(), JSON.stringify(attempts)).toBe(true);
+  });
+});
+
+describe('serve --variant without a name', () => {
+  it('tells what every variant changes, and starts nothing', async () => {
+    const { stdout, code } = await runCommand(['serve', '--variant']);
+    expect(code).toBe(0);
+    for (const [name, { differs, contract, metIn }] of Object.entries(variants)) {
+      for (const sentence of [name, differs, contract, metIn]) expect(stdout).toContain(sentence);
+    }
+  });
+
+  it('is one JSON value with --json', async () => {
+    const { stdout, code } = await runCommand(['serve', '--variant', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual(variants);
+  });
+
+  it.each([
+    [['--variant', 'open-sauce'], 'open-source, split-configuration'],
+    [['--date', '2027-02-30'], '2027-08-25'],
+    [['--device-limit', '-1'], 'from 0 to 1000000'],
+    [['--provisioning-delay', 'soon'], 'a number with ms, s, m, h or d'],
+    [['--provisioning-delay', '2h'], 'from 0 to 3600000'],
+  ])('does not take %j, and says what it takes', async (words, sentence) => {
+    const { stderr, code } = await runCommand(['serve', ...free, ...words]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(sentence);
   });
 });
 

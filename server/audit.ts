@@ -1,7 +1,8 @@
-/** The entries of the audit log: who did what to what, in the contract's vocabulary. Spec: AuditLog entry */
+/** The entries of the audit log: who did what to what. Spec: AuditLog entry */
 import type { AuditLog } from '../fixtures/contract/resources.ts';
-import type { AuditAction } from '../fixtures/contract/vocabulary.ts';
+import type { AuditAction, WideAuditAction } from '../fixtures/contract/vocabulary.ts';
 import type { RequestContext } from './http/endpoint.ts';
+import type { Settings } from './settings.ts';
 
 type Actor = AuditLog['actor'];
 type AuditedObject = AuditLog['object'];
@@ -25,6 +26,16 @@ export function deviceObject(device: { id: string; identity: string }): AuditedO
   };
 }
 
+/** A user as object. */
+export function userObject(user: { id: string; email: string }): AuditedObject {
+  return { id: user.id, type: 'user', user: { email: user.email } };
+}
+
+/** A tenant as object; what belongs to all of it, such as a role, is audited as a change of it. */
+export function tenantObject({ id, name }: { id: string; name: string }): AuditedObject {
+  return { id, type: 'tenant', tenant: { id, name } };
+}
+
 /** A deployment as object. */
 export function deploymentObject(deployment: {
   id: string;
@@ -41,13 +52,26 @@ export function deploymentObject(deployment: {
 /** What happened. */
 export interface AuditedAct {
   readonly actor: Actor;
+  /** In the contract's vocabulary. */
   readonly action: AuditAction;
+  /** In the field's wider one, where that has a word of its own for it. */
+  readonly wideAction?: WideAuditAction;
   readonly object: AuditedObject;
   /** What became different, for people. */
   readonly change?: string;
+  /** What else an entry in the field's vocabulary has otherwise. */
+  readonly wideEntry?: { readonly object?: AuditedObject; readonly change?: string };
 }
 
-/** Writes the entry before the answer goes out. */
-export function audit(context: Pick<RequestContext, 'store' | 'nowMs'>, act: AuditedAct): void {
-  context.store.auditLogs.append({ timeMs: context.nowMs, ...act });
+/** Where entries go, and in which vocabulary. */
+type AuditContext = Pick<RequestContext, 'store' | 'nowMs'> & {
+  readonly settings: Pick<Settings, 'variants'>;
+};
+
+/** Writes the entry before the answer goes out; the variant wide-audit-actions chooses the words. */
+export function audit({ store, nowMs, settings }: AuditContext, act: AuditedAct): void {
+  const { wideAction, wideEntry, ...entry } = act;
+  const isWide = settings.variants.has('wide-audit-actions');
+  const wide = isWide && { ...(wideAction && { action: wideAction }), ...wideEntry };
+  store.auditLogs.append({ timeMs: nowMs, ...entry, ...wide });
 }

@@ -52,12 +52,12 @@ describe('a log', () => {
 
 describe('a text from outside', () => {
   it.each([
-    ['line breaks', 'a\nb\rc', 'a\ufffdb\ufffdc'],
-    ['escape sequences', '\u001b[31mred', '\ufffd[31mred'],
-    ['a bell, a backspace and a NUL', '\u0007\b\0', '\ufffd\ufffd\ufffd'],
-    ['the control characters of Latin-1', '\u0085\u009b2J', '\ufffd\ufffd2J'],
-    ['a delete', 'a\u007f', 'a\ufffd'],
-  ])('loses its control characters: %s', (_, text, expected) => {
+    ['line breaks', 'a\nb\rc', 'a\\u{a}b\\u{d}c'],
+    ['escape sequences', '\u001b[31mred', '\\u{1b}[31mred'],
+    ['a bell, a backspace and a NUL', '\u0007\b\0', '\\u{7}\\u{8}\\u{0}'],
+    ['the control characters of Latin-1', '\u0085\u009b2J', '\\u{85}\\u{9b}2J'],
+    ['a delete', 'a\u007f', 'a\\u{7f}'],
+  ])('has its control characters spelled out: %s', (_, text, expected) => {
     openLog('info').info(text);
     expect(written.join('')).toBe(`[info] ${expected}\n`);
   });

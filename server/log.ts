@@ -1,5 +1,6 @@
-/** The server's log: one line for people on standard error; text from outside loses its control characters. */
+/** The server's log: one line for people on standard error; text from outside has its control characters spelled out. */
 import { type ConsolaInstance, createConsola } from 'consola/basic';
+import { printable } from '../fixtures/printable.ts';
 import type { LogLevel } from './settings.ts';
 
 const consolaLevels: Record<LogLevel, number> = {
@@ -9,6 +10,8 @@ const consolaLevels: Record<LogLevel, number> = {
   info: 3,
   debug: 4,
 };
+
+const LINE_MAX_CHARACTERS = 4096;
 
 /** Writes lines at a level; `debugOn` spares the hot path from building a line nobody reads. */
 export interface Log {
@@ -28,14 +31,14 @@ export function openLog(level: LogLevel): Log {
   });
   return {
     debugOn: level === 'debug',
-    debug: (line) => sink.debug(printable(line)),
-    info: (line) => sink.info(printable(line)),
-    warn: (line) => sink.warn(printable(line)),
-    error: (line, cause) => sink.error(printable(line), ...(cause === undefined ? [] : [cause])),
+    debug: (line) => sink.debug(shown(line)),
+    info: (line) => sink.info(shown(line)),
+    warn: (line) => sink.warn(shown(line)),
+    error: (line, cause) => sink.error(shown(line), ...(cause === undefined ? [] : [cause])),
   };
 }
 
-/** The text without control characters, so that no device can move the reader's cursor. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '\u{FFFD}');
+/** One line, so that no device can move the reader's cursor or forge a line. */
+function shown(line: string): string {
+  return printable(line, LINE_MAX_CHARACTERS);
 }

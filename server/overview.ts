@@ -30,7 +30,9 @@ export function overviewSource(store: Store, activity: ActivityFeed): ControlSou
 }
 
 function countDevices(store: Store): Partial<Record<DeviceStatus, number>> {
-  return Object.fromEntries(deviceStatuses.map((status) => [status, store.devices.count(status)]));
+  return Object.fromEntries(
+    deviceStatuses.map((status) => [status, store.devices.count({ status: [status] })]),
+  );
 }
 
 function deviceOverview(store: Store, device: StoredDevice): DeviceOverview {

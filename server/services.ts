@@ -2,21 +2,23 @@
 import type { Clock } from '../fixtures/clock.ts';
 import type { VendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
+import type { DeviceSockets } from './connect/device-sockets.ts';
 import type { LinkSigner } from './crypto/link-signature.ts';
 import type { TokenIssuer } from './crypto/tokens.ts';
-import type { DeviceSockets } from './device-sockets.ts';
 import type { Log } from './log.ts';
+import type { Outbox } from './outbox.ts';
 import type { Settings } from './settings.ts';
-import type { Store } from './store/store.ts';
+import type { Tenants } from './tenants.ts';
 
 export interface Services {
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: Settings;
   readonly names: VendorNames;
-  readonly store: Store;
+  readonly tenants: Tenants;
   readonly tokens: TokenIssuer;
   readonly links: LinkSigner;
   readonly sockets: DeviceSockets;
+  readonly outbox: Outbox;
   readonly log: Log;
 }

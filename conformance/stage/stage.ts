@@ -11,7 +11,7 @@ import type { Random } from '../../fixtures/random.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import { bearer, Caller } from '../target/call.ts';
 import type { DeviceSocket } from '../target/device-socket.ts';
-import type { Session } from '../target/target.ts';
+import type { Answer, Session } from '../target/target.ts';
 import type { Operator } from './operator.ts';
 import { Ownership } from './ownership.ts';
 import type { SampleName } from './sample-artifacts.ts';
@@ -112,6 +112,12 @@ export class Stage {
     const socket = await this.session.openSocket(device.request('connect'));
     this.ownership.owns('socket', async () => socket.destroy());
     return socket;
+  }
+
+  /** The target's own time, milliseconds since the Unix epoch, as it says in Date; ours if it does not. */
+  serverNowMs({ headers }: Pick<Answer, 'headers'>): number {
+    const told = Date.parse(headers.date ?? '');
+    return Number.isNaN(told) ? this.clock.now() : told;
   }
 
   /** A name that only this run uses. */

@@ -2,7 +2,10 @@ import { get } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
+import { seededRandom } from '../../fixtures/random.ts';
 import { openLog } from '../log.ts';
+import { Outbox } from '../outbox.ts';
+import { Tenants } from '../tenants.ts';
 import { type RunningControl, startControl } from './control.ts';
 import type { ActivityEvent, ControlSource, DeploymentOverview, Overview } from './source.ts';
 
@@ -34,15 +37,26 @@ class QuietServer implements ControlSource {
 let source: QuietServer;
 let clock: ManualClock;
 let control: RunningControl;
+let tenants: Tenants;
+
+/** The listener of the test, at any free port unless one is given. */
+function start(port = 0): Promise<RunningControl> {
+  const random = seededRandom('control');
+  const rest = { outbox: new Outbox(random), log: openLog('silent'), clock };
+  return startControl({ host: '127.0.0.1', port, controlToken, source, tenants, ...rest });
+}
 
 beforeEach(async () => {
   source = new QuietServer();
   clock = new ManualClock(0);
-  const log = openLog('silent');
-  control = await startControl({ host: '127.0.0.1', port: 0, controlToken, source, log, clock });
+  tenants = await Tenants.open({ clock, random: seededRandom('control') });
+  control = await start();
 });
 
-afterEach(() => control.close());
+afterEach(async () => {
+  await control.close();
+  tenants.close();
+});
 
 async function ask(path: string, init?: RequestInit) {
   const answer = await fetch(control.url + path, init);
@@ -113,9 +127,7 @@ describe('paths and methods', () => {
 
   it('reports a busy port with its number', async () => {
     const port = Number(new URL(control.url).port);
-    const log = openLog('silent');
-    const second = startControl({ host: '127.0.0.1', port, controlToken, source, log, clock });
-    await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE', port });
+    await expect(start(port)).rejects.toMatchObject({ code: 'EADDRINUSE', port });
   });
 });
 

@@ -8,8 +8,13 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import type { Clock } from '../../fixtures/clock.ts';
 import { consoleAssets, readAsset } from '../console/assets.ts';
 import type { Log } from '../log.ts';
+import type { Outbox } from '../outbox.ts';
+import type { Tenants } from '../tenants.ts';
+import { faults, jsonBodies, mount, refuse } from './answers.ts';
 import { EventStreams } from './event-stream.ts';
+import { mountOutbox } from './outbox.ts';
 import { type ControlSource, type Overview, overviewMax } from './source.ts';
+import { mountTenants } from './tenants.ts';
 import { tokenCheck } from './token.ts';
 
 export interface ControlOptions {
@@ -19,6 +24,8 @@ export interface ControlOptions {
   /** The secret that callers must show as a Bearer token. */
   readonly controlToken: string;
   readonly source: ControlSource;
+  readonly tenants: Tenants;
+  readonly outbox: Outbox;
   readonly log: Log;
   readonly clock: Clock;
 }
@@ -77,46 +84,34 @@ function listening(server: Server, { host, port }: ControlOptions): Promise<void
   });
 }
 
-function controlApp({ controlToken, source, log }: ControlOptions, streams: EventStreams): Express {
+function controlApp(options: ControlOptions, streams: EventStreams): Express {
+  const { controlToken, source, log } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.use((_, response, next) => {
     response.set(pageHeaders);
     next();
   });
   for (const asset of consoleAssets) {
-    route(app, asset.path, async (_, response) => {
+    const send = async (_: Request, response: Response) =>
       response.type(asset.mediaType).send(await readAsset(asset));
-    });
+    mount(app, asset.path, { get: send });
   }
-  route(app, '/ready', (_, response) => response.json({ ready: true }));
-  app.use(requireToken(controlToken));
-  route(app, '/overview', (_, response) => response.json(bounded(source.overview())));
-  route(app, '/events', (request, response) => {
-    if (request.method === 'HEAD') refuse(response, 405, 'only GET reads the stream of events');
-    else if (streams.full) refuse(response, 503, 'too many readers of events; close one of them');
-    else streams.open(response);
-  });
+  mount(app, '/ready', { get: (_, response) => response.json({ ready: true }) });
+  app.use(requireToken(controlToken), jsonBodies());
+  const overview = (_: Request, response: Response) => response.json(bounded(source.overview()));
+  mount(app, '/overview', { get: overview });
+  mount(app, '/events', { get: (request, response) => openStream(streams, request, response) });
+  mountTenants(app, options.tenants);
+  mountOutbox(app, options.outbox);
   app.use((request, response) => refuse(response, 404, `there is nothing at ${request.path}`));
-  app.use((fault: unknown, _: Request, response: Response, next: NextFunction) => {
-    log.error('the control listener failed', fault);
-    if (response.headersSent) next(fault);
-    else refuse(response, 500, 'internal error');
-  });
+  app.use(faults(log));
   return app;
 }
 
-type Handler = (request: Request, response: Response) => unknown;
-
-/** Mounts a path that can only be read. */
-function route(app: Express, path: string, handler: Handler): void {
-  const handlers = app.route(path);
-  handlers.get(async (request, response) => {
-    await handler(request, response);
-  });
-  handlers.all((request, response) => {
-    response.set('Allow', 'GET, HEAD');
-    refuse(response, 405, `${request.method} is not possible at ${path}, only GET is`);
-  });
+function openStream(streams: EventStreams, request: Request, response: Response): void {
+  if (request.method === 'HEAD') refuse(response, 405, 'only GET reads the stream of events');
+  else if (streams.full) refuse(response, 503, 'too many readers of events; close one of them');
+  else streams.open(response);
 }
 
 function requireToken(controlToken: string) {
@@ -129,10 +124,6 @@ function requireToken(controlToken: string) {
     response.set('WWW-Authenticate', 'Bearer realm="fleetbed control"');
     refuse(response, 401, 'the control token is missing or wrong; fleetbed serve prints it');
   };
-}
-
-function refuse(response: Response, status: number, error: string): void {
-  response.status(status).json({ error });
 }
 
 function bounded(overview: Overview): Overview {

@@ -12,7 +12,9 @@ export function hashPassword(password: string, random: Random): string {
   return `${salt.toString('hex')}:${derive(password, salt).toString('hex')}`;
 }
 
-export function passwordFits(password: string, stored: string): boolean {
+/** False too when nothing is stored: who was only invited has no password yet. */
+export function passwordFits(password: string, stored: string | undefined): boolean {
+  if (stored === undefined) return false;
   const [salt = '', hash = ''] = stored.split(':');
   return timingSafeEqual(Buffer.from(hash, 'hex'), derive(password, Buffer.from(salt, 'hex')));
 }

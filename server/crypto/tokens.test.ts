@@ -1,13 +1,19 @@
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
-import { createTokenIssuer, type TokenClaims } from './tokens.ts';
+import { newTokenKey, tokenAlgorithms } from './token-algorithms.ts';
+import { createTokenIssuer, type TokenClaims, type TokenIssuer } from './tokens.ts';
 
 const seed = 'tokens';
-const issuer = createTokenIssuer(seededRandom(seed));
+const issuer = await issuerOf(seed);
 const issuedAt = 1_795_262_400;
 const claims: TokenClaims = { kind: 'device', subject: 'd-1', id: 'a-1', expiresAt: issuedAt + 60 };
 const token = issuer.issue(claims, issuedAt);
+
+/** An issuer by Ed25519, whose key comes from the seed. */
+async function issuerOf(name: string): Promise<TokenIssuer> {
+  return createTokenIssuer(await newTokenKey(tokenAlgorithms.EdDSA, seededRandom(name)));
+}
 
 /** The issuer's own private key, made from the same seed. */
 function keyOfIssuer(): KeyObject {
@@ -59,12 +65,12 @@ describe('a token', () => {
     { kind: 'user', subject: 'u-1', id: 'l-1', expiresAt: issuedAt },
     { kind: 'user', subject: 'u-1', id: 'l-1' },
   ])('says what it was issued for: $kind', (given) => {
-    expect(issuer.read(issuer.issue(given, issuedAt))).toEqual(given);
+    expect(issuer.read(issuer.issue(given, issuedAt))).toEqual({ ...given, issuedAt });
   });
 
-  it('is the same for the same seed, and of no use elsewhere', () => {
-    expect(createTokenIssuer(seededRandom(seed)).read(token)).toEqual(claims);
-    const other = createTokenIssuer(seededRandom('other'));
+  it('is the same for the same seed, and of no use elsewhere', async () => {
+    expect((await issuerOf(seed)).read(token)).toEqual({ ...claims, issuedAt });
+    const other = await issuerOf('other');
     expect(other.read(token)).toEqual({ because: 'has a signature that does not verify' });
   });
 });

@@ -1,7 +1,6 @@
-/** Tokens of devices and users: JWTs signed with one Ed25519 key of this server. Spec: Authentication */
-import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+/** Tokens of devices and users: JWTs signed with one key of this server. Spec: Authentication */
 import * as v from 'valibot';
-import type { Random } from '../../fixtures/random.ts';
+import type { TokenKey } from './token-algorithms.ts';
 
 type TokenKind = 'device' | 'user';
 
@@ -12,8 +11,15 @@ export interface TokenClaims {
   readonly subject: string;
   /** Authentication set id, or the id of the login. */
   readonly id: string;
+  readonly tenantId?: string;
   /** Seconds since the Unix epoch; absent in a token without end. */
   readonly expiresAt?: number;
+}
+
+/** What a token of ours says when it is read. */
+export interface ReadClaims extends TokenClaims {
+  /** Seconds since the Unix epoch. */
+  readonly issuedAt: number;
 }
 
 /** Why a text is no token of ours. */
@@ -24,31 +30,27 @@ interface InvalidToken {
 export interface TokenIssuer {
   issue(claims: TokenClaims, issuedAt: number): string;
   /** Checks form, algorithm and signature; not the time. */
-  read(token: string): TokenClaims | InvalidToken;
+  read(token: string): ReadClaims | InvalidToken;
 }
 
-const header = base64url(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' }));
 const issuer = 'fleetbed';
 const payloadShape = v.object({
   jti: v.string(),
   sub: v.string(),
+  iat: v.number(),
   exp: v.optional(v.number()),
   'svc.device': v.optional(v.boolean()),
   'svc.user': v.optional(v.boolean()),
+  'svc.tenant': v.optional(v.string()),
 });
 
-/** PKCS#8 wrapping of a raw Ed25519 seed (RFC 8410). */
-const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
-
 /** An issuer with a key of its own. */
-export function createTokenIssuer(random: Random): TokenIssuer {
-  const der = Buffer.concat([pkcs8Prefix, random.bytes(32)]);
-  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const publicKey = createPublicKey(privateKey);
+export function createTokenIssuer(key: TokenKey): TokenIssuer {
+  const header = base64url(JSON.stringify({ alg: key.algorithm.name, typ: 'JWT' }));
   return {
     issue: (claims, issuedAt) => {
       const signed = `${header}.${base64url(payloadOf(claims, issuedAt))}`;
-      return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
+      return `${signed}.${key.sign(signed).toString('base64url')}`;
     },
     read: (token) => {
       const [head, payload, signature, ...rest] = token.split('.');
@@ -57,11 +59,10 @@ export function createTokenIssuer(random: Random): TokenIssuer {
       }
       // The algorithm is pinned: whatever else a header asks for was not issued here.
       if (head !== header) return { because: 'was not issued by this server' };
-      const signed = Buffer.from(`${head}.${payload}`);
       const raw = Buffer.from(signature, 'base64url');
       // The decoder overlooks stray characters; a token altered by one is not ours any more.
       const isExact = raw.toString('base64url') === signature;
-      if (!isExact || !verify(null, signed, publicKey, raw)) {
+      if (!isExact || !key.verifies(`${head}.${payload}`, raw)) {
         return { because: 'has a signature that does not verify' };
       }
       return claimsOf(payload);
@@ -69,7 +70,10 @@ export function createTokenIssuer(random: Random): TokenIssuer {
   };
 }
 
-function payloadOf({ kind, subject, id, expiresAt }: TokenClaims, issuedAt: number): string {
+function payloadOf(
+  { kind, subject, id, tenantId, expiresAt }: TokenClaims,
+  issuedAt: number,
+): string {
   return JSON.stringify({
     jti: id,
     sub: subject,
@@ -77,20 +81,23 @@ function payloadOf({ kind, subject, id, expiresAt }: TokenClaims, issuedAt: numb
     iat: issuedAt,
     ...(expiresAt !== undefined && { exp: expiresAt }),
     [`svc.${kind}`]: true,
+    ...(tenantId !== undefined && { 'svc.tenant': tenantId }),
   });
 }
 
-function claimsOf(payload: string): TokenClaims | InvalidToken {
+function claimsOf(payload: string): ReadClaims | InvalidToken {
   const claims = v.safeParse(
     payloadShape,
     JSON.parse(Buffer.from(payload, 'base64url').toString()),
   );
   if (!claims.success) return { because: 'lacks claims' };
-  const { jti, sub, exp, 'svc.device': device } = claims.output;
+  const { jti, sub, iat, exp, 'svc.device': device, 'svc.tenant': tenantId } = claims.output;
   return {
     kind: device ? 'device' : 'user',
     subject: sub,
     id: jti,
+    issuedAt: iat,
+    ...(tenantId !== undefined && { tenantId }),
     ...(exp !== undefined && { expiresAt: exp }),
   };
 }

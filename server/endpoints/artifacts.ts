@@ -1,30 +1,29 @@
 /** Artifacts as devices see them, and links to their files. Spec: Device deployments v1 */
 import { limits } from '../../fixtures/contract/limits.ts';
-import { storageOperations } from '../../fixtures/contract/management/storage.ts';
-import { pathOf } from '../../fixtures/contract/operation.ts';
 import { artifactMediaType } from '../../fixtures/contract/operations.ts';
+import { artifactView } from '../deprecated-fields.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
-import { makeLink } from '../http/links.ts';
+import { artifactLink } from '../http/links.ts';
 import { refuse } from '../http/refusal.ts';
 
 const noSuchArtifact = refuse.notFound('there is no artifact of this id');
 
-export const listArtifacts = defineEndpoint('list-artifacts', ({ query }, { store }) => {
-  const filter = { release: query.release_name, deviceType: query.device_type };
+export const listArtifacts = defineEndpoint('list-artifacts', ({ query }, { store, nowMs }) => {
+  const deviceType = { how: 'exact', text: query.device_type } as const;
+  const filter = { release: query.release_name, deviceType };
   const found = store.artifacts.list(filter, { page: 1, perPage: limits.artifactListMax });
-  return { status: 200, body: found.map(({ artifact }) => artifact) };
+  return { status: 200, body: found.map(({ artifact }) => artifactView(artifact, nowMs)) };
 });
 
-export const getArtifact = defineEndpoint('get-artifact', ({ parameters }, { store }) => {
+export const getArtifact = defineEndpoint('get-artifact', ({ parameters }, { store, nowMs }) => {
   const found = store.artifacts.find(parameters.id);
-  return found ? { status: 200, body: found.artifact } : noSuchArtifact;
+  return found ? { status: 200, body: artifactView(found.artifact, nowMs) } : noSuchArtifact;
 });
 
 export const getArtifactLink = defineEndpoint('get-artifact-link', ({ parameters }, context) => {
   const found = context.store.artifacts.find(parameters.id);
   if (!found) return noSuchArtifact;
-  const path = pathOf(storageOperations['download-artifact'], { id: found.artifact.id });
-  return { status: 200, body: makeLink(context, path) };
+  return { status: 200, body: artifactLink(context, found.artifact.id) };
 });
 
 /** The file behind a signed link. Spec: GET /artifacts/{id}/download */

@@ -45,6 +45,7 @@ describe('the answer to an accepted device', () => {
       iat: now,
       exp: now + week,
       'svc.device': true,
+      'svc.tenant': expect.stringMatching(uuid),
     });
     expect(device.id).toMatch(uuid);
     expect(device.authSetId).toMatch(uuid);

@@ -3,8 +3,9 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import { audit, deviceActor, deviceObject } from '../audit.ts';
 import { signatureFits } from '../crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../crypto/public-key.ts';
+import { hasRoomFor } from '../device-limit.ts';
 import { defineEndpoint, type RequestContext } from '../http/endpoint.ts';
-import { refuse } from '../http/refusal.ts';
+import { Refusal, refuse } from '../http/refusal.ts';
 import { type AuthOutcome, type AuthSituation, authOutcomes } from '../rules/authentication.ts';
 import { readIdentity } from '../rules/identity.ts';
 import type { StoredAuthSet, StoredDevice } from '../store/devices.ts';
@@ -22,8 +23,26 @@ export const postAuthRequest = defineEndpoint('post-auth-request', ({ body }, co
   if (!signatureFits(context.rawBody, key, given)) {
     return refuse.unauthorized('signature verification failed');
   }
-  return decide(context, { identity: identity.canonical, key, externalId: body.external_id });
+  const tenant = tenantOf(context, body.tenant_token);
+  if (tenant instanceof Refusal) return tenant;
+  const proven = { identity: identity.canonical, key, externalId: body.external_id };
+  return tenant.store.atomically(() => decide(context.within(tenant), proven));
 });
+
+/** The tenant that a device says it belongs to; the first one when it names none. */
+function tenantOf({ tenants, settings }: RequestContext, token: string | undefined) {
+  const ignored = token === undefined || token === '' || settings.variants.has('open-source');
+  const tenant = ignored ? tenants.first : tenants.findByToken(token);
+  if (!tenant) {
+    return refuse.unauthorized(
+      'the tenant_token is unknown; leave it out, or take it from the tenant',
+    );
+  }
+  if (tenant.status === 'suspended') {
+    return refuse.forbidden("Account suspended: the tenant's devices are not let in");
+  }
+  return tenant;
+}
 
 /** An identity and a key that have been proven to belong together. */
 interface ProvenDevice {
@@ -36,41 +55,48 @@ function decide(context: RequestContext, proven: ProvenDevice) {
   const { devices } = context.store;
   const known = devices.findByIdentity(proven.identity);
   const set = known && devices.findAuthSet(known.id, proven.key.pem);
-  const outcome = authOutcomes[set?.status ?? situationOfNewKey(context, known)];
+  const outcome = authOutcomes[situationOf(context, { known, set })];
   const recorded = carryOut(context, outcome, { proven, known, set });
   // A key that nobody has accepted yet must not rename a device that works.
   if (recorded && proven.externalId && (outcome.granted || known?.status !== 'accepted')) {
     devices.recordExternalId(recorded.deviceId, proven.externalId);
   }
   if (!recorded || !outcome.granted) {
-    return refuse.unauthorized(`device not authorized: ${reasonOf(outcome, context)}`);
+    return refuse.unauthorized(`device not authorized: ${reasonOf(outcome, recorded, context)}`);
   }
   return { status: 200, body: issueToken(context, recorded) } as const;
 }
 
-function reasonOf({ effect, because }: AuthOutcome, { settings }: RequestContext): string {
-  const isRecorded = effect === 'record-device' || effect === 'record-key';
-  if (!isRecorded || !settings.autoAccept) return because;
+function reasonOf(
+  { because }: AuthOutcome,
+  recorded: StoredAuthSet | undefined,
+  { store }: RequestContext,
+): string {
+  const isAccepted = recorded && store.devices.acceptedDevice(recorded.id);
+  if (!isAccepted) return because;
   return 'a first request is always refused; this server has accepted the device by itself, ask again';
 }
 
-function situationOfNewKey(
-  { store }: RequestContext,
-  known: StoredDevice | undefined,
-): AuthSituation {
+/** What is known of the identity and of the key; each may be new. */
+interface Known {
+  readonly known: StoredDevice | undefined;
+  readonly set: StoredAuthSet | undefined;
+}
+
+function situationOf(context: RequestContext, { known, set }: Known): AuthSituation {
   if (!known) return 'unknown-device';
-  const count = store.devices.authSets(known.id).length;
-  return count < limits.authSetsMax ? 'unknown-key' : 'too-many-keys';
+  if (!set) {
+    const count = context.store.devices.authSets(known.id).length;
+    return count < limits.authSetsMax ? 'unknown-key' : 'too-many-keys';
+  }
+  const isBarred = set.status === 'preauthorized' && !hasRoomFor(context, known);
+  return isBarred ? 'limit-reached' : set.status;
 }
 
 function carryOut(
   context: RequestContext,
   { effect }: AuthOutcome,
-  {
-    proven,
-    known,
-    set,
-  }: { proven: ProvenDevice; known?: StoredDevice | undefined; set?: StoredAuthSet | undefined },
+  { proven, known, set }: Known & { readonly proven: ProvenDevice },
 ): StoredAuthSet | undefined {
   const { devices } = context.store;
   if (set && known) {
@@ -80,7 +106,9 @@ function carryOut(
   if (effect === 'none') return undefined;
   const recorded = record(context, proven, known);
   // The first request is refused all the same: auto-accept acts right after it.
-  if (context.settings.autoAccept) devices.setAuthSetStatus(recorded, 'accepted', context.nowMs);
+  if (context.settings.autoAccept && hasRoomFor(context, known)) {
+    devices.setAuthSetStatus(recorded, 'accepted', context.nowMs);
+  }
   return recorded;
 }
 
@@ -126,11 +154,22 @@ function record(
     publicKeyPem: key.pem,
     status: 'pending',
     createdMs: nowMs,
+    tokensFromSeconds: 0,
   };
 }
 
-function issueToken({ tokens, settings, nowMs }: RequestContext, set: StoredAuthSet): string {
-  const issuedAt = Math.floor(nowMs / 1000);
+function issueToken(
+  { tokens, tenant, settings, nowMs }: RequestContext,
+  set: StoredAuthSet,
+): string {
+  // A token of the second of its revocation would be the revoked one again.
+  const issuedAt = Math.max(Math.floor(nowMs / 1000), set.tokensFromSeconds);
   const expiresAt = issuedAt + settings.tokenLifetimeSeconds;
-  return tokens.issue({ kind: 'device', subject: set.deviceId, id: set.id, expiresAt }, issuedAt);
+  const claims = {
+    kind: 'device',
+    subject: set.deviceId,
+    id: set.id,
+    tenantId: tenant.id,
+  } as const;
+  return tokens.issue({ ...claims, expiresAt }, issuedAt);
 }

@@ -6,6 +6,7 @@ import { readArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { fetchFile } from '../testing/test-artifacts.ts';
 import { board, doors, instructionsIn, report, statusOf } from '../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { connectPeer } from '../testing/test-peer.ts';
 import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
 
 const lifetimeSeconds = 900;
@@ -102,7 +103,25 @@ describe('deploying the settings of a device', () => {
     expect((await doors['POST v2'](server, device.token, changed)).status).toBe(409);
   });
 
-  it.each([[], 'x', null, { retries: -1 }, { retries: 1.5 }, { retries: 'one' }])(
+  it('is offered again to a device that fails, as often as was asked for', async () => {
+    await set({ timezone: 'UTC' });
+    const call = { token: server.adminToken, parameters: { id: device.id }, json: { retries: 1 } };
+    const reply = await server.call('deploy-configuration', call);
+    const { deployment_id: id } = reply.json<{ deployment_id: string }>();
+    for (const expected of [200, 200, 204]) {
+      expect((await doors['POST v1'](server, device.token, board)).status).toBe(expected);
+      if (expected === 200) await report(server, device, { id, status: 'failure' });
+    }
+  });
+
+  it('tells a connected device to look for it at once', async () => {
+    const peer = await connectPeer(server, device);
+    await deploySettings();
+    expect(await peer.next()).toMatchObject({ typ: 'check-update' });
+    peer.socket.terminate();
+  });
+
+  it.each([[], 'x', null, ...[-1, 1.5, 101, 'one', null].map((retries) => ({ retries }))])(
     'is 400 with the body %j',
     async (json) => {
       const call = { token: server.adminToken, parameters: { id: device.id }, json };

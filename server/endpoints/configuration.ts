@@ -1,32 +1,69 @@
 /** A device's settings, and their delivery as an artifact. Spec: Device configuration */
 import { writeArtifact } from '../../fixtures/formats/mender-artifact.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
+import { type CallingDevice, defineEndpoint, type RequestContext } from '../http/endpoint.ts';
 import { refuse } from '../http/refusal.ts';
-import { mergeSettings } from '../rules/configuration.ts';
+import { keepSettings, mergeSettings, type Settings } from '../rules/configuration.ts';
+import { isProvisioned } from '../rules/provisioning.ts';
+import type { StoredConfiguration } from '../store/configurations.ts';
 
-export const getConfiguration = defineEndpoint('get-configuration', (_input, { store, device }) => {
-  return { status: 200, body: { ...store.configurations.find(device.id)?.configured } };
+type DeviceContext = RequestContext & { readonly device: CallingDevice };
+
+export const getConfiguration = defineEndpoint('get-configuration', (_input, context) => {
+  const stored = context.store.configurations.find(context.device.id);
+  if (!stored && !hasRecord(context)) {
+    return refuse.notFound('the device has no configuration yet; ask again in a moment');
+  }
+  return { status: 200, body: { ...stored?.configured } };
 });
 
-export const putConfiguration = defineEndpoint(
-  'put-configuration',
-  ({ body }, { store, device, nowMs }) => {
-    if (!body) return { status: 204 };
-    const current = store.configurations.find(device.id);
-    const configured = mergeSettings(current?.configured ?? {}, body);
-    if ('because' in configured) return refuse.malformed(`body: ${configured.because}`);
-    const reported = mergeSettings(current?.reported ?? {}, body);
-    if ('because' in reported) return refuse.malformed(`body: ${reported.because}`);
-    store.configurations.save(device.id, {
-      ...current,
-      configured: configured.settings,
-      reported: reported.settings,
-      updatedMs: nowMs,
-      reportedMs: nowMs,
-    });
-    return { status: 204 };
-  },
-);
+/** Only under asynchronous-provisioning can the record of an accepted device be missing. */
+function hasRecord({ store, device, settings, nowMs }: DeviceContext): boolean {
+  return isProvisioned(store.devices.find(device.id) ?? {}, settings, nowMs);
+}
+
+export const putConfiguration = defineEndpoint('put-configuration', ({ body }, context) => {
+  if (!body) return { status: 204 };
+  const { store, device, settings } = context;
+  const current = store.configurations.find(device.id);
+  const isSplit = settings.variants.has('split-configuration');
+  const told = isSplit ? reported(context, current, body) : both(context, current, body);
+  if ('because' in told) return refuse.malformed(`body: ${told.because}`);
+  store.configurations.save(device.id, told);
+  return { status: 204 };
+});
+
+type Told = StoredConfiguration | { readonly because: string };
+
+/** The contract's one store, which the device writes too. */
+function both(
+  { nowMs }: DeviceContext,
+  current: StoredConfiguration | undefined,
+  change: Settings,
+): Told {
+  const configured = mergeSettings(current?.configured ?? {}, change);
+  if ('because' in configured) return configured;
+  const reported = mergeSettings(current?.reported ?? {}, change);
+  if ('because' in reported) return reported;
+  return {
+    ...current,
+    configured: configured.settings,
+    reported: reported.settings,
+    updatedMs: nowMs,
+    reportedMs: nowMs,
+  };
+}
+
+/** The variant split-configuration: what the device uses stands apart from what users want. */
+function reported(
+  { nowMs }: DeviceContext,
+  current: StoredConfiguration | undefined,
+  given: Settings,
+): Told {
+  const kept = keepSettings(given);
+  if ('because' in kept) return kept;
+  const users = current ?? { configured: {}, updatedMs: nowMs };
+  return { ...users, reported: kept.settings, reportedMs: nowMs };
+}
 
 /** The artifact of a configuration deployment, made when it is fetched. */
 export const downloadConfiguration = defineEndpoint(

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
@@ -210,11 +209,5 @@ describe('an upgrade anywhere else', () => {
     const reply = await shakeHands(server, { path, headers });
     expect([reply.status, reply.body]).toEqual([200, '{}']);
     expect((await shakeHands(server, { path })).status).toBe(401);
-  });
-
-  it('of the connection that users would open is 404: there is none here', async () => {
-    const path = `${managementOperations['get-connection'].path.replace('{id}', device.id)}/connect`;
-    const headers = { Authorization: `Bearer ${server.adminToken}` };
-    await expectRefused(await shakeHands(server, { path, headers }), 404);
   });
 });

@@ -37,6 +37,7 @@ const tokens: Record<Authorization, () => { token?: string }> = {
   basic: () => ({}),
   signature: () => ({}),
   link: () => ({}),
+  secret: () => ({}),
 };
 
 const words = [
@@ -147,6 +148,19 @@ const goodBodies = {
   },
   'preauthorize-device': { identity_data: { mac: 'x' }, pubkey: 'x', force: true },
   'abort-deployment': { status: 'aborted' },
+  'create-group-deployment': {
+    name: 'x',
+    artifact_name: 'release-1',
+    retries: 1,
+    max_devices: 1,
+    phases: [{ batch_size: 100, start_ts: '2026-11-21T12:00:00Z' }],
+    autogenerate_delta: true,
+  },
+  'update-deployment': { update_control_map: { priority: 1 } },
+  'list-deployment-statistics': { deployment_ids: ['11111111-2222-4333-8444-555555555555'] },
+  'update-artifact': { description: 'x' },
+  'update-release': { notes: 'x' },
+  'put-release-tags': ['x'],
 } as const satisfies Partial<Record<OperationId, object>>;
 
 /** Never a fault of the server, and every refusal with the Error body. */
@@ -161,7 +175,12 @@ function expectOrderly(reply: Reply): void {
 }
 
 describe('whatever a caller with a good token sends', () => {
-  it.each(Object.keys(rows) as OperationId[])('%s answers in order', async (operation) => {
+  // A logout would end the session that everything else uses; an answer to HEAD has no body.
+  const asked = (Object.keys(rows) as OperationId[]).filter(
+    (id) => id !== 'logout' && (rows[id] as Operation).method !== 'HEAD',
+  );
+
+  it.each(asked)('%s answers in order', async (operation) => {
     const { method, authorization } = rows[operation] as Operation;
     const property = fc.asyncProperty(request, async (sent) => {
       // A lone half of a pair cannot be written into a path.

@@ -225,10 +225,10 @@ describe('a deployment older than the last one that the device finished', () => 
   afterAll(() => store.close());
 
   it('is passed over; the newer one waits', () => {
-    expect(store.parts.findWaiting('device')?.deployment.id).toBe('newer');
+    expect(store.parts.findWaiting('device', 3)?.deployment.id).toBe('newer');
   });
 
   it('still waits for a device that has finished nothing', () => {
-    expect(store.parts.findWaiting('other')?.deployment.id).toBe('older');
+    expect(store.parts.findWaiting('other', 3)?.deployment.id).toBe('older');
   });
 });

@@ -1,18 +1,17 @@
 /** Three doors to the next deployment, and one rule behind them. Spec: Device deployments v1, v2 */
 
-import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { DeploymentInstructionsV1 } from '../../fixtures/contract/resources.ts';
-import { type CallingDevice, defineEndpoint, type RequestContext } from '../http/endpoint.ts';
-import { type Link, makeLink } from '../http/links.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { artifactLink, type Link, makeLink } from '../http/links.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
 import { controlMapOf } from '../rules/control-map.ts';
 import { decideNext, type NextRequest, requestText } from '../rules/next-deployment.ts';
 import type { StoredArtifact } from '../store/artifacts.ts';
-import type { StoredPart } from '../store/deployment-devices.ts';
-
-type DeviceContext = RequestContext & { readonly device: CallingDevice };
+import type { StoredPart } from '../store/part-rows.ts';
+import { beginDeltaJob } from './delta-job.ts';
+import { type DeviceContext, partToServe } from './part-to-serve.ts';
 
 export const getNextDeployment = defineEndpoint('get-next-deployment', ({ query }, context) => {
   const served = serveNext(context, nextRequest({ ...query }));
@@ -31,12 +30,15 @@ export const postNextDeploymentV2 = defineEndpoint(
     if (served instanceof Refusal) return served;
     if (!served) return { status: 204 };
     const map = takesControlMap ? controlMapOf(served.part.deployment) : undefined;
+    const mapField = map && { update_control_map: map };
+    const isMapOnTop = context.settings.variants.has('top-level-control-map');
     const { id: _v1Only, ...artifact } = served.artifact;
     return {
       status: 200,
       body: {
         id: served.part.deployment.id,
-        artifact: { ...artifact, ...(map && { update_control_map: map }) },
+        ...(isMapOnTop && mapField),
+        artifact: { ...artifact, ...mapField },
       },
     };
   },
@@ -66,21 +68,18 @@ function answerV1(served: Served | Refusal | undefined) {
 
 /** What the device is served; nothing when there is no update for it. */
 function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | undefined {
-  const { parts, artifacts } = context.store;
-  const { id: deviceId } = context.device;
+  const { store, device } = context;
   if (halfSurrogate.test(request.deviceType)) {
     return refuse.malformed('device_type: holds half a surrogate pair, which no link can carry');
   }
-  if (!parts.mayHaveWork(deviceId)) return undefined;
-  const part = parts.findActive(deviceId) ?? parts.findWaiting(deviceId);
-  if (!part) {
-    parts.expectNothing(deviceId);
-    return undefined;
-  }
-  const release = part.deployment.configuration
-    ? []
-    : artifacts.findByName(part.deployment.artifactName);
-  return context.store.atomically(() => settle(context, request, { part, release }));
+  if (!store.parts.mayHaveWork(device.id)) return undefined;
+  return store.atomically(() => {
+    const part = partToServe(context);
+    if (!part) return undefined;
+    const { configuration, artifactName } = part.deployment;
+    const release = configuration ? [] : store.artifacts.findByName(artifactName);
+    return settle(context, request, { part, release });
+  });
 }
 
 function settle(
@@ -98,13 +97,13 @@ function settle(
     );
   }
   const artifactId = 'artifactId' in decided ? decided.artifactId : undefined;
-  if (part.offeredMs === undefined || part.artifactId !== artifactId) {
+  if (part.request === undefined || part.artifactId !== artifactId) {
     const offer = { request: requestText(request), nowMs };
     parts.offer(part, { ...offer, ...(artifactId !== undefined && { artifactId }) });
   }
   if (decided.decision === 'no-artifact') parts.settle(part, 'noartifact', nowMs);
   else if (decided.decision === 'already-installed') parts.settle(part, 'already-installed', nowMs);
-  else return { part, artifact: instructed(context, request, { part, release, artifactId }) };
+  else return instructed(context, request, { part, release, artifactId });
   return undefined;
 }
 
@@ -116,22 +115,24 @@ function instructed(
     release,
     artifactId,
   }: { part: StoredPart; release: readonly StoredArtifact[]; artifactId: string | undefined },
-): Served['artifact'] {
+): Served {
   const { deployment, deviceId } = part;
   const chosen = release.find(({ artifact }) => artifact.id === artifactId)?.artifact;
-  const path = chosen
-    ? pathOf(storageOperations['download-artifact'], { id: chosen.id })
-    : pathOf(operations['download-configuration'], {
-        deployment_id: deployment.id,
-        device_type: request.deviceType,
-        device_id: deviceId,
-      });
-  return {
+  const configurationPath = pathOf(operations['download-configuration'], {
+    deployment_id: deployment.id,
+    device_type: request.deviceType,
+    device_id: deviceId,
+  });
+  if (chosen && part.request === undefined) {
+    beginDeltaJob(context, request, { deployment, target: chosen });
+  }
+  const artifact = {
     id: chosen?.id ?? `${deployment.id}${deviceId}`,
     artifact_name: deployment.artifactName,
-    source: makeLink(context, path),
+    source: chosen ? artifactLink(context, chosen.id) : makeLink(context, configurationPath),
     device_types_compatible: chosen?.device_types_compatible ?? [request.deviceType],
   };
+  return { part, artifact };
 }
 
 function servable({ status, request, artifactId, deployment }: StoredPart) {

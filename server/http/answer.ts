@@ -1,4 +1,5 @@
 /** Writes answers; the one place that knows how bodies, errors and common headers look on the wire. */
+import { type Clock, systemClock } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Success } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
@@ -6,17 +7,26 @@ import { sendFile } from './file-body.ts';
 import type { Refusal } from './refusal.ts';
 
 type HeaderValue = string | readonly string[];
+type Parts = Iterable<string> | AsyncIterable<Uint8Array>;
 
 /** Media type of every JSON answer. */
 export const jsonType = 'application/json; charset=utf-8';
-const corsExposed = 'Link, X-Total-Count, Retry-After, Content-Disposition, Content-Range';
+const corsExposed =
+  'Link, X-Total-Count, Retry-After, Content-Disposition, Content-Range, Deprecation, Sunset';
+
+/** Why an answer that has begun is not finished; the caller sees its connection end. */
+export class AnswerCutOff extends Error {
+  override readonly name = 'AnswerCutOff';
+}
 
 /** Writes answers under a vendor prefix. */
 export class AnswerWriter {
   readonly #names: VendorNames;
+  readonly #clock: Clock;
 
-  constructor(names: VendorNames) {
+  constructor(names: VendorNames, clock: Clock) {
     this.#names = names;
+    this.#clock = clock;
   }
 
   /**
@@ -39,7 +49,7 @@ export class AnswerWriter {
       this.#write(exchange, status, headers, body);
     } else {
       headers.push(['Content-Type', mediaType]);
-      return this.#stream(exchange, status, { headers, parts: body as Iterable<string> });
+      return this.#stream(exchange, status, { headers, parts: body as Parts });
     }
     return undefined;
   }
@@ -84,9 +94,12 @@ export class AnswerWriter {
     const { response } = exchange;
     const flat: HeaderValue[] = [this.#names.requestId, exchange.requestId];
     for (const [name, value] of headers) flat.push(name, value);
-    for (const [name, value] of this.#crossOrigin(exchange)) flat.push(name, value);
+    for (const [name, value] of this.#common(exchange)) flat.push(name, value);
     if (body !== undefined) flat.push('Content-Length', String(Buffer.byteLength(body)));
-    else if (status !== 204 && status !== 304) flat.push('Content-Length', '0');
+    // A HEAD tells of what a GET would bring, whose length is not known here.
+    else if (status !== 204 && status !== 304 && exchange.request.method !== 'HEAD') {
+      flat.push('Content-Length', '0');
+    }
     response.writeHead(status, flat as string[]);
     response.end(body);
   }
@@ -95,23 +108,33 @@ export class AnswerWriter {
     const { response } = exchange;
     response.setHeader(this.#names.requestId, exchange.requestId);
     for (const [name, value] of headers) response.setHeader(name, value);
-    for (const [name, value] of this.#crossOrigin(exchange)) response.setHeader(name, value);
+    for (const [name, value] of this.#common(exchange)) response.appendHeader(name, value);
   }
 
   /** Streams text in chunks, waiting whenever the reader is slower than we are. */
   async #stream(
     exchange: Exchange,
     status: number,
-    { headers, parts }: { headers: [string, HeaderValue][]; parts: Iterable<string> },
+    { headers, parts }: { headers: [string, HeaderValue][]; parts: Parts },
   ): Promise<void> {
     const { response } = exchange;
     this.#applyHeaders(exchange, headers);
     response.writeHead(status);
-    for (const part of parts) {
+    for await (const part of parts) {
       if (response.destroyed) return;
       if (!response.write(part)) await drained(response);
     }
     response.end();
+  }
+
+  /** What every answer of this exchange carries beside its own headers. */
+  #common(exchange: Exchange): readonly (readonly [string, string])[] {
+    const { notices } = exchange;
+    const crossOrigin = this.#crossOrigin(exchange);
+    // Node writes the machine's time by itself; any other time is ours to tell.
+    if (this.#clock === systemClock) return notices ? [...notices, ...crossOrigin] : crossOrigin;
+    const date = ['Date', new Date(this.#clock.now()).toUTCString()] as const;
+    return [date, ...(notices ?? []), ...crossOrigin];
   }
 
   /** What lets a page of another origin read the answer; only such a page names its origin. */

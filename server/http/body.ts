@@ -34,15 +34,20 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<B
   });
 }
 
-/** Nothing when the media type is the expected one; 400 when missing or malformed, else 415. */
-export function checkMediaType(request: IncomingMessage, expected: string): Refusal | undefined {
+/** Nothing when the media type is an expected one; 400 when missing or malformed, else 415. */
+export function checkMediaType(
+  request: IncomingMessage,
+  expected: string | readonly string[],
+): Refusal | undefined {
+  const types = typeof expected === 'string' ? [expected] : expected;
+  const wanted = types.join('" or "');
   const given = request.headers['content-type'];
   if (given === undefined) {
-    return refuse.malformed(`the Content-Type header is missing; send "${expected}"`);
+    return refuse.malformed(`the Content-Type header is missing; send "${wanted}"`);
   }
   const mediaType = mediaTypePattern.exec(given)?.[1]?.toLowerCase();
   if (mediaType === undefined) {
-    return refuse.malformed(`the Content-Type header is malformed; send "${expected}"`);
+    return refuse.malformed(`the Content-Type header is malformed; send "${wanted}"`);
   }
-  return mediaType === expected ? undefined : refuse.unsupportedMediaType(mediaType, expected);
+  return types.includes(mediaType) ? undefined : refuse.unsupportedMediaType(mediaType, wanted);
 }

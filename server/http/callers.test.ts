@@ -4,7 +4,12 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import { type AcceptedDevice, acceptedDevice, decide } from '../testing/test-device.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  decide,
+} from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 
 let server: TestServer;
@@ -53,7 +58,8 @@ describe('an operation for users', () => {
   it.each(idsOf('user'))("is 401 with a device's token: %s", async (_, method, path) => {
     const reply = await server.request(method, path, { token: device.token });
     expect(reply.status).toBe(401);
-    expect(reply.json().error).toBe("the token is a device's; this operation is for users");
+    if (method === 'HEAD') expect(reply.text).toBe('');
+    else expect(reply.json().error).toBe("the token is a device's; this operation is for users");
   });
 });
 
@@ -133,11 +139,14 @@ describe('a token whose device has lost its acceptance', () => {
     expect(reply.json().error).toBe('the device of this token is not accepted any more');
   });
 
-  it('works again once the device is accepted again', async () => {
+  it('stays 401 when the device is accepted again, which gets a new one', async () => {
     const back = await acceptedDevice(server, 'back');
     await decide(server, back, 'rejected');
     await decide(server, back, 'accepted');
-    expect(await rightsOf(back)).toBe(200);
+    expect(await rightsOf(back)).toBe(401);
+    server.clock.advance(1000);
+    const { text: token } = await authenticate(server, back);
+    expect(await rightsOf({ ...back, token })).toBe(200);
   });
 
   it('is 401 once the device is decommissioned', async () => {

@@ -1,16 +1,23 @@
 /** Who is calling? Tokens of devices and users, from the header or, on /connect, the cookie. Spec: Authentication */
 import type { IncomingMessage } from 'node:http';
-import type { Authorization } from '../../fixtures/contract/operation.ts';
-import type { TokenClaims, TokenIssuer } from '../crypto/tokens.ts';
-import type { Store } from '../store/store.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { accessOf } from '../access.ts';
+import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
+import type { StoredUserToken } from '../store/user-tokens.ts';
+import type { Tenant, Tenants } from '../tenants.ts';
 import type { CallingDevice, CallingUser } from './endpoint.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
-/** The caller, of the kind that the operation asks for. */
+/** The caller, of the kind that the operation asks for; a caller with a token has a tenant. */
 export interface Caller {
+  readonly tenant?: Tenant;
   readonly device?: CallingDevice;
   readonly user?: CallingUser;
 }
+
+/** What a caller asks for: an operation, or something that is none and has no id. */
+type AskedFor = Pick<Operation, 'authorization' | 'cookieToo'> & Partial<Pick<Operation, 'id'>>;
 
 /** Verified tokens are held, since checking a signature costs a hundred times a look-up. */
 const HELD_TOKENS_MAX = 100_000;
@@ -20,28 +27,39 @@ const bearer = /^bearer +([^\s]+) *$/i;
 /** Finds out the caller of a request by its token. */
 export class Callers {
   readonly #tokens: TokenIssuer;
-  readonly #store: Store;
-  readonly #held = new Map<string, TokenClaims>();
+  readonly #tenants: Tenants;
+  readonly #held = new Map<string, ReadClaims>();
 
-  constructor(tokens: TokenIssuer, store: Store) {
+  constructor(tokens: TokenIssuer, tenants: Tenants) {
     this.#tokens = tokens;
-    this.#store = store;
+    this.#tenants = tenants;
   }
 
-  /** The caller, or the refusal with its reason. Operations without a token have no caller. */
-  identify(request: IncomingMessage, kind: Authorization, nowMs: number): Caller | Refusal {
+  /**
+   * The caller, or the refusal with its reason: 401 for the token, 403 where the user's roles do
+   * not open the operation. Operations without a token have no caller.
+   */
+  identify(
+    request: IncomingMessage,
+    { authorization: kind, cookieToo = false, id }: AskedFor,
+    nowMs: number,
+  ): Caller | Refusal {
     if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return nobody;
-    const token = bearerToken(request, kind === 'socket');
+    const token = bearerToken(request, cookieToo || kind === 'socket');
     if (typeof token !== 'string') return token;
     const claims = this.#read(token);
     if ('because' in claims) return refuse.unauthorized(`the token ${claims.because}`);
     if (claims.expiresAt !== undefined && claims.expiresAt * 1000 <= nowMs) {
       return refuse.unauthorized('the token has expired; sign in again');
     }
-    return kind === 'user' ? this.#user(claims) : this.#device(claims, nowMs);
+    const tenant = this.#tenants.find(claims.tenantId ?? '');
+    if (!tenant) return refuse.unauthorized('the tenant of this token does not exist any more');
+    if (tenant.status === 'suspended') return accountSuspended;
+    const found = { claims, tenant, nowMs };
+    return kind === 'user' ? userOf(found, id) : deviceOf(found);
   }
 
-  #read(token: string): TokenClaims | { because: string } {
+  #read(token: string): ReadClaims | { because: string } {
     const known = this.#held.get(token);
     if (known) return known;
     const claims = this.#tokens.read(token);
@@ -50,27 +68,53 @@ export class Callers {
     this.#held.set(token, claims);
     return claims;
   }
-
-  #device(claims: TokenClaims, nowMs: number): Caller | Refusal {
-    if (claims.kind !== 'device') {
-      return refuse.unauthorized("the token is a user's; this operation is for devices");
-    }
-    const facts = this.#store.devices.acceptedDevice(claims.id);
-    if (!facts) return refuse.unauthorized('the device of this token is not accepted any more');
-    facts.checkInMs = nowMs;
-    return { device: { id: facts.deviceId, authSetId: claims.id } };
-  }
-
-  #user(claims: TokenClaims): Caller | Refusal {
-    if (claims.kind !== 'user') {
-      return refuse.unauthorized("the token is a device's; this operation is for users");
-    }
-    const user = this.#store.users.find(claims.subject);
-    if (!user) return refuse.unauthorized('the user of this token does not exist any more');
-    return { user: { id: user.id, email: user.email } };
-  }
 }
 
+/** A token that is in order, and whose it is to be found out. */
+interface Found {
+  readonly claims: ReadClaims;
+  readonly tenant: Tenant;
+  readonly nowMs: number;
+}
+
+function deviceOf({ claims, tenant, nowMs }: Found): Caller | Refusal {
+  if (claims.kind !== 'device') {
+    return refuse.unauthorized("the token is a user's; this operation is for devices");
+  }
+  const facts = tenant.store.devices.acceptedDevice(claims.id);
+  if (!facts) return refuse.unauthorized('the device of this token is not accepted any more');
+  if (claims.issuedAt < facts.tokensFromSeconds) {
+    return refuse.unauthorized('the token has been revoked; authenticate again');
+  }
+  facts.checkInMs = nowMs;
+  return { tenant, device: { id: facts.deviceId, authSetId: claims.id } };
+}
+
+function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller | Refusal {
+  if (claims.kind !== 'user') {
+    return refuse.unauthorized("the token is a device's; this operation is for users");
+  }
+  const { store } = tenant;
+  const user = store.users.find(claims.subject);
+  if (!user) return refuse.unauthorized('the user of this token does not exist any more');
+  const token = store.userTokens.find(claims.id);
+  if (!token) return refuse.unauthorized('the token was ended or revoked; sign in again');
+  if (isUseToRecord(token, nowMs)) store.userTokens.recordUse(token.id, nowMs);
+  const caller = { id: user.id, email: user.email, tokenId: claims.id };
+  if (operationId === undefined) return { tenant, user: caller };
+  const access = accessOf(store, user, operationId);
+  if (access.decision === 'refuse') return refuse.forbidden(access.because);
+  return { tenant, user: { ...caller, ...(access.groups && { groups: access.groups }) } };
+}
+
+function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number): boolean {
+  return kind === 'personal' && nowMs - lastUsedMs >= limits.personalTokenLastUsedSeconds * 1000;
+}
+
+/** What everybody of a suspended tenant hears. */
+export const accountSuspended = refuse.unauthorized(
+  "Account suspended: the tenant's users and devices are not let in",
+);
 const nobody: Caller = {};
 
 function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Refusal {

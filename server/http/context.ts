@@ -1,6 +1,8 @@
 /** What a handler sees of its request, beside the checked input. */
 import type { IncomingMessage } from 'node:http';
 import type { Services } from '../services.ts';
+import type { Store } from '../store/store.ts';
+import type { Tenant } from '../tenants.ts';
 import type { Caller } from './callers.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
@@ -15,16 +17,32 @@ export interface Visit {
   readonly nowMs: number;
 }
 
+/** What is known beside services and visit. */
+interface Rest {
+  readonly raw: Buffer;
+  readonly origins: Origins;
+}
+
+/** Where our own listeners are; known once they listen. */
+export interface Origins {
+  readonly own: () => string;
+  /** Of the listener for artifact files, where there is one. */
+  readonly storage: () => string | undefined;
+}
+
 /** A class of plain fields: an object spread together for each request cost a third of a poll. */
 export class HandlerContext implements RequestContext {
   readonly clock: Services['clock'];
   readonly random: Services['random'];
   readonly settings: Services['settings'];
   readonly names: Services['names'];
-  readonly store: Services['store'];
+  readonly tenants: Services['tenants'];
+  readonly tenant: Tenant;
+  readonly store: Store;
   readonly tokens: Services['tokens'];
   readonly links: Services['links'];
   readonly sockets: Services['sockets'];
+  readonly outbox: Services['outbox'];
   readonly log: Services['log'];
   readonly device: Caller['device'];
   readonly user: Caller['user'];
@@ -32,17 +50,20 @@ export class HandlerContext implements RequestContext {
   readonly nowMs: number;
   readonly request: IncomingMessage;
   readonly rawBody: Buffer;
-  readonly #ownOrigin: () => string;
+  readonly #made: [Services, Visit, Rest];
 
-  constructor(services: Services, visit: Visit, rest: { raw: Buffer; ownOrigin: () => string }) {
+  constructor(services: Services, visit: Visit, rest: Rest) {
     this.clock = services.clock;
     this.random = services.random;
     this.settings = services.settings;
     this.names = services.names;
-    this.store = services.store;
+    this.tenants = services.tenants;
+    this.tenant = visit.caller.tenant ?? services.tenants.first;
+    this.store = this.tenant.store;
     this.tokens = services.tokens;
     this.links = services.links;
     this.sockets = services.sockets;
+    this.outbox = services.outbox;
     this.log = services.log;
     this.device = visit.caller.device;
     this.user = visit.caller.user;
@@ -50,12 +71,27 @@ export class HandlerContext implements RequestContext {
     this.nowMs = visit.nowMs;
     this.request = visit.exchange.request;
     this.rawBody = rest.raw;
-    this.#ownOrigin = rest.ownOrigin;
+    this.#made = [services, visit, rest];
   }
 
   /** Found out only when a link is made. */
   get origin(): string {
     const { trustProxy } = this.settings;
-    return originOf(this.request, { trustProxy, own: this.#ownOrigin() });
+    return originOf(this.request, { trustProxy, own: this.#made[2].origins.own() });
+  }
+
+  /** The caller's way to the host, with the port of the listener for artifact files. */
+  get storageOrigin(): string {
+    const storage = this.#made[2].origins.storage();
+    if (storage === undefined) return this.origin;
+    const url = new URL(this.origin);
+    url.protocol = 'http';
+    url.port = new URL(storage).port;
+    return url.origin;
+  }
+
+  within(tenant: Tenant): RequestContext {
+    const [services, visit, rest] = this.#made;
+    return new HandlerContext(services, { ...visit, caller: { ...visit.caller, tenant } }, rest);
   }
 }

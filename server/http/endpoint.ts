@@ -13,7 +13,10 @@ import type {
   SuccessAnswer,
 } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
+import type { Handover } from '../handover.ts';
 import type { Services } from '../services.ts';
+import type { Store } from '../store/store.ts';
+import type { Tenant } from '../tenants.ts';
 import type { Refusal } from './refusal.ts';
 
 const rows = { ...operations, ...managementOperations, ...storageOperations };
@@ -30,6 +33,10 @@ export interface CallingDevice {
 export interface CallingUser {
   readonly id: string;
   readonly email: string;
+  /** Of the token that the request came with. */
+  readonly tokenId: string;
+  /** Inventory groups whose devices this operation may touch; absent when all devices. */
+  readonly groups?: readonly string[];
 }
 
 type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
@@ -40,11 +47,19 @@ type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
 
 /** What every handler knows beside its input. */
 export interface RequestContext extends Services {
+  /** The caller's tenant; the first one where the caller has no token. */
+  readonly tenant: Tenant;
+  /** The tenant's store. */
+  readonly store: Store;
   readonly requestId: string;
+  /** The same request, acting in another tenant than the caller's token names. */
+  within(tenant: Tenant): RequestContext;
   /** The moment of the request, milliseconds since the Unix epoch. */
   readonly nowMs: number;
   /** Scheme and authority under which the caller reached us; links are built from it. */
   readonly origin: string;
+  /** The same for links to artifact files, which may be served elsewhere. */
+  readonly storageOrigin: string;
   readonly request: IncomingMessage;
   /** The body exactly as sent; empty when there was none. */
   readonly rawBody: Buffer;
@@ -65,15 +80,20 @@ type BodyOf<Success extends SuccessAnswer> = Success extends { shape: infer Shap
     ? { readonly body: v.InferInput<Shape> }
     : never
   : Success extends { mediaType: string }
-    ? { readonly body: Buffer | Iterable<string> }
+    ? { readonly body: Buffer | Iterable<string> | AsyncIterable<Uint8Array> }
     : object;
+
+/** What becomes of the connection once its upgrade is granted. */
+interface Upgrading {
+  readonly upgrade: (handover: Handover) => void;
+}
 
 type SuccessOf<Row extends Operation> = {
   [Status in keyof Row['success']]: Row['success'][Status] extends SuccessAnswer
     ? {
         readonly status: Status;
         readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-      } & BodyOf<Row['success'][Status]>
+      } & (Status extends 101 ? Upgrading : BodyOf<Row['success'][Status]>)
     : never;
 }[keyof Row['success']];
 
@@ -100,6 +120,7 @@ export interface Success {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: unknown;
   readonly fileBody?: FileBody;
+  readonly upgrade?: Upgrading['upgrade'];
 }
 
 type AnswerOf<Row extends Operation> =

@@ -13,6 +13,8 @@ export interface Exchange {
   readonly search: string;
   readonly requestId: string;
   readonly parameters: Record<string, string>;
+  /** Headers that go with whatever is answered. */
+  readonly notices?: readonly (readonly [string, string])[];
   /** The bare connection of an upgrade request, and the bytes already read from it. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
 }

@@ -84,11 +84,11 @@ describe('a handler that fails', () => {
 
   it('has written nothing', async () => {
     const url = await serve(() => {
-      test.services.store.users.create(user, 0);
+      test.services.tenants.first.store.users.create(user, 0);
       throw new Error(secret);
     });
     expect((await post(url)).status).toBe(500);
-    expect(test.services.store.users.find('u')).toBeUndefined();
+    expect(test.services.tenants.first.store.users.find('u')).toBeUndefined();
   });
 
   it('is seen by those who watch the activity', async () => {
@@ -115,11 +115,13 @@ function* failingParts(): Generator<string> {
 describe('a handler that refuses', () => {
   it('keeps what it has written', async () => {
     const url = await serve(() => {
-      test.services.store.users.create(user, 0);
+      test.services.tenants.first.store.users.create(user, 0);
       return refuse.conflict('it is so');
     });
     expect((await post(url)).status).toBe(409);
-    expect(test.services.store.users.find('u')).toMatchObject({ email: 'u@example.com' });
+    expect(test.services.tenants.first.store.users.find('u')).toMatchObject({
+      email: 'u@example.com',
+    });
   });
 
   it('leaves one line for people and one activity', async () => {

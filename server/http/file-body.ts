@@ -52,7 +52,7 @@ export function sendFile(
 }
 
 /** An attachment of this name; other than plain characters go into the extended form (RFC 6266). */
-function dispositionOf(name: string): string {
+export function dispositionOf(name: string): string {
   const plain = name.replace(/[^\w .()+-]/g, '_');
   const extended = plain === name ? '' : `; filename*=UTF-8''${escaped(name)}`;
   return `attachment; filename="${plain}"${extended}`;

@@ -1,8 +1,11 @@
 /** Signed links: making them from the address the caller used, and checking them. Spec: Authentication, rule 8 */
 import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
 import { signedLinkShape } from '../../fixtures/contract/operations.ts';
 import type { Services } from '../services.ts';
+import type { Tenant } from '../tenants.ts';
 import type { RequestContext } from './endpoint.ts';
 import { faultOf } from './input.ts';
 import { type Refusal, refuse } from './refusal.ts';
@@ -30,20 +33,32 @@ export function originOf(
 
 /** A link to `path` (escaped) that is valid for the link lifetime from now. */
 export function makeLink(
-  context: Pick<RequestContext, 'links' | 'names' | 'settings' | 'nowMs' | 'origin'>,
+  context: Pick<RequestContext, 'links' | 'names' | 'settings' | 'nowMs' | 'origin'> & {
+    readonly tenant?: Pick<Tenant, 'id' | 'isFirst'>;
+  },
   path: string,
 ): Link {
-  const { links, names, settings, nowMs, origin } = context;
+  const { links, names, settings, nowMs, origin, tenant } = context;
   // Whole seconds, as the field writes them into the query.
   const endMs = Math.ceil((nowMs + settings.linkLifetimeSeconds * 1000) / 1000) * 1000;
   const expire = new Date(endMs).toISOString();
-  const tenantId = '';
+  const tenantId = !tenant || tenant.isFirst ? '' : tenant.id;
   const query = new URLSearchParams({
     [names.linkExpire]: expire,
     [names.linkSignature]: links.sign({ path: decodeURIComponent(path), expire, tenantId }),
     tenant_id: tenantId,
   });
   return { uri: `${origin}${path}?${query}`, expire };
+}
+
+/** A link to an artifact's file. */
+export function artifactLink(
+  context: Parameters<typeof makeLink>[0] & Pick<RequestContext, 'storageOrigin'>,
+  id: string,
+): Link {
+  const path = pathOf(storageOperations['download-artifact'], { id });
+  const { links, names, settings, nowMs, tenant, storageOrigin: origin } = context;
+  return makeLink({ links, names, settings, nowMs, origin, ...(tenant && { tenant }) }, path);
 }
 
 /** Checks the signed query of a request; nothing when it is in order. */

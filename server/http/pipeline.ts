@@ -1,15 +1,17 @@
 /**
- * The order of rules for every request that has found its operation: token, size, media type,
- * input, handler. What comes before (unknown path, wrong method) is in `routes.ts`.
+ * The order of rules for every request that has found its operation: end of life, token, size,
+ * media type, input, handler. What comes before (unknown path, wrong method) is in `routes.ts`.
  */
+import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { ActivityFeed } from '../activity.ts';
 import type { Services } from '../services.ts';
-import { AnswerWriter } from './answer.ts';
+import { AnswerCutOff, AnswerWriter } from './answer.ts';
 import { BodyCutOff, checkMediaType, readBody } from './body.ts';
 import { type Caller, Callers } from './callers.ts';
-import { HandlerContext, type Visit } from './context.ts';
+import { HandlerContext, type Origins, type Visit } from './context.ts';
+import { deprecationNotices, retired } from './deprecation.ts';
 import type { Endpoint, Success } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { readJson, readQuery } from './input.ts';
@@ -25,24 +27,30 @@ export class Pipeline {
   readonly #services: Services;
   readonly #callers: Callers;
   readonly #activity: ActivityFeed;
-  readonly #ownOrigin: () => string;
+  readonly #origins: Origins;
 
   constructor(
     services: Services,
-    { activity, ownOrigin }: { activity: ActivityFeed; ownOrigin: () => string },
+    { activity, origins }: { activity: ActivityFeed; origins: Origins },
   ) {
     this.#services = services;
-    this.#callers = new Callers(services.tokens, services.store);
+    this.#callers = new Callers(services.tokens, services.tenants);
     this.#activity = activity;
-    this.#ownOrigin = ownOrigin;
-    this.writer = new AnswerWriter(services.names);
+    this.#origins = origins;
+    this.writer = new AnswerWriter(services.names, services.clock);
   }
 
   /** Answers the exchange. Never throws: an unknown fault is a 500 with its detail in the log. */
-  run(endpoint: Endpoint, exchange: Exchange): void {
-    const stranger: Visit = { endpoint, exchange, nowMs: this.#services.clock.now(), caller: {} };
+  run(endpoint: Endpoint, received: Exchange): void {
+    const nowMs = this.#services.clock.now();
+    const { deprecated } = endpoint.operation;
+    const exchange = deprecated
+      ? { ...received, notices: deprecationNotices(deprecated, received, nowMs) }
+      : received;
+    const stranger: Visit = { endpoint, exchange, nowMs, caller: {} };
     try {
-      const caller = this.#admit(stranger);
+      const gone = deprecated && retired(deprecated, nowMs);
+      const caller = gone ?? this.#admit(stranger);
       const visit = caller instanceof Refusal ? stranger : { ...stranger, caller };
       if (caller instanceof Refusal) this.#refuse(visit, caller);
       else if (exchange.upgrade && takesBody(endpoint)) this.#refuse(visit, bodyWithUpgrade);
@@ -53,13 +61,25 @@ export class Pipeline {
     }
   }
 
+  /** Refuses what found no operation; under the variant token-before-routing a token comes first. */
+  turnAway(exchange: Exchange, refusal: Refusal): void {
+    const { settings, clock } = this.#services;
+    const kind = settings.variants.has('token-before-routing') && callerKindOf(exchange.path);
+    const caller =
+      kind && this.#callers.identify(exchange.request, { authorization: kind }, clock.now());
+    this.writer.refuse(exchange, caller instanceof Refusal ? caller : refusal);
+  }
+
   #admit({ endpoint, exchange, nowMs }: Visit): Caller | Refusal {
     const { authorization } = endpoint.operation;
     if (authorization === 'link') {
       const search = new URLSearchParams(exchange.search);
-      return checkLink(this.#services, { path: exchange.path, search, nowMs }) ?? {};
+      const refusal = checkLink(this.#services, { path: exchange.path, search, nowMs });
+      // The signature covers the tenant, so one that is named is one of ours.
+      const tenant = this.#services.tenants.find(search.get('tenant_id') ?? '');
+      return refusal ?? (tenant ? { tenant } : {});
     }
-    return this.#callers.identify(exchange.request, authorization, nowMs);
+    return this.#callers.identify(exchange.request, endpoint.operation, nowMs);
   }
 
   async #withBody(visit: Visit): Promise<void> {
@@ -81,11 +101,11 @@ export class Pipeline {
       return;
     }
     const input = { parameters: visit.exchange.parameters, query, body };
-    const context = new HandlerContext(this.#services, visit, { raw, ownOrigin: this.#ownOrigin });
+    const context = new HandlerContext(this.#services, visit, { raw, origins: this.#origins });
     // The row's authorization decides which caller a handler's type may ask for.
     const act = () => handle(input, context as Parameters<Endpoint['handle']>[1]);
     // A GET that writes does so in one verb, so only the others need a transaction of their own.
-    const answer = operation.method === 'GET' ? act() : this.#services.store.atomically(act);
+    const answer = operation.method === 'GET' ? act() : context.store.atomically(act);
     if (answer instanceof Promise) void this.#answerLater(visit, answer);
     else this.#answer(visit, answer);
   }
@@ -103,9 +123,9 @@ export class Pipeline {
       this.#refuse(visit, answer);
       return;
     }
-    const { endpoint, exchange, caller } = visit;
+    const { endpoint, exchange } = visit;
     const { status } = answer;
-    if (status === 101) upgrade(this.#services, exchange, caller);
+    if (status === 101) upgrade(exchange, answer);
     else {
       const { mediaType } = endpoint.operation.success[status] ?? {};
       const written = this.writer.succeed(exchange, answer, mediaType);
@@ -129,6 +149,11 @@ export class Pipeline {
       this.#services.log.debug(`${request.method} ${path}: ${fault.message}`);
       return;
     }
+    if (fault instanceof AnswerCutOff) {
+      this.#services.log.warn(`${request.method} ${path}: ${fault.message} (${requestId})`);
+      visit.exchange.response.destroy();
+      return;
+    }
     this.#services.log.error(`500 ${request.method} ${path} (${requestId})`, fault);
     this.writer.refuse(visit.exchange, refuse.internal());
     this.#observe(visit, 500);
@@ -145,6 +170,12 @@ export class Pipeline {
       ...(caller.device && { deviceId: caller.device.id }),
     });
   }
+}
+
+/** Whose token a gateway would ask for below a prefix of the API; nobody's elsewhere. */
+function callerKindOf(path: string): 'device' | 'user' | undefined {
+  if (path.startsWith(apiPrefixes.device)) return 'device';
+  return path.startsWith(apiPrefixes.management) ? 'user' : undefined;
 }
 
 /** A body that was read and checked, and its bytes as sent. */

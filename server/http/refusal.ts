@@ -32,6 +32,7 @@ export const refuse = {
       headers: { Allow: allowed.join(', ') },
     }),
   conflict: (error: string, body?: object) => new Refusal(409, error, { body }),
+  gone: (error: string) => new Refusal(410, error),
   preconditionFailed: (error: string) => new Refusal(412, error),
   tooLarge: (mostBytes: number) =>
     new Refusal(413, `the body is larger than the limit of ${mostBytes} bytes`, {

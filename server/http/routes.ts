@@ -24,9 +24,8 @@ export interface CarriesExchange {
   exchange: Exchange;
 }
 
-/** Mounts every operation exactly once. @throws Error when one is missing, doubled or unknown */
+/** Mounts the operations. */
 export function mountRoutes(endpoints: readonly Endpoint[], pipeline: Pipeline): Routes {
-  assertComplete(endpoints);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -60,14 +59,14 @@ function answererOf(group: readonly Endpoint[], pipeline: Pipeline): Answerer {
     const endpoint = byMethod.get(method);
     if (endpoint) pipeline.run(endpoint, exchange);
     else if (method === 'OPTIONS') pipeline.writer.preflight(exchange, methods);
-    else pipeline.writer.refuse(exchange, refuse.methodNotAllowed(methods));
+    else pipeline.turnAway(exchange, refuse.methodNotAllowed(methods));
   };
 }
 
 function addFallbacks(app: Express, pipeline: Pipeline): void {
   app.use((request) => {
     const { exchange } = request as unknown as CarriesExchange;
-    pipeline.writer.refuse(exchange, refuse.notFound('there is no such path in this API'));
+    pipeline.turnAway(exchange, refuse.notFound('there is no such path in this API'));
   });
   app.use(((fault, request, _response, _next) => {
     const { exchange } = request as unknown as CarriesExchange;
@@ -79,11 +78,23 @@ function addFallbacks(app: Express, pipeline: Pipeline): void {
   }) satisfies express.ErrorRequestHandler);
 }
 
-function assertComplete(endpoints: readonly Endpoint[]): void {
+/**
+ * Makes sure that every operation has one handler.
+ * @throws Error when one is missing, doubled, or shares its path with another under other names
+ */
+export function assertComplete(endpoints: readonly Endpoint[]): void {
   const ids = endpoints.map(({ operation }) => operation.id);
   const doubled = ids.filter((id, index) => ids.indexOf(id) !== index);
   const missing = Object.keys(mountedOperations).filter((id) => !ids.includes(id));
   if (doubled.length > 0)
     throw new Error(`operations mounted more than once: ${doubled.join(', ')}`);
   if (missing.length > 0) throw new Error(`operations not mounted: ${missing.join(', ')}`);
+  const paths = new Map<string, string>();
+  for (const { operation } of endpoints) {
+    // The first of two such paths would take the requests of the other.
+    const form = operation.path.replace(/\{\w+\}/g, '{}');
+    const known = paths.get(form) ?? operation.path;
+    if (known !== operation.path) throw new Error(`${operation.path} is also written ${known}`);
+    paths.set(form, operation.path);
+  }
 }

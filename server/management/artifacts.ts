@@ -1,88 +1,79 @@
-/** Artifacts, for users. */
-import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { storageOperations } from '../../fixtures/contract/management/storage.ts';
-import { pathOf } from '../../fixtures/contract/operation.ts';
-import { ArtifactError } from '../../fixtures/formats/mender-artifact.ts';
-import { audit, userActor } from '../audit.ts';
-import { type CallingUser, defineEndpoint, type RequestContext } from '../http/endpoint.ts';
-import { makeLink } from '../http/links.ts';
+/** Artifacts, for users: looking at them, describing and deleting them. New ones come by `new-artifact.ts`. */
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { Artifact } from '../../fixtures/contract/resources.ts';
+import { type AuditedAct, audit, userActor } from '../audit.ts';
+import { artifactView } from '../deprecated-fields.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { artifactLink } from '../http/links.ts';
 import { pagingHeaders } from '../http/paging.ts';
-import { Refusal, refuse } from '../http/refusal.ts';
-import { conflictsWith } from '../rules/artifact-conflict.ts';
-import { artifactOf, readReceived } from './received-artifact.ts';
-import { receiveUpload, type Upload } from './upload.ts';
-
-type UserContext = RequestContext & { readonly user: CallingUser };
+import { refuse } from '../http/refusal.ts';
+import { exactOrPrefix, partOrPrefix } from '../rules/text-search.ts';
+import type { ArtifactFilter, StoredArtifact } from '../store/artifacts.ts';
+import type { Page } from '../store/page.ts';
+import type { UserContext } from './visible-devices.ts';
 
 const noSuchArtifact = refuse.notFound('there is no artifact of this id');
+const byName = 'name:asc';
 
-export const uploadArtifact = defineEndpoint('upload-artifact', async (_input, context) => {
-  const upload = await receiveUpload(context.request, context.store.files);
-  if (upload instanceof Refusal) return upload;
-  try {
-    return await take(context, upload);
-  } catch (fault) {
-    context.store.files.discard(upload.file);
-    if (fault instanceof ArtifactError) return refuse.malformed(`artifact: ${fault.message}`);
-    throw fault;
-  }
+export const listAllArtifacts = defineEndpoint('list-all-artifacts', ({ query }, context) => {
+  const { description, device_type: deviceType } = query;
+  const filter: ArtifactFilter = {
+    name: query.name.map(exactOrPrefix),
+    ...(description !== undefined && { description: exactOrPrefix(description) }),
+    ...(deviceType !== undefined && { deviceType: exactOrPrefix(deviceType) }),
+  };
+  return pageOf(context, filter, query);
 });
 
-async function take(context: UserContext, upload: Upload) {
-  const { store, random, nowMs } = context;
-  const contents = await readReceived(upload.file);
-  const id = upload.artifactId ?? random.uuid();
-  const artifact = artifactOf(contents, { id, description: upload.description, nowMs });
-  const refusal = refuseDoubled(context, artifact);
-  if (refusal) {
-    store.files.discard(upload.file);
-    return refusal;
-  }
-  store.files.keep(upload.file);
-  store.atomically(() => {
-    store.artifacts.save({ artifact, sha256: upload.file.sha256, modifiedMs: nowMs });
-    auditArtifact(context, 'create', artifact);
-  });
-  const location = pathOf(managementOperations['show-artifact'], { id });
-  return { status: 201, headers: { Location: location } } as const;
-}
-
-function refuseDoubled(
-  { store }: UserContext,
-  artifact: ReturnType<typeof artifactOf>,
-): Refusal | undefined {
-  if (store.artifacts.find(artifact.id)) {
-    return refuse.unprocessable(`there is already an artifact of the id ${artifact.id}`);
-  }
-  const sameName = store.artifacts.findByName(artifact.name);
-  const other = sameName.find((known) =>
-    conflictsWith(known.artifact.artifact_depends, artifact.artifact_depends),
-  );
-  return (
-    other &&
-    refuse.conflict(
-      `an artifact of the name ${artifact.name} for the same devices exists: ${other.artifact.id}`,
-    )
-  );
-}
-
-export const listAllArtifacts = defineEndpoint(
-  'list-all-artifacts',
-  ({ query }, { store, request }) => {
-    const filter = { ...query, deviceType: query.device_type };
-    const page = { page: query.page, perPage: query.per_page };
-    const total = store.artifacts.count(filter);
-    return {
-      status: 200,
-      headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-      body: store.artifacts.list(filter, page).map(({ artifact }) => artifact),
-    };
+/** All at once, as before there were pages; never more than a bound. */
+export const listArtifactsV1 = defineEndpoint(
+  'list-artifacts-v1',
+  ({ query }, { store, nowMs }) => {
+    const page: Page = { page: 1, perPage: limits.unpagedListMax };
+    const found = store.artifacts.list(filterOfV1(query), page, byName);
+    return { status: 200, body: shown(found, nowMs) };
   },
 );
 
-export const showArtifact = defineEndpoint('show-artifact', ({ parameters }, { store }) => {
+export const listPagedArtifactsV1 = defineEndpoint(
+  'list-paged-artifacts-v1',
+  ({ query }, context) => pageOf(context, filterOfV1(query), query),
+);
+
+function filterOfV1(query: {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly device_type?: string | undefined;
+}): ArtifactFilter {
+  const { name, description, device_type: type } = query;
+  return {
+    ...(name !== undefined && { name: [partOrPrefix(name)] }),
+    ...(description !== undefined && { description: partOrPrefix(description) }),
+    ...(type !== undefined && { deviceType: { how: 'exact', text: type } }),
+  };
+}
+
+function pageOf(
+  { store, request, nowMs }: UserContext,
+  filter: ArtifactFilter,
+  query: { page: number; per_page: number; sort: Parameters<typeof store.artifacts.list>[2] },
+) {
+  const page: Page = { page: query.page, perPage: query.per_page };
+  const total = store.artifacts.count(filter);
+  return {
+    status: 200,
+    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
+    body: shown(store.artifacts.list(filter, page, query.sort), nowMs),
+  } as const;
+}
+
+function shown(found: readonly StoredArtifact[], nowMs: number): Artifact[] {
+  return found.map(({ artifact }) => artifactView(artifact, nowMs));
+}
+
+export const showArtifact = defineEndpoint('show-artifact', ({ parameters }, { store, nowMs }) => {
   const found = store.artifacts.find(parameters.id);
-  return found ? { status: 200, body: found.artifact } : noSuchArtifact;
+  return found ? { status: 200, body: artifactView(found.artifact, nowMs) } : noSuchArtifact;
 });
 
 export const getArtifactDownload = defineEndpoint(
@@ -90,29 +81,55 @@ export const getArtifactDownload = defineEndpoint(
   ({ parameters }, context) => {
     const found = context.store.artifacts.find(parameters.id);
     if (!found) return noSuchArtifact;
-    const path = pathOf(storageOperations['download-artifact'], { id: found.artifact.id });
-    return { status: 200, body: makeLink(context, path) };
+    return { status: 200, body: artifactLink(context, found.artifact.id) };
   },
 );
+
+/** Replaces the description, as long as no deployment has ever used the artifact. */
+export const updateArtifact = defineEndpoint('update-artifact', ({ parameters, body }, context) => {
+  const { store, nowMs } = context;
+  const found = store.artifacts.find(parameters.id);
+  if (!found) return noSuchArtifact;
+  if (store.deployments.isArtifactUsed(found.artifact.name)) {
+    return refuse.unprocessable(
+      'the artifact is used in a deployment; upload another one instead of describing it anew',
+    );
+  }
+  store.artifacts.describe(found.artifact.id, body.description, nowMs);
+  auditArtifact(context, { action: 'update' }, found.artifact);
+  return { status: 204 };
+});
 
 export const deleteArtifact = defineEndpoint('delete-artifact', ({ parameters }, context) => {
   const { store } = context;
   const found = store.artifacts.find(parameters.id);
   if (!found) return noSuchArtifact;
-  if (store.deployments.isArtifactInUse(found.artifact.name)) {
+  if (store.deployments.activeOf([found.artifact.name]).length > 0) {
     return refuse.conflict('the artifact is used in an active deployment; abort that first');
   }
-  const { contentInUse } = store.artifacts.remove(found.artifact.id, found.sha256);
-  if (!contentInUse) store.files.remove(found.sha256);
-  auditArtifact(context, 'delete', found.artifact);
+  removeArtifact(context, found);
   return { status: 204 };
 });
 
-function auditArtifact(
+/** Forgets the artifact, and its file when no other artifact has the same. */
+export function removeArtifact(context: UserContext, { artifact, sha256 }: StoredArtifact): void {
+  const { store } = context;
+  const { contentInUse } = store.artifacts.remove(artifact.id, sha256);
+  if (!contentInUse) store.files.remove(sha256);
+  auditArtifact(context, { action: 'delete' }, artifact);
+}
+
+/** Nothing limits the storage, which practice says by a limit of 0. */
+export const getStorageUsage = defineEndpoint('get-storage-usage', (_input, { store }) => {
+  return { status: 200, body: { limit: 0, usage: store.artifacts.usedBytes() } };
+});
+
+/** Writes the entry; `name` tells people which artifact it was. */
+export function auditArtifact(
   context: UserContext,
-  action: 'create' | 'delete',
+  act: Pick<AuditedAct, 'action' | 'wideAction'>,
   { id, name }: { id: string; name: string },
 ): void {
   const object = { id, type: 'artifact' } as const;
-  audit(context, { actor: userActor(context.user), action, object, change: name });
+  audit(context, { actor: userActor(context.user), ...act, object, change: name });
 }

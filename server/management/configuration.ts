@@ -1,40 +1,47 @@
-/** Settings of devices, for users: the same store that the device writes. */
+/** Settings of devices, for users. */
 import { audit, deviceObject, userActor } from '../audit.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
-import { replaceSettings } from '../rules/configuration.ts';
-import { openDeployment } from './deployments.ts';
+import { keepSettings, replaceSettings } from '../rules/configuration.ts';
+import { provisioningDelayMs } from '../rules/provisioning.ts';
+import type { StoredConfiguration } from '../store/configurations.ts';
+import type { StoredDevice } from '../store/devices.ts';
+import { openDeployment } from './new-deployment.ts';
+import { provisionedDevice } from './provisioned-devices.ts';
 import { iso } from './views.ts';
+import { type UserContext, visibleDevice } from './visible-devices.ts';
 
-const noSuchDevice = refuse.notFound('there is no device of this id');
+/** A device with what is stored of its settings. */
+interface Configured {
+  readonly device: StoredDevice;
+  readonly stored: StoredConfiguration | undefined;
+}
 
-export const showConfiguration = defineEndpoint(
-  'show-configuration',
-  ({ parameters }, { store }) => {
-    const device = store.devices.find(parameters.id);
-    if (!device) return noSuchDevice;
-    const stored = store.configurations.find(device.id);
-    return {
-      status: 200,
-      body: {
-        id: device.id,
-        configured: { ...stored?.configured },
-        reported: { ...stored?.reported },
-        ...(stored?.deploymentId !== undefined && { deployment_id: stored.deploymentId }),
-        updated_ts: iso(stored?.updatedMs ?? device.createdMs),
-        ...(stored?.reportedMs !== undefined && { reported_ts: iso(stored.reportedMs) }),
-      },
-    };
-  },
-);
+export const showConfiguration = defineEndpoint('show-configuration', ({ parameters }, context) => {
+  const found = configurationOf(context, parameters.id);
+  if (found instanceof Refusal) return found;
+  const { device, stored } = found;
+  return {
+    status: 200,
+    body: {
+      id: device.id,
+      configured: { ...stored?.configured },
+      reported: { ...stored?.reported },
+      ...(stored?.deploymentId !== undefined && { deployment_id: stored.deploymentId }),
+      updated_ts: iso(stored?.updatedMs ?? device.createdMs),
+      ...(stored?.reportedMs !== undefined && { reported_ts: iso(stored.reportedMs) }),
+    },
+  };
+});
 
 export const setConfiguration = defineEndpoint(
   'set-configuration',
   ({ parameters, body }, context) => {
-    const { store, user, nowMs } = context;
-    const device = store.devices.find(parameters.id);
-    if (!device) return noSuchDevice;
-    const replaced = replaceSettings(body);
+    const { store, user, settings, nowMs } = context;
+    const device = visibleDevice(context, parameters.id);
+    if (device instanceof Refusal) return device;
+    const isSplit = settings.variants.has('split-configuration');
+    const replaced = isSplit ? keepSettings(body) : replaceSettings(body);
     if ('because' in replaced) return refuse.malformed(`body: ${replaced.because}`);
     const current = store.configurations.find(device.id);
     const configured = replaced.settings;
@@ -47,8 +54,10 @@ export const setConfiguration = defineEndpoint(
     audit(context, {
       actor: userActor(user),
       action: 'update',
+      wideAction: 'set_configuration',
       object: deviceObject(device),
       change: `configuration: ${JSON.stringify(configured)}`,
+      wideEntry: { change: JSON.stringify(configured) },
     });
     return { status: 204 };
   },
@@ -56,31 +65,46 @@ export const setConfiguration = defineEndpoint(
 
 export const deployConfiguration = defineEndpoint(
   'deploy-configuration',
-  ({ parameters }, context) => {
-    const { store, random, nowMs } = context;
-    const device = store.devices.find(parameters.id);
-    if (!device) return noSuchDevice;
-    const current = store.configurations.find(device.id);
-    const configuration = current?.configured ?? {};
+  ({ parameters, body }, context) => {
+    const { store, sockets, user, random, settings, nowMs } = context;
+    const found = configurationOf(context, parameters.id);
+    if (found instanceof Refusal) return found;
+    const { device, stored } = found;
+    const delayMs = provisioningDelayMs(settings);
+    const configuration = stored?.configured ?? {};
     const id = random.uuid();
-    const name = `configuration-${id}`;
-    const opened = openDeployment(context, {
+    const deployment = {
       id,
+      name: `configuration-${id}`,
+      artifactName: `configuration-${id}`,
       type: 'configuration',
-      name,
-      artifactName: name,
       deviceIds: [device.id],
       forceInstallation: false,
+      retries: body.retries ?? 0,
       configuration,
+      nowMs: nowMs + delayMs,
+    } as const;
+    const opened = openDeployment(context, deployment, {
+      wideAction: 'deploy_configuration',
+      wideEntry: { object: deviceObject(device), change: JSON.stringify(configuration) },
     });
     if (opened instanceof Refusal) return opened;
     store.configurations.save(device.id, {
       reported: {},
       updatedMs: nowMs,
-      ...current,
+      ...stored,
       configured: configuration,
       deploymentId: id,
     });
+    // A connected device need not wait for its next poll.
+    if (delayMs === 0) sockets.command(device.id, 'check-update', user.id);
     return { status: 200, body: { deployment_id: id } };
   },
 );
+
+/** Settings are there from acceptance on, or since one side wrote them, if that was earlier. */
+function configurationOf(context: UserContext, id: string): Configured | Refusal {
+  const stored = context.store.configurations.find(id);
+  const device = stored ? visibleDevice(context, id) : provisionedDevice(context, id);
+  return device instanceof Refusal ? device : { device, stored };
+}

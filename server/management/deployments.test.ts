@@ -18,12 +18,13 @@ import { acceptedDevice, authenticate, newDevice } from '../testing/test-device.
 import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
 
 let server: TestServer;
+let artifactId: string;
 let deviceCount = 0;
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
 beforeAll(async () => {
   server = await startTestServer();
-  await publish(server);
+  artifactId = await publish(server);
 });
 
 afterAll(() => server.close());
@@ -60,6 +61,8 @@ describe('creating a deployment', () => {
       created: new Date(server.clock.now()).toISOString(),
       device_count: 1,
       force_installation: false,
+      retries: 0,
+      artifacts: [artifactId],
       statistics: { status: expect.objectContaining({ pending: 1, success: 0, aborted: 0 }) },
     });
   });

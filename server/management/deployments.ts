@@ -1,115 +1,129 @@
-/** Deployments, for users. What devices do with them is in `endpoints/`. */
-import { limits } from '../../fixtures/contract/limits.ts';
-import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
-import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { pathOf } from '../../fixtures/contract/operation.ts';
+/** Deployments, for users. New ones are made in `new-deployment.ts`; what devices do is in `endpoints/`. */
 import { audit, deploymentObject, userActor } from '../audit.ts';
-import { digestOf } from '../crypto/digest.ts';
-import { type CallingUser, defineEndpoint, type RequestContext } from '../http/endpoint.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
 import { pagingHeaders } from '../http/paging.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
-import type { NewDeployment as NewStoredDeployment } from '../store/deployments.ts';
+import { provisioningDelayMs } from '../rules/provisioning.ts';
+import type { DeploymentFilter, StoredDeployment } from '../store/deployments.ts';
+import type { Page } from '../store/page.ts';
+import type { Store } from '../store/store.ts';
 import { deploymentView, statisticsView } from './views.ts';
+import { changeableDeployment, visibleDeployment } from './visible-deployments.ts';
+import type { UserContext } from './visible-devices.ts';
 
-type UserContext = RequestContext & { readonly user: CallingUser };
-
-const noSuchDeployment = refuse.notFound('there is no deployment of this id');
-
-export const createDeployment = defineEndpoint('create-deployment', ({ body }, context) => {
-  const deviceIds = chosenDevices(context, body);
-  if (deviceIds instanceof Refusal) return deviceIds;
-  const { store } = context;
-  if (store.artifacts.findByName(body.artifact_name).length === 0) {
-    return refuse.unprocessable(`there is no artifact of the name ${body.artifact_name}`);
-  }
-  const deployment = {
-    type: 'software',
-    name: body.name,
-    artifactName: body.artifact_name,
-    deviceIds,
-    forceInstallation: body.force_installation ?? false,
-    ...(body.update_control_map && { controlMap: body.update_control_map }),
-  } as const;
-  const id = openDeployment(context, deployment);
-  if (id instanceof Refusal) return id;
-  const location = pathOf(managementOperations['get-deployment'], { id });
-  return { status: 201, headers: { Location: location } };
-});
-
-/** Creates a deployment, makes it known to its devices and writes the audit entry; its id. */
-export function openDeployment(
-  context: UserContext,
-  wanted: Omit<NewStoredDeployment, 'id' | 'deviceDigest' | 'nowMs'> & { readonly id?: string },
-): string | Refusal {
-  const { store, random, nowMs } = context;
-  const deviceDigest = digestOf(wanted.deviceIds.toSorted().join('\n'));
-  const deployment = { id: random.uuid(), ...wanted, deviceDigest, nowMs };
-  const identical = store.deployments.findIdenticalActive(deployment);
-  if (identical) {
-    return refuse.conflict(`an identical deployment is active: ${identical.id}`);
-  }
-  store.deployments.create(deployment);
-  store.parts.expectWork(deployment.deviceIds);
-  audit(context, {
-    actor: userActor(context.user),
-    action: 'create',
-    object: deploymentObject(deployment),
-  });
-  return deployment.id;
+/** What both versions of the list are narrowed and ordered by. */
+interface ListQuery {
+  readonly page: number;
+  readonly per_page: number;
+  readonly sort: 'asc' | 'desc';
+  readonly status?: DeploymentFilter['status'] | undefined;
+  readonly type?: DeploymentFilter['type'] | undefined;
+  readonly created_before?: number | undefined;
+  readonly created_after?: number | undefined;
 }
 
-function chosenDevices({ store }: UserContext, body: NewDeployment): string[] | Refusal {
-  if ((body.devices !== undefined) === (body.all_devices === true)) {
-    return refuse.malformed('body: give either devices, a list of ids, or all_devices: true');
-  }
-  if (!body.devices) {
-    const all = store.devices.acceptedIds(limits.deploymentDevicesMax);
-    return all.length > 0 ? all : refuse.malformed('body: all_devices: no device is accepted yet');
-  }
-  const stranger = body.devices.find((id) => !store.devices.find(id));
-  if (stranger !== undefined) return refuse.malformed(`body: devices: ${stranger} is unknown`);
-  return [...new Set(body.devices)];
-}
-
-export const listDeployments = defineEndpoint(
-  'list-deployments',
-  ({ query }, { store, request }) => {
-    const filter = {
-      id: query.id,
-      name: query.name,
-      ...(query.status && { status: query.status }),
-    };
-    const page = { page: query.page, perPage: query.per_page };
-    const total = store.deployments.count(filter);
-    return {
-      status: 200,
-      headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-      body: store.deployments
-        .list(filter, query.sort, page)
-        .map((deployment) => deploymentView(deployment, store.parts.statistics(deployment))),
-    };
-  },
+export const listDeployments = defineEndpoint('list-deployments', ({ query }, context) =>
+  listed(context, query, { id: query.id, name: query.name }),
 );
 
-export const getDeployment = defineEndpoint('get-deployment', ({ parameters }, { store }) => {
-  const deployment = store.deployments.find(parameters.id);
-  if (!deployment) return noSuchDeployment;
-  return { status: 200, body: deploymentView(deployment, store.parts.statistics(deployment)) };
+export const listDeploymentsV1 = defineEndpoint('list-deployments-v1', ({ query }, context) => {
+  const { search } = query;
+  return listed(context, query, { id: [], name: [], ...(search !== undefined && { search }) });
+});
+
+function listed(
+  { store, user, request, settings, nowMs }: UserContext,
+  query: ListQuery,
+  wanted: Pick<DeploymentFilter, 'id' | 'name' | 'search'>,
+) {
+  const { status, type, created_before: before, created_after: after } = query;
+  // Under asynchronous-provisioning deployments of settings begin, and are seen, a moment later.
+  const latestMs = provisioningDelayMs(settings) > 0 ? nowMs : Number.POSITIVE_INFINITY;
+  const createdBeforeMs = Math.min(latestMs, (before ?? Number.POSITIVE_INFINITY) * 1000);
+  const filter: DeploymentFilter = {
+    ...wanted,
+    ...(status && { status }),
+    ...(type && { type }),
+    ...(Number.isFinite(createdBeforeMs) && { createdBeforeMs }),
+    ...(after !== undefined && { createdAfterMs: after * 1000 }),
+    ...(user.groups && { groups: user.groups }),
+  };
+  const page: Page = { page: query.page, perPage: query.per_page };
+  const total = store.deployments.count(filter);
+  return {
+    status: 200,
+    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
+    body: store.deployments
+      .list(filter, query.sort, page)
+      .map((deployment) => shownDeployment(store, deployment)),
+  } as const;
+}
+
+/** The deployment with what the store knows of its devices and artifacts. */
+export function shownDeployment(store: Store, deployment: StoredDeployment) {
+  return deploymentView(deployment, {
+    counts: store.parts.statistics(deployment),
+    offered: deployment.phases ? store.parts.countOffered(deployment) : 0,
+    artifactIds:
+      deployment.type === 'software' ? store.artifacts.idsOf(deployment.artifactName) : [],
+  });
+}
+
+export const getDeployment = defineEndpoint('get-deployment', ({ parameters }, context) => {
+  const deployment = visibleDeployment(context, parameters.id);
+  if (deployment instanceof Refusal) return deployment;
+  return { status: 200, body: shownDeployment(context.store, deployment) };
 });
 
 export const getDeploymentStatistics = defineEndpoint(
   'get-deployment-statistics',
-  ({ parameters }, { store }) => {
-    const deployment = store.deployments.find(parameters.id);
-    if (!deployment) return noSuchDeployment;
-    return { status: 200, body: statisticsView(store.parts.statistics(deployment)) };
+  ({ parameters }, context) => {
+    const deployment = visibleDeployment(context, parameters.id);
+    if (deployment instanceof Refusal) return deployment;
+    return { status: 200, body: statisticsView(context.store.parts.statistics(deployment)) };
+  },
+);
+
+export const listDeploymentStatistics = defineEndpoint(
+  'list-deployment-statistics',
+  ({ body }, context) => {
+    const found = [];
+    for (const id of new Set(body.deployment_ids)) {
+      const deployment = visibleDeployment(context, id);
+      if (deployment instanceof Refusal) return deployment;
+      found.push({ id, stats: statisticsView(context.store.parts.statistics(deployment)) });
+    }
+    return { status: 200, body: found };
+  },
+);
+
+/** Replaces the control map; devices that pause see it when they ask for it next. */
+export const updateDeployment = defineEndpoint(
+  'update-deployment',
+  ({ parameters, body }, context) => {
+    const deployment = changeableDeployment(context, parameters.id);
+    if (deployment instanceof Refusal) return deployment;
+    if (!deployment.controlMap) {
+      return refuse.conflict('the deployment was created without an update_control_map');
+    }
+    if (deployment.finishedMs !== undefined) {
+      return refuse.conflict('the deployment is finished; no device asks for its map any more');
+    }
+    context.store.deployments.setControlMap(deployment, body.update_control_map);
+    audit(context, {
+      actor: userActor(context.user),
+      action: 'update',
+      object: deploymentObject(deployment),
+      change: `update_control_map: ${JSON.stringify(body.update_control_map)}`,
+    });
+    return { status: 204 };
   },
 );
 
 export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters }, context) => {
   const { store, user, nowMs } = context;
-  const deployment = store.deployments.find(parameters.id);
-  if (!deployment) return noSuchDeployment;
+  const deployment = changeableDeployment(context, parameters.id);
+  if (deployment instanceof Refusal) return deployment;
   if (deployment.finishedMs !== undefined) {
     return refuse.unprocessable('the deployment is already finished');
   }

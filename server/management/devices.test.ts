@@ -9,7 +9,6 @@ import {
   acceptedDevice,
   authenticate,
   decide,
-  knownDevices,
   newDevice,
 } from '../testing/test-device.ts';
 import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
@@ -102,17 +101,83 @@ describe('the list of devices', () => {
     expect(reply.json().error).toContain(`query: ${name}`);
   });
 
-  it('is counted, all or by status', async () => {
-    const count = async (query: Record<string, string>): Promise<unknown> =>
-      (await list.call('count-devices', { token: list.adminToken, query })).json().count;
-    expect(await count({})).toBe(5);
-    const counts = await Promise.all(deviceStatuses.map((status) => count({ status })));
+  it('is counted, all or by statuses', async () => {
+    const count = async (...statuses: readonly string[]): Promise<unknown> => {
+      const query = new URLSearchParams(
+        statuses.map((status): [string, string] => ['status', status]),
+      );
+      return (await list.call('count-devices', { token: list.adminToken, query })).json().count;
+    };
+    expect(await count()).toBe(5);
+    const counts = await Promise.all(deviceStatuses.map((status) => count(status)));
     expect(counts).toEqual([3, 1, 1, 0, 0]);
+    expect(await count('pending', 'rejected')).toBe(4);
   });
 
   it('is 400 to count what is no status', async () => {
     const call = { token: list.adminToken, query: { status: 'all' } };
     expect((await list.call('count-devices', call)).status).toBe(400);
+  });
+});
+
+describe('the search for devices', () => {
+  let search: TestServer;
+  let accepted: AcceptedDevice;
+
+  beforeAll(async () => {
+    search = await startTestServer();
+    accepted = await acceptedDevice(search, 'accepted');
+    for (const name of ['p1', 'p2', 'p3']) await authenticate(search, newDevice(name));
+  });
+
+  afterAll(() => search.close());
+
+  const send = (json: unknown, query: Record<string, string> = {}) =>
+    search.call('search-devices', { token: search.adminToken, json, query });
+
+  async function namesIn(json: unknown, query: Record<string, string> = {}): Promise<unknown[]> {
+    const reply = await send(json, query);
+    expect(reply.status).toBe(200);
+    return reply.json<Device[]>().map(({ identity_data: data }) => data.mac);
+  }
+
+  it('finds what the list finds: all, by status, by id, by both', async () => {
+    expect(await namesIn({})).toEqual(['accepted', 'p1', 'p2', 'p3']);
+    expect(await namesIn({ status: 'pending' })).toEqual(['p1', 'p2', 'p3']);
+    expect(await namesIn({ status: ['accepted', 'rejected'] })).toEqual(['accepted']);
+    expect(await namesIn({ id: accepted.id })).toEqual(['accepted']);
+    expect(await namesIn({ id: [accepted.id, unknownId], status: 'pending' })).toEqual([]);
+    expect(await namesIn({ unheard: 'of' })).toHaveLength(4);
+  });
+
+  it('comes in pages that lead to each other', async () => {
+    expect(await namesIn({ status: 'pending' }, { page: '2', per_page: '2' })).toEqual(['p3']);
+    expect(await namesIn({}, { page: '9' })).toEqual([]);
+    const { headers } = await send({}, { per_page: '2' });
+    expect(headers.get('link')).toContain('rel="next"');
+  });
+
+  it.each([
+    [{ status: 'all' }, 'body: status.0'],
+    [{ status: ['pending', 7] }, 'body: status.1'],
+    [{ status: null }, 'body: status'],
+    [{ id: 7 }, 'body: id.0'],
+    [{ id: { $ne: '' } }, 'body: id.0'],
+    [{ id: Array.from({ length: 1001 }, () => 'x') }, 'body: id: must hold at most 1000'],
+    [[], 'body: must be an object'],
+    ['pending', 'body: must be an object'],
+    [null, 'body: must be an object'],
+  ])('is 400 with %j', async (json, fault) => {
+    const reply = await send(json);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(fault)]);
+  });
+
+  it.each([
+    ['page', '0'],
+    ['per_page', '501'],
+  ])('is 400 with %s=%s', async (name, value) => {
+    const reply = await send({}, { [name]: value });
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(name)]);
   });
 });
 
@@ -145,82 +210,6 @@ describe('one device', () => {
     const reply = await server.call('get-device', asUser({ parameters: { id } }));
     expect([reply.status, reply.json().error]).toEqual([404, 'there is no device of this id']);
   });
-});
-
-describe('the status of an authentication set', () => {
-  async function settle(device: AcceptedDevice, status: unknown, json: unknown = { status }) {
-    const parameters = { id: device.id, aid: device.authSetId };
-    return server.call('set-auth-set-status', asUser({ parameters, json }));
-  }
-
-  it.each(['preauthorized', 'noauth', 'ACCEPTED', '', null, 7, ['accepted']])(
-    'cannot be set to %j',
-    async (status) => {
-      const device = await acceptedDevice(server, `status ${JSON.stringify(status)}`);
-      const reply = await settle(device, status);
-      expect(reply.status).toBe(400);
-      expect(reply.json().error).toContain('body: status: must be');
-      const [known] = await knownDevices(server, { id: device.id });
-      expect(known?.status).toBe('accepted');
-    },
-  );
-
-  it.each([{}, [], null, 'accepted'])('cannot be set by %j', async (json) => {
-    const device = await acceptedDevice(server, `body ${JSON.stringify(json)}`);
-    expect((await settle(device, '', json)).status).toBe(400);
-  });
-
-  it('is changed once; the same again is 204, and no second audit entry', async () => {
-    const device = await acceptedDevice(server, 'twice');
-    expect((await settle(device, 'rejected')).status).toBe(204);
-    expect((await settle(device, 'rejected')).status).toBe(204);
-    const acts = (await entriesOf(device.id)).map(({ action, actor }) => [action, actor.type]);
-    expect(acts).toEqual([
-      ['create', 'device'],
-      ['update', 'user'],
-      ['reject', 'user'],
-    ]);
-  });
-
-  it('stands in the audit log with the user and the identity', async () => {
-    const device = await acceptedDevice(server, 'audit');
-    await settle(device, 'rejected');
-    expect((await entriesOf(device.id)).at(-1)).toMatchObject({
-      action: 'reject',
-      actor: { type: 'user', email: server.adminEmail },
-      object: { id: device.id, type: 'device', device: { identity_data: '{"mac":"audit"}' } },
-      change: 'status: accepted -> rejected',
-    });
-  });
-
-  it('is 404 for an unknown device, an unknown set, and the set of another device', async () => {
-    const [one, other] = [
-      await acceptedDevice(server, 'one'),
-      await acceptedDevice(server, 'other'),
-    ];
-    expect((await settle({ ...one, id: unknownId }, 'rejected')).status).toBe(404);
-    expect((await settle({ ...one, authSetId: unknownId }, 'rejected')).status).toBe(404);
-    expect((await settle({ ...one, authSetId: other.authSetId }, 'rejected')).status).toBe(404);
-    const known = await knownDevices(server, { id: other.id });
-    expect(known[0]?.status).toBe('accepted');
-  });
-
-  it.each(['accepted', 'rejected', 'pending'])(
-    'of a preauthorized set cannot be made %s by a user',
-    async (status) => {
-      const device = newDevice(`preauthorized ${status}`);
-      const json = { identity_data: JSON.parse(device.idData), pubkey: device.publicKeyPem };
-      await server.call('preauthorize-device', asUser({ json }));
-      const known = await knownDevices(server, { status: 'preauthorized' });
-      const { id = '', auth_sets: sets = [] } =
-        known.find(({ identity_data: data }) => data.mac === `preauthorized ${status}`) ?? {};
-      const reply = await decide(server, { id, authSetId: sets[0]?.id ?? '' }, status);
-      expect([reply.status, reply.json().error]).toEqual([
-        400,
-        `body: status: a preauthorized set cannot become ${status}`,
-      ]);
-    },
-  );
 });
 
 describe('decommissioning', () => {

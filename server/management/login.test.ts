@@ -52,6 +52,10 @@ describe('signing in', () => {
     expect((await server.call('count-devices', { token: ending })).status).toBe(401);
   });
 
+  it('does not mind capitals in the e-mail', async () => {
+    expect((await signIn(basic(server.adminEmail.toUpperCase(), password))).status).toBe(200);
+  });
+
   it.each(['basic', 'BASIC', 'Basic '])('takes the scheme %j', async (scheme) => {
     expect((await signIn(basic(server.adminEmail, password, scheme))).status).toBe(200);
   });
@@ -70,7 +74,6 @@ describe('a login that is refused', () => {
     ['a part of the password', () => basic(server.adminEmail, password.slice(0, -2))],
     ['the password up to its colon', () => basic(server.adminEmail, password.split(':')[0] ?? '')],
     ['another e-mail', () => basic('other@example.com', password)],
-    ['an e-mail in capitals', () => basic(server.adminEmail.toUpperCase(), password)],
     ['no e-mail', () => basic('', password)],
     ['no colon', () => `Basic ${Buffer.from(server.adminEmail).toString('base64')}`],
     ['SQL for an e-mail', () => basic("' OR 1=1 --", password)],
@@ -96,3 +99,76 @@ describe('a login that is refused', () => {
     expect((await server.call('login', { headers, body: 'no_expiry=true' })).status).toBe(415);
   });
 });
+
+/** A server of its own: sessions of the others would count. */
+async function withServer(act: (own: TestServer) => Promise<void>): Promise<void> {
+  const own = await startTestServer({ adminPassword: password });
+  try {
+    await act(own);
+  } finally {
+    await own.close();
+  }
+}
+
+async function statusOf(own: TestServer, token: string): Promise<number> {
+  return (await own.call('get-own-user', { token })).status;
+}
+
+describe('signing out', () => {
+  it('ends the session of the token, and no other one', async () => {
+    const [{ text: token }, { text: other }] = [
+      await signIn(basic(server.adminEmail, password)),
+      await signIn(basic(server.adminEmail, password)),
+    ];
+    const reply = await server.call('logout', { token });
+    expect([reply.status, reply.text]).toEqual([202, '']);
+    const refused = await server.call('count-devices', { token });
+    expect(refused.status).toBe(401);
+    expect(refused.json().error).toBe('the token was ended or revoked; sign in again');
+    expect((await server.call('count-devices', { token: other })).status).toBe(200);
+  });
+
+  it('is possible once', async () => {
+    const { text: token } = await signIn(basic(server.adminEmail, password));
+    await server.call('logout', { token });
+    expect((await server.call('logout', { token })).status).toBe(401);
+  });
+
+  it('ends a personal access token too', async () => {
+    const { text: session } = await signIn(basic(server.adminEmail, password));
+    const { text: token } = await server.call('create-personal-token', {
+      token: session,
+      json: { name: 'to be signed out' },
+    });
+    expect((await server.call('logout', { token })).status).toBe(202);
+    expect(await statusOf(server, token)).toBe(401);
+  });
+});
+
+describe('sessions', () => {
+  it('are ten at most: the oldest one ends, the token of the start does not', () =>
+    withServer(async (own) => {
+      const tokens: string[] = [];
+      for (let number = 0; number < 11; number += 1) {
+        tokens.push((await signIntoOwn(own)).text);
+        own.clock.advance(1000);
+      }
+      const statuses = await Promise.all(tokens.map((token) => statusOf(own, token)));
+      expect(statuses).toEqual([401, ...Array(10).fill(200)]);
+      expect(await statusOf(own, own.adminToken)).toBe(200);
+    }));
+
+  it('do not count once they have been signed out of', () =>
+    withServer(async (own) => {
+      const { text: first } = await signIntoOwn(own);
+      for (let number = 0; number < 20; number += 1) {
+        const { text: token } = await signIntoOwn(own);
+        await own.call('logout', { token });
+      }
+      expect(await statusOf(own, first)).toBe(200);
+    }));
+});
+
+function signIntoOwn(own: TestServer) {
+  return own.call('login', { headers: { Authorization: basic(own.adminEmail, password) } });
+}

@@ -1,7 +1,9 @@
-/** Users sign in with e-mail and password, and get a token. Spec: Authentication, rules 2 and 3 */
+/** Users sign in with e-mail and password, get a token, and sign out. Spec: Authentication, rules 2 and 3 */
 import { passwordFits } from '../crypto/passwords.ts';
+import { accountSuspended } from '../http/callers.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { refuse } from '../http/refusal.ts';
+import { issueUserToken } from '../user-tokens.ts';
 
 const basic = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
 const refused = refuse.unauthorized(
@@ -9,14 +11,24 @@ const refused = refuse.unauthorized(
 );
 
 export const login = defineEndpoint('login', ({ body }, context) => {
-  const { store, tokens, random, settings, nowMs, request } = context;
+  const { tenants, settings, nowMs, request } = context;
   const credentials = basic.exec(request.headers.authorization ?? '')?.[1];
   if (credentials === undefined) return refused;
   const [email = '', ...rest] = Buffer.from(credentials, 'base64').toString().split(':');
-  const user = store.users.findByEmail(email);
-  if (!user || !passwordFits(rest.join(':'), user.passwordHash)) return refused;
-  const issuedAt = Math.floor(nowMs / 1000);
-  const claims = { kind: 'user', subject: user.id, id: random.uuid() } as const;
-  const end = body?.no_expiry ? {} : { expiresAt: issuedAt + settings.tokenLifetimeSeconds };
-  return { status: 200, body: tokens.issue({ ...claims, ...end }, issuedAt) };
+  const tenant = tenants.findByEmail(email);
+  const user = tenant?.store.users.findByEmail(email);
+  if (!tenant || !user || !passwordFits(rest.join(':'), user.passwordHash)) return refused;
+  if (tenant.status === 'suspended') return accountSuspended;
+  const lifetimeSeconds = body?.no_expiry ? undefined : settings.tokenLifetimeSeconds;
+  const token = tenant.store.atomically(() => {
+    tenant.store.users.recordLogin(user.id, nowMs);
+    const wanted = { userId: user.id, kind: 'session', nowMs, lifetimeSeconds } as const;
+    return issueUserToken(context, tenant, wanted);
+  });
+  return { status: 200, body: token };
+});
+
+export const logout = defineEndpoint('logout', (_, { store, user }) => {
+  store.userTokens.end(user.tokenId);
+  return { status: 202 };
 });

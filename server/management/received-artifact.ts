@@ -6,13 +6,20 @@ import { type ArtifactContents, readArtifact } from '../../fixtures/formats/mend
 import type { StoredArtifact } from '../store/artifacts.ts';
 import type { ReceivedFile } from '../store/files.ts';
 
-/** Reads and checks the whole file. @throws ArtifactError */
+/**
+ * Reads and checks the whole file. A small one that unpacks to very much is refused long before it
+ * has kept us busy. @throws ArtifactError
+ */
 export function readReceived(file: ReceivedFile): Promise<ArtifactContents> {
-  const transferBytesMax = limits.artifactMaxBytes;
-  return readArtifact(createReadStream(file.path), { transferBytesMax });
+  const { artifactMaxBytes, unpackedAlwaysBytes, unpackedFactorMax, unpackedMaxBytes } = limits;
+  const inProportion = Math.max(unpackedAlwaysBytes, file.sizeBytes * unpackedFactorMax);
+  return readArtifact(createReadStream(file.path), {
+    transferBytesMax: artifactMaxBytes,
+    payloadBytesMax: Math.min(inProportion, unpackedMaxBytes),
+  });
 }
 
-/** The resource; deprecated `meta_data` stands beside `metadata`. */
+/** The resource, without deprecated fields: answers get those in `deprecated-fields.ts`. */
 export function artifactOf(
   contents: ArtifactContents,
   { id, description, nowMs }: { id: string; description: string | undefined; nowMs: number },
@@ -32,7 +39,7 @@ export function artifactOf(
         size: file.size,
         date: new Date(file.date).toISOString(),
       })),
-      ...(metaData && { meta_data: metaData, metadata: metaData }),
+      ...(metaData && { metadata: metaData }),
     })),
     artifact_provides: { ...contents.provides },
     artifact_depends: Object.fromEntries(

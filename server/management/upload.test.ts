@@ -200,7 +200,7 @@ describe('a body that is no upload is 400 and leaves nothing behind', () => {
   });
 
   it('another media type is 415', async () => {
-    for (const type of ['application/json', 'application/octet-stream', 'multipart/mixed']) {
+    for (const type of ['application/json', 'application/octet-stream', 'multipart/related']) {
       expect((await send('{}', { 'Content-Type': type })).status).toBe(415);
     }
   });
@@ -255,7 +255,11 @@ describe('an artifact that stands in the way', () => {
     const reply = await uploadArtifact(server, await artifactBytes(spec));
     expect([reply.status, reply.json()]).toEqual([
       409,
-      { error: expect.stringContaining(id), request_id: expect.any(String) },
+      {
+        error: expect.stringContaining(id),
+        request_id: expect.any(String),
+        metadata: { conflict: { device_type: ['board'] } },
+      },
     ]);
     expect([(await listed()).length, storedFiles().length]).toEqual([1, 1]);
   });

@@ -1,4 +1,4 @@
-/** Receives the multipart upload of an artifact: description, size and artifact_id, then the file. */
+/** Receives a multipart upload: text parts first, then the one file that it is about. */
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -8,46 +8,65 @@ import type { FileStore, ReceivedFile } from '../store/files.ts';
 
 export interface Upload {
   readonly file: ReceivedFile;
-  readonly description: string | undefined;
-  readonly artifactId: string | undefined;
+  /** As the caller names it; nothing to be trusted. */
+  readonly fileName: string;
+  /** The text parts that came before the file. */
+  readonly fields: ReadonlyMap<string, string>;
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const noFile = refuse.malformed(
-  'the request does not contain the artifact file in a part "artifact"',
-);
+/** Which upload is expected, and where its file goes. */
+interface UploadForm {
+  readonly files: FileStore;
+  /** Name of the part that is the file; what comes after it is ignored. */
+  readonly filePart: string;
+  readonly fileMaxBytes: number;
+}
+
+/** What may surround the file: the text parts, and the heads of all parts. */
+const FRAME_MAX_BYTES = 20 * limits.uploadFieldMaxBytes;
 
 /** The parts, or why they are refused; a refused upload leaves no file. @throws BodyCutOff */
 export function receiveUpload(
   request: IncomingMessage,
-  files: FileStore,
+  form: UploadForm,
 ): Promise<Upload | Refusal> {
-  const parser = openParser(request);
+  const { files, filePart, fileMaxBytes } = form;
+  if (Number(request.headers['content-length'] ?? 0) > fileMaxBytes + FRAME_MAX_BYTES) {
+    return Promise.resolve(refuse.tooLarge(fileMaxBytes));
+  }
+  const parser = openParser(request, fileMaxBytes);
   if (parser instanceof Refusal) return Promise.resolve(parser);
   const fields = new Map<string, string>();
   return new Promise((resolve, reject) => {
     let file: BusboyFileStream | undefined;
     let receiving: Promise<Upload | Refusal> | undefined;
     let refusal: Refusal | undefined;
-    parser.on('field', (name, value) => {
+    parser.on('field', (name, value, _nameIsCut, valueIsCut) => {
       // What comes after the file is ignored, as the order of the parts is documented.
-      if (!receiving) fields.set(name, value);
+      if (receiving) return;
+      if (valueIsCut) refusal = tooLongText(name);
+      fields.set(name, value);
     });
-    parser.on('file', (name, stream) => {
-      if (name !== 'artifact' || receiving) {
+    parser.on('file', (name, stream, fileName) => {
+      if (name !== filePart || receiving) {
         // Its fault is the parser's too, which answers for it.
         stream.on('error', () => stream.destroy());
         stream.resume();
         return;
       }
       file = stream;
-      receiving = receiveFile(stream, { files, fields });
+      receiving = receiveFile(stream, form).then((received) =>
+        received instanceof Refusal ? received : { file: received, fileName, fields },
+      );
       // A disk that fails is known before the body has ended.
       receiving.catch((fault: unknown) => {
         if (!refusal) reject(fault);
       });
     });
-    parser.on('finish', () => resolve(receiving ?? noFile));
+    parser.on('finish', () => {
+      if (refusal) resolve(discarded(receiving, files, refusal));
+      else resolve(receiving ?? noFile(filePart));
+    });
     parser.on('error', (fault: unknown) => {
       refusal = refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`);
       request.unpipe(parser);
@@ -60,14 +79,18 @@ export function receiveUpload(
       parser.destroy();
       // The parser leaves the file that it was reading open.
       file?.destroy(cutOff);
-      void discarded(receiving, files, noFile).then(() => reject(cutOff));
+      void discarded(receiving, files, noFile(filePart)).then(() => reject(cutOff));
     });
     request.pipe(parser);
   });
 }
 
-function openParser(request: IncomingMessage): BusboyInstance | Refusal {
-  const contentType = request.headers['content-type'] ?? '';
+function openParser(request: IncomingMessage, fileSize: number): BusboyInstance | Refusal {
+  // The parser knows one of the two media types, whose bodies are of the same form.
+  const contentType = (request.headers['content-type'] ?? '').replace(
+    /^\s*multipart\/mixed/i,
+    'multipart/form-data',
+  );
   try {
     return new Busboy({
       headers: { ...request.headers, 'content-type': contentType },
@@ -76,7 +99,7 @@ function openParser(request: IncomingMessage): BusboyInstance | Refusal {
         fieldNameSize: 100,
         fieldSize: limits.uploadFieldMaxBytes,
         files: 20,
-        fileSize: limits.artifactMaxBytes,
+        fileSize,
         parts: 40,
         headerPairs: 20,
       },
@@ -88,20 +111,12 @@ function openParser(request: IncomingMessage): BusboyInstance | Refusal {
 
 async function receiveFile(
   stream: BusboyFileStream,
-  { files, fields }: { files: FileStore; fields: ReadonlyMap<string, string> },
-): Promise<Upload | Refusal> {
+  { files, fileMaxBytes }: UploadForm,
+): Promise<ReceivedFile | Refusal> {
   const file = await files.receive(stream);
-  const artifactId = fields.get('artifact_id');
-  const refusal = stream.truncated
-    ? refuse.tooLarge(limits.artifactMaxBytes)
-    : artifactId !== undefined && !uuid.test(artifactId)
-      ? refuse.malformed('artifact_id: must be a UUID')
-      : undefined;
-  if (refusal) {
-    files.discard(file);
-    return refusal;
-  }
-  return { file, description: fields.get('description'), artifactId: artifactId?.toLowerCase() };
+  if (!stream.truncated) return file;
+  files.discard(file);
+  return refuse.tooLarge(fileMaxBytes);
 }
 
 /** The refusal, once a file that may have been received has been removed. */
@@ -113,6 +128,14 @@ async function discarded(
   const received = await receiving?.catch(() => undefined);
   if (received && !(received instanceof Refusal)) files.discard(received.file);
   return refusal;
+}
+
+function noFile(part: string): Refusal {
+  return refuse.malformed(`the request does not contain the file in a part "${part}"`);
+}
+
+function tooLongText(part: string): Refusal {
+  return refuse.malformed(`${part}: must have at most ${limits.uploadFieldMaxBytes} bytes`);
 }
 
 function messageOf(fault: unknown): string {

@@ -7,6 +7,7 @@ const cells = [
   ['unknown-device', 'record-device', false],
   ['unknown-key', 'record-key', false],
   ['too-many-keys', 'none', false],
+  ['limit-reached', 'none', false],
   ['pending', 'none', false],
   ['rejected', 'none', false],
   ['accepted', 'none', true],
@@ -19,7 +20,8 @@ describe('what becomes of a well signed request', () => {
   });
 
   it('is decided for every status of a set, and for what is not known yet', () => {
-    const situations = ['unknown-device', 'unknown-key', 'too-many-keys', ...authSetStatuses];
+    const unsettled = ['unknown-device', 'unknown-key', 'too-many-keys', 'limit-reached'];
+    const situations = [...unsettled, ...authSetStatuses];
     expect(Object.keys(authOutcomes).toSorted()).toEqual(situations.toSorted());
     expect(cells.map(([situation]) => situation).toSorted()).toEqual(situations.toSorted());
   });

@@ -2,7 +2,12 @@
 import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 
 /** How the request's identity and key stand in the store. */
-export type AuthSituation = 'unknown-device' | 'unknown-key' | 'too-many-keys' | AuthSetStatus;
+export type AuthSituation =
+  | 'unknown-device'
+  | 'unknown-key'
+  | 'too-many-keys'
+  | 'limit-reached'
+  | AuthSetStatus;
 
 export interface AuthOutcome {
   /** What is to be recorded before the answer. */
@@ -27,6 +32,12 @@ export const authOutcomes: Record<AuthSituation, AuthOutcome> = {
     effect: 'none',
     granted: false,
     because: 'the device has come with too many keys; a user must decommission it first',
+  },
+  'limit-reached': {
+    effect: 'none',
+    granted: false,
+    because:
+      'the device was preauthorized, but the maximum number of accepted devices is reached; one must go first',
   },
   pending: {
     effect: 'none',

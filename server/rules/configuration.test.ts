@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergeSettings, replaceSettings } from './configuration.ts';
+import { keepSettings, mergeSettings, replaceSettings } from './configuration.ts';
 
 function many(count: number, from = 0): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${from + i}`, 'v']));
@@ -48,5 +48,17 @@ describe('settings that are replaced', () => {
 
   it('are refused beyond a hundred', () => {
     expect(replaceSettings(many(101))).toHaveProperty('because');
+  });
+});
+
+describe('settings that are kept as they are', () => {
+  it('are what was given, empty values too', () => {
+    expect(keepSettings({ a: '1', b: '' })).toEqual({ settings: { a: '1', b: '' } });
+    expect(keepSettings({})).toEqual({ settings: {} });
+  });
+
+  it('are at most a hundred, empty ones counted', () => {
+    expect(keepSettings(many(100))).toHaveProperty('settings');
+    expect(keepSettings({ ...many(100), empty: '' })).toHaveProperty('because');
   });
 });

@@ -21,6 +21,11 @@ export function replaceSettings(change: Settings): MergeDecision {
   return mergeSettings({}, change);
 }
 
+/** Takes the given settings in place of all others, those with an empty value too. */
+export function keepSettings(change: Settings): MergeDecision {
+  return bounded(new Map(Object.entries(change)));
+}
+
 function bounded(settings: ReadonlyMap<string, string>): MergeDecision {
   return settings.size > limits.configurationKeysMax
     ? { because: `a device has at most ${limits.configurationKeysMax} settings` }

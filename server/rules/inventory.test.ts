@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tooManyAttributes } from './inventory.ts';
+import { tooManyAttributes, tooManyTags } from './inventory.ts';
 
 function named(count: number, from = 0): { name: string }[] {
   return Array.from({ length: count }, (_, index) => ({ name: `a${from + index}` }));
@@ -24,5 +24,13 @@ describe('the number of attributes', () => {
     expect(tooManyAttributes(kept, changed)).toBe(
       `a device has at most 100 attributes, not ${count}`,
     );
+  });
+});
+
+describe('the number of tags', () => {
+  it('may be twenty, those that are there counted', () => {
+    expect(tooManyTags([], named(20))).toBeUndefined();
+    expect(tooManyTags(named(20), named(20))).toBeUndefined();
+    expect(tooManyTags(named(20), named(1, 20))).toBe('a device has at most 20 tags, not 21');
   });
 });

@@ -1,4 +1,4 @@
-/** How many attributes a device may have. Spec: Device inventory */
+/** How many attributes and tags a device may have. Spec: Device inventory */
 import { limits } from '../../fixtures/contract/limits.ts';
 
 interface Named {
@@ -10,8 +10,20 @@ export function tooManyAttributes(
   kept: readonly Named[],
   changed: readonly Named[],
 ): string | undefined {
-  const names = new Set([...kept, ...changed].map(({ name }) => name));
-  return names.size > limits.attributesMax
-    ? `a device has at most ${limits.attributesMax} attributes, not ${names.size}`
+  const count = countOf(kept, changed);
+  return count > limits.attributesMax
+    ? `a device has at most ${limits.attributesMax} attributes, not ${count}`
     : undefined;
+}
+
+/** Why the tags are too many after the change; nothing when they are not. */
+export function tooManyTags(kept: readonly Named[], changed: readonly Named[]): string | undefined {
+  const count = countOf(kept, changed);
+  return count > limits.tagsMax
+    ? `a device has at most ${limits.tagsMax} tags, not ${count}`
+    : undefined;
+}
+
+function countOf(kept: readonly Named[], changed: readonly Named[]): number {
+  return new Set([...kept, ...changed].map(({ name }) => name)).size;
 }

@@ -11,6 +11,9 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 const wide = { page: 1, perPage: 500 };
+const exact = (text: string) => ({ how: 'exact', text }) as const;
+const prefix = (text: string) => ({ how: 'prefix', text }) as const;
+const part = (text: string) => ({ how: 'part', text }) as const;
 
 function save(id: string, fields: Partial<StoredArtifact['artifact']> = {}, modifiedMs = 1): void {
   store.artifacts.save({
@@ -79,12 +82,13 @@ describe('the list of artifacts', () => {
   beforeEach(() => {
     save('a', { name: 'alpha-1', description: 'stable' }, 1);
     save('b', { name: 'alpha-2', device_types_compatible: ['board', 'b\u00e9ta'] }, 2);
-    save('c', { name: 'alp%a', device_types_compatible: ['other'] }, 3);
+    const updates = [{ type_info: { type: null } }, { type_info: { type: 'single-file' } }];
+    save('c', { name: 'alp%a', device_types_compatible: ['other'], updates }, 3);
   });
 
   it('knows a prefix beyond the first plane of Unicode', () => {
     save('d', { name: '\u{1f4e6}-1' }, 4);
-    expect(idsOf({ name: '\u{1f4e6}*' })).toEqual(['d']);
+    expect(idsOf({ name: [{ how: 'prefix', text: '\u{1f4e6}' }] })).toEqual(['d']);
   });
 
   it('has the newest first, in pages', () => {
@@ -94,22 +98,66 @@ describe('the list of artifacts', () => {
   });
 
   it.each<[string, ArtifactFilter, readonly string[]]>([
-    ['an exact name', { name: 'alpha-1' }, ['a']],
-    ['a part of a name', { name: 'alpha' }, []],
-    ['a prefix', { name: 'alpha*' }, ['b', 'a']],
-    ['every name', { name: '*' }, ['c', 'b', 'a']],
-    ['a prefix that looks like a pattern', { name: 'alp%*' }, ['c']],
-    ['a star within the name', { name: 'a*a-1' }, []],
-    ['a description', { description: 'stable' }, ['a']],
-    ['an unknown description', { description: 'stabl' }, []],
-    ['a device type', { deviceType: 'board' }, ['b', 'a']],
-    ['a device type beyond ASCII', { deviceType: 'b\u00e9ta' }, ['b']],
-    ['a part of a device type', { deviceType: 'boar' }, []],
-    ['a device type in quotes', { deviceType: '"board"' }, []],
-    ['two filters at once', { deviceType: 'board', name: 'alpha-2' }, ['b']],
-    ['two filters that exclude each other', { deviceType: 'other', name: 'alpha-2' }, []],
+    ['an exact name', { name: [exact('alpha-1')] }, ['a']],
+    ['several names', { name: [exact('alpha-1'), exact('alp%a')] }, ['c', 'a']],
+    ['the beginning of a name as the whole', { name: [exact('alpha')] }, []],
+    ['a prefix', { name: [prefix('alpha')] }, ['b', 'a']],
+    ['a prefix or a name', { name: [prefix('alp%'), exact('alpha-1')] }, ['c', 'a']],
+    ['every name', { name: [prefix('')] }, ['c', 'b', 'a']],
+    ['a prefix that looks like a pattern', { name: [prefix('alp%')] }, ['c']],
+    ['a part of a name, in capitals', { name: [part('PHA-')] }, ['b', 'a']],
+    ['a part that looks like a pattern', { name: [part('%')] }, ['c']],
+    ['a star within the name', { name: [exact('a*a-1')] }, []],
+    ['a description', { description: exact('stable') }, ['a']],
+    ['the beginning of a description', { description: prefix('sta') }, ['a']],
+    ['an unknown description', { description: exact('stabl') }, []],
+    ['a device type', { deviceType: exact('board') }, ['b', 'a']],
+    ['a device type beyond ASCII', { deviceType: exact('b\u00e9ta') }, ['b']],
+    ['the beginning of a device type', { deviceType: prefix('b\u00e9') }, ['b']],
+    ['a part of a device type', { deviceType: exact('boar') }, []],
+    ['a device type in quotes', { deviceType: exact('"board"') }, []],
+    ['the type of an update', { updateType: 'single-file' }, ['c']],
+    ['an unknown type of update', { updateType: 'single' }, []],
+    ['two filters at once', { deviceType: exact('board'), name: [exact('alpha-2')] }, ['b']],
+    ['two that exclude each other', { deviceType: exact('other'), name: [exact('alpha-2')] }, []],
   ])('is narrowed by %s', (_, filter, expected) => {
     expect(idsOf(filter)).toEqual(expected);
+  });
+});
+
+describe('what all artifacts have together', () => {
+  it('is the bytes of their files, each file once', () => {
+    expect(store.artifacts.usedBytes()).toBe(0);
+    save('a', { name: 'same', size: 100 });
+    save('b', { name: 'same', size: 100 });
+    save('c', { size: 7 });
+    expect(store.artifacts.usedBytes()).toBe(107);
+  });
+
+  it('is the types of their updates, each once and without empty ones', () => {
+    const typed = (...types: readonly (string | null)[]) => ({
+      updates: types.map((type) => ({ type_info: { type } })),
+    });
+    save('a', typed('single-file', null));
+    save('b', typed('rootfs-image', 'single-file'));
+    save('c');
+    expect(store.artifacts.updateTypes(10)).toEqual(['rootfs-image', 'single-file']);
+    expect(store.artifacts.updateTypes(1)).toEqual(['rootfs-image']);
+  });
+});
+
+describe('an artifact that is described anew', () => {
+  it('has the new text and time, and is otherwise as it was', () => {
+    save('a', { description: 'old' });
+    save('b', { description: 'old' });
+    const before = store.artifacts.find('a');
+    store.artifacts.describe('a', 'new', 86_400_000);
+    expect(store.artifacts.find('a')).toEqual({
+      ...before,
+      artifact: { ...before?.artifact, description: 'new', modified: '1970-01-02T00:00:00.000Z' },
+      modifiedMs: 86_400_000,
+    });
+    expect(store.artifacts.find('b')?.artifact.description).toBe('old');
   });
 });
 

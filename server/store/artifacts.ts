@@ -1,9 +1,12 @@
-/** Uploaded artifacts. Their bytes are in `files.ts`. Spec: Artifact */
+/** Uploaded artifacts. Their bytes are in `files.ts`, what a release has beside them in `releases.ts`. Spec: Artifact */
+import type { ArtifactOrder } from '../../fixtures/contract/management/artifacts.ts';
 import type { Artifact } from '../../fixtures/contract/resources.ts';
+import type { TextSearch } from '../rules/text-search.ts';
 import { type Condition, equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
 import { document, number, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
+import { fitsAny } from './text-search.ts';
 
 /** The resource together with the name of its content. */
 export interface StoredArtifact {
@@ -19,11 +22,20 @@ export interface StoredArtifact {
 export interface ArtifactFilter {
   /** Exact. */
   readonly release?: string | undefined;
-  /** Exact, or a prefix when it ends in `*`. */
-  readonly name?: string | undefined;
-  readonly description?: string | undefined;
-  readonly deviceType?: string | undefined;
+  /** Any of them. */
+  readonly name?: readonly TextSearch[];
+  readonly description?: TextSearch | undefined;
+  readonly deviceType?: TextSearch | undefined;
+  /** Type of one of the updates, exact. */
+  readonly updateType?: string | undefined;
 }
+
+const orders: Record<ArtifactOrder, string> = {
+  'name:asc': 'name, modified_ms, id',
+  'name:desc': 'name DESC, modified_ms DESC, id',
+  'modified:asc': 'modified_ms, id',
+  'modified:desc': 'modified_ms DESC, id',
+};
 
 /** The verbs for artifacts. */
 export class ArtifactStore {
@@ -56,49 +68,90 @@ export class ArtifactStore {
     return this.#sql.all(query, [name]).map(stored);
   }
 
-  /** Artifacts, the newest first. */
-  list(filter: ArtifactFilter, page: Page): StoredArtifact[] {
-    const { where, values } = artifactFilter(filter);
-    const query = `SELECT * FROM artifacts ${where} ORDER BY modified_ms DESC, id LIMIT ? OFFSET ?`;
+  /** Ids of the artifacts of one name. */
+  idsOf(name: string): string[] {
+    const query = 'SELECT id FROM artifacts WHERE name = ? ORDER BY modified_ms, id LIMIT 1000';
+    return this.#sql.all(query, [name]).map((row) => text(row, 'id'));
+  }
+
+  /** Artifacts, the newest first unless another order is asked for. */
+  list(
+    filter: ArtifactFilter,
+    page: Page,
+    order: ArtifactOrder = 'modified:desc',
+  ): StoredArtifact[] {
+    const { where, values } = filterBy(...artifactConditions(filter));
+    const query = `SELECT * FROM artifacts ${where} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map(stored);
   }
 
   count(filter: ArtifactFilter): number {
-    const { where, values } = artifactFilter(filter);
+    const { where, values } = filterBy(...artifactConditions(filter));
     const row = this.#sql.first(`SELECT count(*) AS n FROM artifacts ${where}`, values);
     return row ? number(row, 'n') : 0;
   }
 
-  /** Forgets the artifact; tells whether its content is still wanted by another. */
+  /** Bytes of all files together; a file that two artifacts share counts once. */
+  usedBytes(): number {
+    const row = this.#sql.first(
+      'SELECT coalesce(sum(size_bytes), 0) AS n FROM (SELECT DISTINCT sha256, size_bytes FROM artifacts)',
+    );
+    return row ? number(row, 'n') : 0;
+  }
+
+  /** Types of all updates that there are, at most `most`, in order. */
+  updateTypes(most: number): string[] {
+    const rows = this.#sql.all(
+      `SELECT DISTINCT ${updateType} AS type FROM artifacts, json_each(document, '$.updates') u
+       WHERE ${updateType} IS NOT NULL ORDER BY 1 LIMIT ?`,
+      [most],
+    );
+    return rows.map((row) => text(row, 'type'));
+  }
+
+  /** Replaces the description. */
+  describe(id: string, description: string, modifiedMs: number): void {
+    this.#sql.run(
+      `UPDATE artifacts SET description = ?, modified_ms = ?,
+         document = json_set(document, '$.modified', ?) WHERE id = ?`,
+      [description, modifiedMs, new Date(modifiedMs).toISOString(), id],
+    );
+  }
+
+  /**
+   * Forgets the artifact, and with the last one of a name what the release had beside them; tells
+   * whether its content is still wanted by another.
+   */
   remove(id: string, sha256: string): { contentInUse: boolean } {
     this.#sql.run('DELETE FROM artifacts WHERE id = ?', [id]);
+    this.#sql.run('DELETE FROM releases WHERE name NOT IN (SELECT name FROM artifacts)');
     const other = this.#sql.first('SELECT 1 FROM artifacts WHERE sha256 = ? LIMIT 1', [sha256]);
     return { contentInUse: other !== undefined };
   }
 }
 
-function artifactFilter({ release, name, description, deviceType }: ArtifactFilter) {
-  return filterBy(
-    equal('name', release),
-    name === undefined ? undefined : exactOrPrefix('name', name),
-    equal('description', description),
-    deviceType === undefined
-      ? undefined
-      : [
-          `EXISTS (SELECT 1 FROM json_each(document, '$.device_types_compatible') t
-             WHERE t.value = ?)`,
-          deviceType,
-        ],
-  );
+const updateType = "json_extract(u.value, '$.type_info.type')";
+
+/** What a filter asks of a row of the table `artifacts`. */
+export function artifactConditions(filter: ArtifactFilter): readonly (Condition | undefined)[] {
+  const { release, name = [], description, deviceType, updateType: type } = filter;
+  return [
+    equal('artifacts.name', release),
+    fitsAny('artifacts.name', name),
+    description && fitsAny('artifacts.description', [description]),
+    deviceType && within('$.device_types_compatible', fitsAny('u.value', [deviceType])),
+    type === undefined ? undefined : within('$.updates', [`${updateType} = ?`, type]),
+  ];
 }
 
-function exactOrPrefix(column: string, wanted: string): Condition {
-  if (!wanted.endsWith('*')) return [`${column} = ?`, wanted];
-  const prefix = wanted.slice(0, -1);
-  // The engine counts characters otherwise than JavaScript does, so it counts both.
-  return [`substr(${column}, 1, length(?)) = ?`, prefix, prefix];
+/** True for an artifact that has an entry `u`, in a list of its document, for which it is true. */
+function within(list: string, condition: Condition | undefined): Condition | undefined {
+  if (!condition) return undefined;
+  const [sql, ...values] = condition;
+  return [`EXISTS (SELECT 1 FROM json_each(document, '${list}') u WHERE ${sql})`, ...values];
 }
 
+/** Reads an artifact out of a row of its table. */
 function stored(row: SqlRow): StoredArtifact {
   const description = textOrNothing(row, 'description');
   return {

@@ -1,12 +1,15 @@
 /** The audit log: appended to, filtered and paged, never changed. Spec: Audit logs */
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
+import type { WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
 import { equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
 import { document, number } from './row.ts';
 import type { Sql } from './sql.ts';
 
 /** An entry before it has a time in text form. */
-export type NewAuditEntry = Pick<AuditLog, 'actor' | 'action' | 'object' | 'change'> & {
+export type NewAuditEntry = Pick<AuditLog, 'actor' | 'object' | 'change'> & {
+  /** A word of the contract, or of the field's wider vocabulary where that was chosen. */
+  readonly action: AuditLog['action'] | WideAuditAction;
   readonly timeMs: number;
 };
 

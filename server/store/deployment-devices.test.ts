@@ -4,8 +4,9 @@ import {
   finalStatuses,
   reportableStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
-import type { DeploymentDeviceStore, StoredPart } from './deployment-devices.ts';
+import type { DeploymentDeviceStore } from './deployment-devices.ts';
 import type { StoredDeployment } from './deployments.ts';
+import type { StoredPart } from './part-rows.ts';
 import { openStore, type Store } from './store.ts';
 
 let store: Store;
@@ -62,7 +63,13 @@ function report(id: string, status: (typeof reportableStatuses)[number], nowMs =
 describe('a part', () => {
   it('begins as pending, without anything that happens later', () => {
     const deployment = create('one', 'a');
-    expect(partOf('one')).toEqual({ deployment, deviceId: 'a', status: 'pending', hasLog: false });
+    expect(partOf('one')).toEqual({
+      deployment,
+      deviceId: 'a',
+      status: 'pending',
+      attempts: 0,
+      hasLog: false,
+    });
   });
 
   it('is there for the devices of the deployment only', () => {
@@ -94,15 +101,15 @@ describe('the part to be served', () => {
   it('is waiting before it is offered, active after that', () => {
     create('one', 'a');
     expect(parts.findActive('a')).toBeUndefined();
-    expect(parts.findWaiting('a')?.deployment.id).toBe('one');
+    expect(parts.findWaiting('a', 99)?.deployment.id).toBe('one');
     offered('one');
     expect(parts.findActive('a')?.deployment.id).toBe('one');
-    expect(parts.findWaiting('a')).toBeUndefined();
+    expect(parts.findWaiting('a', 99)).toBeUndefined();
   });
 
   it('is the oldest, of those that wait and of those that are active', () => {
     for (const id of ['one', 'two', 'three']) create(id, 'a');
-    expect(parts.findWaiting('a')?.deployment.id).toBe('one');
+    expect(parts.findWaiting('a', 99)?.deployment.id).toBe('one');
     for (const id of ['three', 'two']) offered(id);
     expect(parts.findActive('a')?.deployment.id).toBe('two');
   });
@@ -118,29 +125,29 @@ describe('the part to be served', () => {
     create('one', 'a');
     offered('one');
     report('one', status);
-    expect([parts.findActive('a'), parts.findWaiting('a')]).toEqual([undefined, undefined]);
+    expect([parts.findActive('a'), parts.findWaiting('a', 99)]).toEqual([undefined, undefined]);
   });
 
   it('is never older than the last one that the device finished', () => {
     for (const id of ['one', 'two', 'three']) create(id, 'a');
     offered('two');
     report('two', 'failure');
-    expect(parts.findWaiting('a')?.deployment.id).toBe('three');
+    expect(parts.findWaiting('a', 99)?.deployment.id).toBe('three');
     offered('three');
     report('three', 'success');
-    expect(parts.findWaiting('a')).toBeUndefined();
+    expect(parts.findWaiting('a', 99)).toBeUndefined();
   });
 
   it('does not depend on what was aborted before it was offered', () => {
     create('one', 'a');
     const second = create('two', 'a');
     parts.abortAll(second, 15);
-    expect(parts.findWaiting('a')?.deployment.id).toBe('one');
+    expect(parts.findWaiting('a', 99)?.deployment.id).toBe('one');
   });
 
   it('is none for a device that has no part', () => {
     create('one', 'a');
-    expect([parts.findActive('b'), parts.findWaiting('b')]).toEqual([undefined, undefined]);
+    expect([parts.findActive('b'), parts.findWaiting('b', 99)]).toEqual([undefined, undefined]);
   });
 
   it('may exist only for a device that was given work', () => {
@@ -264,7 +271,7 @@ describe('the parts of a deployment', () => {
       parts.settle(partOf('all', status), status, 30);
     }
     const listed = (status?: string): readonly string[] =>
-      parts.list(deployment, status, wide).map(({ deviceId }) => deviceId);
+      parts.list(deployment, { status }, wide).map(({ deviceId }) => deviceId);
     const without = (statuses: readonly string[]): readonly string[] =>
       deviceDeploymentStatuses.filter((status) => !statuses.includes(status)).toSorted();
     expect(listed()).toEqual(deviceDeploymentStatuses.toSorted());
@@ -273,14 +280,33 @@ describe('the parts of a deployment', () => {
     expect(listed('active')).toEqual(without(finalStatuses));
     expect(listed('pause')).toEqual(listed().filter((status) => status.startsWith('pause_')));
     expect(listed('unheard-of')).toEqual([]);
-    expect(parts.count(deployment, 'pause')).toBe(3);
-    expect(parts.count(deployment, undefined)).toBe(deviceDeploymentStatuses.length);
+    expect(parts.count(deployment, { status: 'pause' })).toBe(3);
+    expect(parts.count(deployment, {})).toBe(deviceDeploymentStatuses.length);
+  });
+
+  it('are narrowed to the groups of their devices', () => {
+    const deployment = create('one', 'a', 'b', 'c');
+    store.groups.assign('a', 'north');
+    store.groups.assign('b', 'south');
+    const inside = (...groups: readonly string[]): readonly unknown[] => [
+      parts.list(deployment, { groups }, wide).map(({ deviceId }) => deviceId),
+      parts.count(deployment, { groups }),
+      parts.deviceIds(deployment, { groups }),
+    ];
+    expect(inside('north', 'west')).toEqual([['a'], 1, ['a']]);
+    expect(inside('north', 'south')).toEqual([['a', 'b'], 2, ['a', 'b']]);
+    expect(inside()).toEqual([[], 0, []]);
+    expect(parts.deviceIds(deployment, {})).toEqual(['a', 'b', 'c']);
+    expect(store.deployments.reach(deployment, ['north', 'south'])).toEqual({
+      inside: 2,
+      outside: 1,
+    });
   });
 
   it('come in pages', () => {
     const deployment = create('one', 'c', 'a', 'b');
-    const page = parts.list(deployment, undefined, { page: 2, perPage: 2 });
+    const page = parts.list(deployment, {}, { page: 2, perPage: 2 });
     expect(page.map(({ deviceId }) => deviceId)).toEqual(['c']);
-    expect(parts.list(deployment, undefined, { page: 3, perPage: 2 })).toEqual([]);
+    expect(parts.list(deployment, {}, { page: 3, perPage: 2 })).toEqual([]);
   });
 });

@@ -1,29 +1,27 @@
 /** Each device's part in a deployment. Spec: States and transitions */
 import {
   type DeviceDeploymentStatus,
-  deviceDeploymentStatuses,
   finalStatuses,
   type ReportableStatus,
 } from '../../fixtures/contract/vocabulary.ts';
-import { deployment, type StoredDeployment } from './deployments.ts';
-import { type Condition, filterBy } from './filter.ts';
+import type { StoredDeployment } from './deployments.ts';
+import { filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { number, numberOrNothing, text, textOrNothing } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
+import {
+  finals,
+  part,
+  partQuery,
+  type StoredPart,
+  statusCondition,
+  unfinished,
+} from './part-rows.ts';
+import { number, text, textOrNothing } from './row.ts';
+import type { Sql } from './sql.ts';
 
-/** One device's part, together with its deployment. */
-export interface StoredPart {
-  readonly deployment: StoredDeployment;
-  readonly deviceId: string;
-  readonly status: DeviceDeploymentStatus;
-  readonly substate?: string;
-  /** What the device said of itself when it was offered the deployment, as canonical text. */
-  readonly request?: string;
-  readonly artifactId?: string;
-  readonly offeredMs?: number;
-  readonly startedMs?: number;
-  readonly finishedMs?: number;
-  readonly hasLog: boolean;
+/** A part that was never offered, and whether its time has not come yet. */
+export interface WaitingPart extends StoredPart {
+  /** True while its phase, its limit of devices or its beginning lets no further device begin. */
+  readonly isHeldBack: boolean;
 }
 
 /** What is settled when a part is first served. */
@@ -33,22 +31,22 @@ export interface Offer {
   readonly nowMs: number;
 }
 
-const finals = finalStatuses.map((status) => `'${status}'`).join(', ');
-const unfinished = deviceDeploymentStatuses
-  .filter((status) => !finalStatuses.includes(status))
-  .map((status) => `'${status}'`)
-  .join(', ');
-const partQuery = `SELECT d.*, p.device_id, p.status AS part_status, p.substate, p.request,
-    p.artifact_id, p.offered_ms, p.started_ms, p.finished_ms AS part_finished_ms,
-    p.log IS NOT NULL AS has_log
-  FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq`;
+/** Which parts of a deployment are meant. */
+export interface PartFilter {
+  /** A status, or `pause`, `active` or `finished`. */
+  readonly status?: string | undefined;
+  /** Of devices in one of these inventory groups. */
+  readonly groups?: readonly string[] | undefined;
+}
 
-/** Conditions behind the words that users filter a deployment's devices by. */
-const groupConditions: Readonly<Record<string, Condition>> = {
-  active: [`p.status IN (${unfinished})`],
-  finished: [`p.status IN (${finals})`],
-  pause: ["p.status LIKE 'pause_%'"],
-};
+/** True where a further device may begin now; counts only where something limits it. */
+const hasRoom = `d.created_ms <= ? AND CASE WHEN d.max_devices IS NULL AND d.phases IS NULL THEN 1 ELSE
+    (SELECT count(*) FROM deployment_devices o
+      WHERE o.deployment_seq = d.seq AND o.offered_ms IS NOT NULL)
+    < min(coalesce(d.max_devices, d.device_count),
+        CASE WHEN d.phases IS NULL THEN d.device_count ELSE
+          coalesce((SELECT max(json_extract(f.value, '$.devicesUntil')) FROM json_each(d.phases) f
+            WHERE json_extract(f.value, '$.startMs') <= ?), 0) END) END`;
 
 /** The verbs for parts. */
 export class DeploymentDeviceStore {
@@ -75,10 +73,14 @@ export class DeploymentDeviceStore {
     this.#mayHaveWork.delete(deviceId);
   }
 
-  /** The device's part in a deployment that it was offered. */
+  /** The device's part in a deployment that it was offered, and that is not forgotten. */
   findOffered(deploymentId: string, deviceId: string): StoredPart | undefined {
-    const part = this.find(deploymentId, deviceId);
-    return part?.offeredMs === undefined ? undefined : part;
+    const row = this.#sql.first(
+      `${partQuery} WHERE d.id = ? AND p.device_id = ? AND p.offered_ms IS NOT NULL
+         AND NOT p.is_forgotten`,
+      [deploymentId, deviceId],
+    );
+    return row && part(row);
   }
 
   find(deploymentId: string, deviceId: string): StoredPart | undefined {
@@ -99,26 +101,53 @@ export class DeploymentDeviceStore {
     return row && part(row);
   }
 
-  /** The oldest part not yet offered, of a deployment newer than the last one finished. */
-  findWaiting(deviceId: string): StoredPart | undefined {
+  /** The oldest part in which the device failed and may try again. */
+  findFailed(deviceId: string): StoredPart | undefined {
     const row = this.#sql.first(
-      `${partQuery} WHERE p.device_id = ? AND p.offered_ms IS NULL AND p.status = 'pending'
-         AND p.deployment_seq > coalesce((SELECT max(f.deployment_seq) FROM deployment_devices f
-           WHERE f.device_id = p.device_id AND f.offered_ms IS NOT NULL
-             AND f.status IN (${finals})), 0)
-       ORDER BY p.deployment_seq LIMIT 1`,
+      `${partQuery} WHERE p.device_id = ? AND p.status = 'failure' AND p.retries_left > 0
+         ORDER BY p.deployment_seq LIMIT 1`,
       [deviceId],
     );
     return row && part(row);
+  }
+
+  /**
+   * The oldest part not yet offered, of a deployment newer than the last one finished; one that is
+   * held back only when there is no other.
+   */
+  findWaiting(deviceId: string, nowMs: number): WaitingPart | undefined {
+    const row = this.#sql.first(
+      `SELECT *, ${hasRoom} AS has_room FROM (
+         ${partQuery} WHERE p.device_id = ? AND p.offered_ms IS NULL AND p.status = 'pending'
+           AND d.finished_ms IS NULL
+           AND p.deployment_seq > coalesce((SELECT max(f.deployment_seq) FROM deployment_devices f
+             WHERE f.device_id = p.device_id AND f.offered_ms IS NOT NULL AND NOT f.is_forgotten
+               AND f.status IN (${finals})), 0)) d
+       ORDER BY has_room DESC, seq LIMIT 1`,
+      [nowMs, nowMs, deviceId],
+    );
+    return row && { ...part(row), isHeldBack: number(row, 'has_room') === 0 };
   }
 
   /** Records that the part was served, with the artifact chosen for the device. */
   offer(of: StoredPart, offer: Offer): void {
     this.#sql.run(
       `UPDATE deployment_devices SET request = ?, artifact_id = ?,
-         offered_ms = coalesce(offered_ms, ?) WHERE deployment_seq = ? AND device_id = ?`,
+         attempts = attempts + (offered_ms IS NULL), offered_ms = coalesce(offered_ms, ?)
+       WHERE deployment_seq = ? AND device_id = ?`,
       [offer.request, offer.artifactId ?? null, offer.nowMs, of.deployment.seq, of.deviceId],
     );
+  }
+
+  /** Begins one of the part's retries, as if it had never been served. */
+  retry(of: StoredPart): StoredPart {
+    this.#sql.run(
+      `UPDATE deployment_devices SET status = 'pending', attempts = attempts + 1,
+         retries_left = retries_left - 1, request = NULL, artifact_id = NULL, substate = NULL,
+         started_ms = NULL, finished_ms = NULL WHERE deployment_seq = ? AND device_id = ?`,
+      [of.deployment.seq, of.deviceId],
+    );
+    return this.find(of.deployment.id, of.deviceId) ?? of;
   }
 
   /** Moves a part to a status that the server or a user decides. */
@@ -165,17 +194,17 @@ export class DeploymentDeviceStore {
     return row && textOrNothing(row, 'log');
   }
 
-  /** Aborts every unfinished part of a deployment. */
+  /** Aborts every unfinished part of a deployment; no part is tried again. */
   abortAll(of: StoredDeployment, nowMs: number): void {
     this.#settleWhere('deployment_seq = ?', of.seq, { status: 'aborted', nowMs });
     this.#refreshFinished(of.seq, nowMs);
   }
 
-  /** Ends every unfinished part of a device. */
+  /** Ends every unfinished part of a device; none of its parts is tried again. */
   endAllOf(deviceId: string, status: 'aborted' | 'decommissioned', nowMs: number): void {
     const affected = this.#sql.all(
       `SELECT deployment_seq FROM deployment_devices
-       WHERE device_id = ? AND status IN (${unfinished})`,
+       WHERE device_id = ? AND (status IN (${unfinished}) OR retries_left > 0)`,
       [deviceId],
     );
     this.#settleWhere('device_id = ?', deviceId, { status, nowMs });
@@ -191,21 +220,38 @@ export class DeploymentDeviceStore {
     return new Map(rows.map((row) => [text(row, 'status'), number(row, 'n')]));
   }
 
-  /** Parts of a deployment by device id, all or those in a status or group of statuses. */
-  list(of: StoredDeployment, status: string | undefined, page: Page): StoredPart[] {
-    const { where, values } = partFilter(of, status);
+  /** How many devices were offered the deployment. */
+  countOffered({ seq }: StoredDeployment): number {
+    const row = this.#sql.first(
+      `SELECT count(*) AS n FROM deployment_devices
+       WHERE deployment_seq = ? AND offered_ms IS NOT NULL`,
+      [seq],
+    );
+    return row ? number(row, 'n') : 0;
+  }
+
+  /** Parts of a deployment by device id. */
+  list(of: StoredDeployment, filter: PartFilter, page: Page): StoredPart[] {
+    const { where, values } = partFilter(of, filter);
     const query = `${partQuery} ${where} ORDER BY p.device_id LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map(part);
   }
 
-  count(of: StoredDeployment, status: string | undefined): number {
-    const { where, values } = partFilter(of, status);
+  count(of: StoredDeployment, filter: PartFilter): number {
+    const { where, values } = partFilter(of, filter);
     const row = this.#sql.first(
       `SELECT count(*) AS n FROM deployment_devices p
        JOIN deployments d ON d.seq = p.deployment_seq ${where}`,
       values,
     );
     return row ? number(row, 'n') : 0;
+  }
+
+  /** Ids of the devices of a deployment, in order; at most as many as one may have. */
+  deviceIds(of: StoredDeployment, filter: Pick<PartFilter, 'groups'>): string[] {
+    const { where, values } = partFilter(of, filter);
+    const query = `SELECT p.device_id FROM deployment_devices p ${where} ORDER BY p.device_id`;
+    return this.#sql.all(query, values).map((row) => text(row, 'device_id'));
   }
 
   #setStatus(of: StoredPart, status: DeviceDeploymentStatus, nowMs: number): void {
@@ -232,43 +278,36 @@ export class DeploymentDeviceStore {
        WHERE ${condition} AND status IN (${unfinished})`,
       [status, nowMs, value],
     );
+    this.#sql.run(
+      `UPDATE deployment_devices SET retries_left = 0 WHERE ${condition} AND retries_left > 0`,
+      [value],
+    );
   }
 
+  /** A deployment is over once no part can go on, or as many devices are through as it is for. */
   #refreshFinished(seq: number, nowMs: number): void {
+    const parts = 'SELECT 1 FROM deployment_devices p WHERE p.deployment_seq = deployments.seq';
+    const mayGoOn = `EXISTS (${parts} AND p.status IN (${unfinished}))
+      OR retries > 0 AND EXISTS (${parts} AND p.status = 'failure' AND p.retries_left > 0)`;
+    const isThrough = `max_devices IS NOT NULL AND max_devices <= (
+      SELECT count(*) FROM deployment_devices p WHERE p.deployment_seq = deployments.seq
+        AND p.status IN (${finals}) AND NOT (p.status = 'failure' AND p.retries_left > 0))`;
     this.#sql.run(
-      `UPDATE deployments SET finished_ms = CASE WHEN EXISTS (
-           SELECT 1 FROM deployment_devices WHERE deployment_seq = ? AND status IN (${unfinished}))
+      `UPDATE deployments SET finished_ms = CASE WHEN (${mayGoOn}) AND NOT (${isThrough})
          THEN NULL ELSE coalesce(finished_ms, ?) END WHERE seq = ?`,
-      [seq, nowMs, seq],
+      [nowMs, seq],
     );
   }
 }
 
-function partFilter(of: StoredDeployment, status: string | undefined) {
-  const byStatus = status === undefined ? undefined : groupConditions[status];
+function partFilter({ seq }: StoredDeployment, { status, groups }: PartFilter) {
   return filterBy(
-    ['p.deployment_seq = ?', of.seq],
-    byStatus ?? (status === undefined ? undefined : ['p.status = ?', status]),
+    ['p.deployment_seq = ?', seq],
+    statusCondition(status),
+    groups && [
+      `p.device_id IN (SELECT device_id FROM device_groups
+         WHERE name IN (${groups.map(() => '?').join(', ')}))`,
+      ...groups,
+    ],
   );
-}
-
-function part(row: SqlRow): StoredPart {
-  const substate = textOrNothing(row, 'substate');
-  const request = textOrNothing(row, 'request');
-  const artifactId = textOrNothing(row, 'artifact_id');
-  const offeredMs = numberOrNothing(row, 'offered_ms');
-  const startedMs = numberOrNothing(row, 'started_ms');
-  const finishedMs = numberOrNothing(row, 'part_finished_ms');
-  return {
-    deployment: deployment(row),
-    deviceId: text(row, 'device_id'),
-    status: text(row, 'part_status') as DeviceDeploymentStatus,
-    hasLog: number(row, 'has_log') === 1,
-    ...(substate !== undefined && { substate }),
-    ...(request !== undefined && { request }),
-    ...(artifactId !== undefined && { artifactId }),
-    ...(offeredMs !== undefined && { offeredMs }),
-    ...(startedMs !== undefined && { startedMs }),
-    ...(finishedMs !== undefined && { finishedMs }),
-  };
 }

@@ -121,6 +121,47 @@ describe('the attributes of a device', () => {
   });
 });
 
+describe('tags and told attributes', () => {
+  it('stand apart under one name, and go apart', () => {
+    store.inventory.upsert('d', [{ name: 'a', value: 1 }], 1);
+    store.tags.replace('d', [{ name: 'a', value: 2 }], 1);
+    expect([list(), store.tags.list('d')]).toMatchObject([[{ value: 1 }], [{ value: 2 }]]);
+    store.tags.replace('d', [], 2);
+    expect([list().length, store.tags.list('d').length]).toEqual([1, 0]);
+  });
+
+  it('are told of all devices by one name', () => {
+    store.inventory.upsert(
+      'd',
+      [
+        { name: 'a', value: [1] },
+        { name: 'b', value: 2 },
+      ],
+      1,
+    );
+    store.inventory.upsert('e', [{ name: 'a', value: '' }], 1);
+    store.tags.upsert('f', [{ name: 'a', value: 3 }], 1);
+    expect([...store.inventory.valuesOf('a')]).toEqual([
+      ['d', [1]],
+      ['e', ''],
+    ]);
+    expect([...store.tags.valuesOf('x')]).toEqual([]);
+  });
+
+  it('have a version once it is set, which goes with the device', () => {
+    expect(store.tags.version('d')).toBeUndefined();
+    store.tags.setVersion('d', 'v1');
+    store.tags.setVersion('d', 'v2');
+    expect([store.tags.version('d'), store.inventory.version('d')]).toEqual(['v2', undefined]);
+    store.tags.remove('d');
+    expect(store.tags.version('d')).toBeUndefined();
+  });
+
+  function list() {
+    return store.inventory.list('d');
+  }
+});
+
 describe('the alerts of a device', () => {
   const subject = { name: 's', type: 't', status: 'running' };
   const alert: Alert = { name: 'n', level: 'OK', subject, timestamp: '2026-01-01T00:00:00Z' };
@@ -136,7 +177,7 @@ describe('the alerts of a device', () => {
 
   function issued(filter: { issuedAfterMs?: number; issuedBeforeMs?: number } = {}, perPage = 500) {
     return store.monitor
-      .listAlerts('d', filter, { page: 1, perPage })
+      .listAlerts('d', { order: 'desc', ...filter }, { page: 1, perPage })
       .map(({ id }) => Number(id.split('-')[1]));
   }
 
@@ -145,7 +186,7 @@ describe('the alerts of a device', () => {
     append('e', 9);
     expect(issued()).toEqual([3, 2, 1]);
     expect(issued({}, 2)).toEqual([3, 2]);
-    const page = store.monitor.listAlerts('d', {}, { page: 2, perPage: 2 });
+    const page = store.monitor.listAlerts('d', { order: 'desc' }, { page: 2, perPage: 2 });
     expect(page).toEqual([{ id: 'd-1-2', ...alert }]);
   });
 
@@ -162,7 +203,9 @@ describe('the alerts of a device', () => {
     append('d', 5000);
     expect(issued({ issuedBeforeMs: 1 })).toEqual([1]);
     expect(issued({}, 1)).toEqual([5000]);
-    expect(store.monitor.listAlerts('e', {}, { page: 1, perPage: 9 })).toHaveLength(1);
+    expect(store.monitor.listAlerts('e', { order: 'desc' }, { page: 1, perPage: 9 })).toHaveLength(
+      1,
+    );
   });
 
   it('go with the device, and its monitor configuration too', () => {
@@ -170,6 +213,48 @@ describe('the alerts of a device', () => {
     store.monitor.saveConfiguration('d', [{ name: 'n', status: 's', type: 't' }]);
     store.monitor.remove('d');
     expect([issued(), store.monitor.findConfiguration('d')]).toEqual([[], undefined]);
+  });
+});
+
+describe('the subjects of alerts', () => {
+  const tell = (level: Alert['level'], name: string, issuedMs: number, device = 'd') => {
+    const subject = { name, type: 't', status: 's' };
+    const alert = { name: 'n', level, subject, timestamp: '2026-01-01T00:00:00Z' };
+    store.monitor.appendAlerts(device, [{ id: `${name}-${issuedMs}`, alert, issuedMs }]);
+  };
+  const latest = (level?: Alert['level']) =>
+    store.monitor.latestAlerts('d', level).map(({ id }) => id);
+
+  it('have their last alert by time, the oldest first, all or of one level', () => {
+    tell('CRITICAL', 'a', 5);
+    tell('OK', 'b', 3);
+    tell('OK', 'a', 4);
+    expect([latest(), latest('CRITICAL'), latest('OK')]).toEqual([
+      ['b-3', 'a-5'],
+      ['a-5'],
+      ['b-3'],
+    ]);
+    tell('OK', 'a', 5);
+    expect(latest('CRITICAL')).toEqual([]);
+  });
+
+  it('are counted when they are critical, of one device and of all', () => {
+    expect(store.monitor.criticalCount('d')).toBeUndefined();
+    tell('CRITICAL', 'a', 1);
+    tell('CRITICAL', 'b', 1);
+    tell('OK', 'c', 1, 'e');
+    expect([store.monitor.criticalCount('d'), store.monitor.criticalCount('e')]).toEqual([2, 0]);
+    expect([...store.monitor.criticalCounts()]).toEqual([
+      ['d', 2],
+      ['e', 0],
+    ]);
+    store.monitor.remove('d');
+    expect([store.monitor.criticalCount('d'), latest()]).toEqual([undefined, []]);
+  });
+
+  it('are at most a thousand, the oldest being forgotten', () => {
+    for (let at = 0; at <= 1000; at += 1) tell('CRITICAL', `s${at}`, at);
+    expect([store.monitor.criticalCount('d'), latest()[0]]).toEqual([1000, 's1-1']);
   });
 });
 

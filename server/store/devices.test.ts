@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
-import type { DeviceFilter, DeviceStore, StoredAuthSet } from './devices.ts';
+import type { DeviceFilter } from './device-filter.ts';
+import type { DeviceStore, StoredAuthSet } from './devices.ts';
 import { openStore, type Store } from './store.ts';
 
 let store: Store;
@@ -48,6 +49,7 @@ describe('the first contact', () => {
       publicKeyPem: 'key a',
       status: 'pending',
       createdMs: 100,
+      tokensFromSeconds: 0,
     });
     expect(devices.find('d-a')).toEqual({
       id: 'd-a',
@@ -198,7 +200,11 @@ describe('the list of devices', () => {
   });
 
   it('is counted, all or by status', () => {
-    expect([devices.count(), devices.count('pending'), devices.count('noauth')]).toEqual([4, 3, 0]);
+    expect([
+      devices.count(),
+      devices.count({ status: ['pending'] }),
+      devices.count({ status: ['noauth'] }),
+    ]).toEqual([4, 3, 0]);
   });
 
   it('of accepted ones is bounded', () => {
@@ -249,5 +255,90 @@ describe('an external id', () => {
     devices.recordExternalId('d-a', 'y');
     devices.recordExternalId('d-none', 'z');
     expect(devices.find('d-a')?.externalId).toBe('y');
+  });
+});
+
+describe('the tokens of a set', () => {
+  const from = (name: string, key = `key ${name}`) => setOf(name, key).tokensFromSeconds;
+
+  it('are revoked up to the second that follows, as often as it is done', () => {
+    const set = meet('a', 'accepted');
+    devices.revokeTokens(set, 5_900);
+    expect([from('a'), devices.acceptedDevice(set.id)?.tokensFromSeconds]).toEqual([6, 6]);
+    devices.revokeTokens(set, 5_950);
+    devices.revokeTokens(set, 4_000);
+    expect([from('a'), devices.acceptedDevice(set.id)?.tokensFromSeconds]).toEqual([8, 8]);
+  });
+
+  it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
+    'are revoked when it becomes %s, and stay so when it is accepted again',
+    (status) => {
+      const set = meet('a', 'accepted');
+      devices.setAuthSetStatus(set, status, 5_000);
+      devices.setAuthSetStatus(set, 'accepted', 9_000);
+      expect([from('a'), devices.acceptedDevice(set.id)?.tokensFromSeconds]).toEqual([6, 6]);
+    },
+  );
+
+  it('are revoked when another set of the device is accepted, whose own are not', () => {
+    meet('a', 'accepted');
+    const other = addKey('a', 'k2');
+    devices.setAuthSetStatus(other, 'accepted', 5_000);
+    expect([from('a'), from('a', 'k2')]).toEqual([6, 0]);
+    expect(devices.acceptedDevice(other.id)?.tokensFromSeconds).toBe(0);
+  });
+
+  it('are as they were when the revocation is undone', () => {
+    const set = meet('a', 'accepted');
+    const undone = (): never => {
+      devices.revokeTokens(set, 5_000);
+      throw new Error('undone');
+    };
+    expect(() => store.atomically(undone)).toThrow('undone');
+    expect([from('a'), devices.acceptedDevice(set.id)?.tokensFromSeconds]).toEqual([0, 0]);
+  });
+});
+
+describe('a set that is removed', () => {
+  it('cannot come in any more; the device keeps the best of the others', () => {
+    const set = meet('a', 'accepted');
+    addKey('a', 'k2');
+    devices.removeAuthSet(set, 700);
+    expect(devices.acceptedDevice(set.id)).toBeUndefined();
+    expect(devices.findAuthSetById(set.id)).toBeUndefined();
+    expect(devices.find('d-a')).toMatchObject({ status: 'pending', updatedMs: 700 });
+  });
+
+  it('leaves a device without any as noauth', () => {
+    devices.removeAuthSet(meet('a'), 700);
+    expect(devices.find('d-a')?.status).toBe('noauth');
+  });
+});
+
+describe('the number of accepted devices', () => {
+  it('follows their sets; two sets of one device are one', () => {
+    const set = meet('a', 'accepted');
+    const other = addKey('a', 'k2');
+    meet('b');
+    meet('c', 'accepted');
+    expect(devices.acceptedCount()).toBe(2);
+    devices.setAuthSetStatus(other, 'accepted', 1);
+    expect(devices.acceptedCount()).toBe(2);
+    devices.setAuthSetStatus(other, 'rejected', 1);
+    devices.remove('d-c');
+    expect(devices.acceptedCount()).toBe(0);
+    devices.setAuthSetStatus(set, 'accepted', 1);
+    expect(devices.acceptedCount()).toBe(devices.count({ status: ['accepted'] }));
+  });
+});
+
+describe('the time of acceptance', () => {
+  it('is that of the first one', () => {
+    const set = meet('a');
+    expect(devices.find('d-a')).not.toHaveProperty('acceptedMs');
+    devices.setAuthSetStatus(set, 'accepted', 300);
+    devices.setAuthSetStatus(set, 'rejected', 400);
+    devices.setAuthSetStatus(set, 'accepted', 500);
+    expect(devices.find('d-a')?.acceptedMs).toBe(300);
   });
 });

@@ -1,8 +1,9 @@
 /** Devices and their authentication sets. Spec: States and transitions, device identity */
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
-import { equal, filterBy, oneOf } from './filter.ts';
+import { type DeviceFilter, deviceFilter } from './device-filter.ts';
+import type { Condition } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { number, text, textOrNothing } from './row.ts';
+import { number, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
 
 export interface StoredAuthSet {
@@ -11,6 +12,8 @@ export interface StoredAuthSet {
   readonly publicKeyPem: string;
   readonly status: AuthSetStatus;
   readonly createdMs: number;
+  /** Tokens issued before this moment, in seconds since the Unix epoch, are revoked. */
+  readonly tokensFromSeconds: number;
 }
 
 export interface StoredDevice {
@@ -21,6 +24,8 @@ export interface StoredDevice {
   readonly externalId?: string;
   readonly createdMs: number;
   readonly updatedMs: number;
+  /** When it was first accepted, if it ever was. */
+  readonly acceptedMs?: number;
   /** Last authenticated call, when there was one. */
   readonly checkInMs?: number;
 }
@@ -30,6 +35,8 @@ export interface DeviceFacts {
   readonly deviceId: string;
   /** Last authenticated call; 0 before the first. */
   checkInMs: number;
+  /** Tokens issued before this moment, in seconds since the Unix epoch, are revoked. */
+  tokensFromSeconds: number;
 }
 
 /** What is recorded when an identity and a key are seen together for the first time. */
@@ -47,11 +54,6 @@ const statusRank: Record<AuthSetStatus, number> = {
   pending: 2,
   rejected: 1,
 };
-
-export interface DeviceFilter {
-  readonly status: readonly DeviceStatus[];
-  readonly id: readonly string[];
-}
 
 /** The verbs for devices. */
 export class DeviceStore {
@@ -71,8 +73,8 @@ export class DeviceStore {
   /** Builds the facts in memory anew from the tables, as after an undone transaction. */
   reload(): void {
     this.#accepted.clear();
-    const query = "SELECT id, device_id FROM auth_sets WHERE status = 'accepted'";
-    for (const row of this.#sql.all(query)) this.#accept(text(row, 'id'), text(row, 'device_id'));
+    const query = "SELECT * FROM auth_sets WHERE status = 'accepted'";
+    for (const row of this.#sql.all(query)) this.#accept(authSet(row));
   }
 
   findByIdentity(identity: string): StoredDevice | undefined {
@@ -87,21 +89,27 @@ export class DeviceStore {
 
   /** Devices in order of their first contact. */
   list(filter: DeviceFilter, page: Page): StoredDevice[] {
-    const { where, values } = filterBy(oneOf('status', filter.status), oneOf('id', filter.id));
+    const { where, values } = deviceFilter(filter);
     const query = `SELECT * FROM devices ${where} ORDER BY seq LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => this.#device(row));
   }
 
-  count(status?: DeviceStatus): number {
-    const { where, values } = filterBy(equal('status', status));
+  count(filter: DeviceFilter = {}): number {
+    const { where, values } = deviceFilter(filter);
     const row = this.#sql.first(`SELECT count(*) AS n FROM devices ${where}`, values);
     return row ? number(row, 'n') : 0;
   }
 
+  /** How many devices are accepted; memory only, as every acceptance may ask. */
+  acceptedCount(): number {
+    return this.#accepted.size;
+  }
+
   /** Ids of all accepted devices, at most `most`. */
-  acceptedIds(most: number): string[] {
-    const query = "SELECT id FROM devices WHERE status = 'accepted' ORDER BY seq LIMIT ?";
-    return this.#sql.all(query, [most]).map((row) => text(row, 'id'));
+  acceptedIds(most: number, groups?: readonly string[]): string[] {
+    const { where, values } = deviceFilter({ status: ['accepted'], groups });
+    const query = `SELECT id FROM devices ${where} ORDER BY seq LIMIT ?`;
+    return this.#sql.all(query, [...values, most]).map((row) => text(row, 'id'));
   }
 
   authSets(deviceId: string): StoredAuthSet[] {
@@ -113,6 +121,11 @@ export class DeviceStore {
   findAuthSet(deviceId: string, publicKeyPem: string): StoredAuthSet | undefined {
     const query = 'SELECT * FROM auth_sets WHERE device_id = ? AND pubkey = ?';
     const row = this.#sql.first(query, [deviceId, publicKeyPem]);
+    return row && authSet(row);
+  }
+
+  findAuthSetById(id: string): StoredAuthSet | undefined {
+    const row = this.#sql.first('SELECT * FROM auth_sets WHERE id = ?', [id]);
     return row && authSet(row);
   }
 
@@ -131,13 +144,11 @@ export class DeviceStore {
   /** Adds a set to a known device. */
   recordAuthSet(deviceId: string, set: NewAuthSet): void {
     this.#sql.atomically(() => {
-      this.#sql.run('INSERT INTO auth_sets VALUES (?, ?, ?, ?, ?)', [
-        set.authSetId,
-        deviceId,
-        set.publicKeyPem,
-        set.status,
-        set.nowMs,
-      ]);
+      this.#sql.run(
+        `INSERT INTO auth_sets (id, device_id, pubkey, status, created_ms)
+         VALUES (?, ?, ?, ?, ?)`,
+        [set.authSetId, deviceId, set.publicKeyPem, set.status, set.nowMs],
+      );
       this.#refreshStatus(deviceId, set.nowMs);
     });
   }
@@ -150,11 +161,27 @@ export class DeviceStore {
   setAuthSetStatus(set: StoredAuthSet, status: AuthSetStatus, nowMs: number): void {
     this.#sql.atomically(() => {
       if (status === 'accepted') {
-        const others = `UPDATE auth_sets SET status = 'rejected'
-          WHERE device_id = ? AND id <> ? AND status = 'accepted'`;
-        this.#sql.run(others, [set.deviceId, set.id]);
+        const others = "device_id = ? AND id <> ? AND status = 'accepted'";
+        this.#changeStatus([others, set.deviceId, set.id], 'rejected', nowMs);
       }
-      this.#sql.run('UPDATE auth_sets SET status = ? WHERE id = ?', [status, set.id]);
+      this.#changeStatus(['id = ?', set.id], status, nowMs);
+      this.#refreshStatus(set.deviceId, nowMs);
+    });
+  }
+
+  /** Revokes every token that was issued for the set; tokens issued from now on work. */
+  revokeTokens(set: StoredAuthSet, nowMs: number): void {
+    const mark = 'UPDATE auth_sets SET tokens_from = max(tokens_from, ?) + 1 WHERE id = ?';
+    this.#sql.run(mark, [seconds(nowMs), set.id]);
+    const marked = this.findAuthSetById(set.id);
+    if (marked?.status === 'accepted') this.#accept(marked);
+  }
+
+  /** Forgets one set of a device, which stays. */
+  removeAuthSet(set: StoredAuthSet, nowMs: number): void {
+    this.#sql.atomically(() => {
+      this.#sql.run('DELETE FROM auth_sets WHERE id = ?', [set.id]);
+      this.#accepted.delete(set.id);
       this.#refreshStatus(set.deviceId, nowMs);
     });
   }
@@ -169,29 +196,41 @@ export class DeviceStore {
     });
   }
 
+  /** Tokens of a set that is accepted no more stay revoked when it is accepted again. */
+  #changeStatus([where, ...values]: Condition, status: AuthSetStatus, nowMs: number): void {
+    this.#sql.run(
+      `UPDATE auth_sets SET status = ?, tokens_from = CASE WHEN status = 'accepted' AND ? <> status
+         THEN max(tokens_from, ?) + 1 ELSE tokens_from END WHERE ${where}`,
+      [status, status, seconds(nowMs), ...values],
+    );
+  }
+
   #refreshStatus(deviceId: string, nowMs: number): void {
     const sets = this.authSets(deviceId);
     const best = sets.toSorted((a, b) => statusRank[b.status] - statusRank[a.status])[0];
-    this.#sql.run('UPDATE devices SET status = ?, updated_ms = ? WHERE id = ?', [
-      best?.status ?? 'noauth',
-      nowMs,
-      deviceId,
-    ]);
-    for (const { id, status } of sets) {
-      if (status === 'accepted') this.#accept(id, deviceId);
-      else this.#accepted.delete(id);
+    const status = best?.status ?? 'noauth';
+    this.#sql.run(
+      `UPDATE devices SET status = ?, updated_ms = ?, accepted_ms = coalesce(accepted_ms, ?)
+       WHERE id = ?`,
+      [status, nowMs, status === 'accepted' ? nowMs : null, deviceId],
+    );
+    for (const set of sets) {
+      if (set.status === 'accepted') this.#accept(set);
+      else this.#accepted.delete(set.id);
     }
   }
 
-  #accept(authSetId: string, deviceId: string): void {
-    const facts = this.#facts.get(deviceId) ?? { deviceId, checkInMs: 0 };
+  #accept({ id, deviceId, tokensFromSeconds }: StoredAuthSet): void {
+    const facts = this.#facts.get(deviceId) ?? { deviceId, checkInMs: 0, tokensFromSeconds };
+    facts.tokensFromSeconds = tokensFromSeconds;
     this.#facts.set(deviceId, facts);
-    this.#accepted.set(authSetId, facts);
+    this.#accepted.set(id, facts);
   }
 
   #device(row: SqlRow): StoredDevice {
     const id = text(row, 'id');
     const externalId = textOrNothing(row, 'external_id');
+    const acceptedMs = numberOrNothing(row, 'accepted_ms');
     const checkInMs = this.#facts.get(id)?.checkInMs;
     return {
       id,
@@ -200,6 +239,7 @@ export class DeviceStore {
       createdMs: number(row, 'created_ms'),
       updatedMs: number(row, 'updated_ms'),
       ...(externalId !== undefined && { externalId }),
+      ...(acceptedMs !== undefined && { acceptedMs }),
       ...(checkInMs && { checkInMs }),
     };
   }
@@ -212,5 +252,10 @@ function authSet(row: SqlRow): StoredAuthSet {
     publicKeyPem: text(row, 'pubkey'),
     status: text(row, 'status') as AuthSetStatus,
     createdMs: number(row, 'created_ms'),
+    tokensFromSeconds: number(row, 'tokens_from'),
   };
+}
+
+function seconds(momentMs: number): number {
+  return Math.floor(momentMs / 1000);
 }

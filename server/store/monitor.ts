@@ -1,9 +1,9 @@
 /** Alerts and monitor configurations as devices send them; each device keeps its newest alerts. */
 import type { Alert, MonitorConfiguration } from '../../fixtures/contract/resources.ts';
-import { filterBy } from './filter.ts';
+import { equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { document, text } from './row.ts';
-import type { Sql } from './sql.ts';
+import { document, number, text } from './row.ts';
+import type { Sql, SqlRow } from './sql.ts';
 
 export interface NewAlert {
   readonly id: string;
@@ -11,12 +11,15 @@ export interface NewAlert {
   readonly issuedMs: number;
 }
 
+/** Bounds are milliseconds since the Unix epoch, both inclusive. */
 export interface AlertFilter {
   readonly issuedAfterMs?: number | undefined;
   readonly issuedBeforeMs?: number | undefined;
 }
 
-/** Older alerts of a device are forgotten beyond this number. */
+type StoredAlert = Alert & { readonly id: string };
+
+/** Older alerts of a device are forgotten beyond this number, and so are subjects. */
 const ALERTS_KEPT_PER_DEVICE = 1000;
 
 /** The verbs for monitoring. */
@@ -29,32 +32,63 @@ export class MonitorStore {
 
   appendAlerts(deviceId: string, alerts: readonly NewAlert[]): void {
     this.#sql.atomically(() => {
-      for (const { id, alert, issuedMs } of alerts) {
-        this.#sql.run(
-          'INSERT INTO alerts (id, device_id, issued_ms, document) VALUES (?, ?, ?, ?)',
-          [id, deviceId, issuedMs, JSON.stringify(alert)],
-        );
-      }
+      for (const alert of alerts) this.#append(deviceId, alert);
+      const most = ALERTS_KEPT_PER_DEVICE;
       this.#sql.run(
         `DELETE FROM alerts WHERE device_id = ? AND seq NOT IN (
            SELECT seq FROM alerts WHERE device_id = ? ORDER BY seq DESC LIMIT ?)`,
-        [deviceId, deviceId, ALERTS_KEPT_PER_DEVICE],
+        [deviceId, deviceId, most],
+      );
+      this.#sql.run(
+        `DELETE FROM alert_subjects WHERE device_id = ? AND (type, name) NOT IN (
+           SELECT type, name FROM alert_subjects WHERE device_id = ?
+           ORDER BY issued_ms DESC, type, name LIMIT ?)`,
+        [deviceId, deviceId, most],
       );
     });
   }
 
-  /** Alerts of a device, the newest first. */
-  listAlerts(deviceId: string, filter: AlertFilter, page: Page): (Alert & { id: string })[] {
-    const { where, values } = filterBy(
-      ['device_id = ?', deviceId],
-      filter.issuedAfterMs === undefined ? undefined : ['issued_ms >= ?', filter.issuedAfterMs],
-      filter.issuedBeforeMs === undefined ? undefined : ['issued_ms <= ?', filter.issuedBeforeMs],
-    );
+  /** Alerts of a device by the time of their issue. */
+  listAlerts(
+    deviceId: string,
+    { order, ...filter }: AlertFilter & { readonly order: 'asc' | 'desc' },
+    page: Page,
+  ): StoredAlert[] {
+    const { where, values } = alertFilter(deviceId, filter);
+    const direction = order === 'asc' ? 'ASC' : 'DESC';
     const query = `SELECT id, document FROM alerts ${where}
-      ORDER BY issued_ms DESC, seq DESC LIMIT ? OFFSET ?`;
-    return this.#sql
-      .all(query, [...values, ...bounds(page)])
-      .map((row) => ({ id: text(row, 'id'), ...document<Alert>(row, 'document') }));
+      ORDER BY issued_ms ${direction}, seq ${direction} LIMIT ? OFFSET ?`;
+    return this.#sql.all(query, [...values, ...bounds(page)]).map(storedAlert);
+  }
+
+  countAlerts(deviceId: string, filter: AlertFilter): number {
+    const { where, values } = alertFilter(deviceId, filter);
+    const row = this.#sql.first(`SELECT count(*) AS n FROM alerts ${where}`, values);
+    return row ? number(row, 'n') : 0;
+  }
+
+  /** The last alert of each subject, all or those of a level, the oldest first. */
+  latestAlerts(deviceId: string, level?: Alert['level']): StoredAlert[] {
+    const { where, values } = filterBy(['device_id = ?', deviceId], equal('level', level));
+    const query = `SELECT alert_id AS id, document FROM alert_subjects ${where}
+      ORDER BY issued_ms, type, name LIMIT ?`;
+    return this.#sql.all(query, [...values, ALERTS_KEPT_PER_DEVICE]).map(storedAlert);
+  }
+
+  /** Subjects whose last alert is critical; nothing when the device never sent an alert. */
+  criticalCount(deviceId: string): number | undefined {
+    const query = `SELECT count(*) AS n, coalesce(sum(level = 'CRITICAL'), 0) AS critical
+      FROM alert_subjects WHERE device_id = ?`;
+    const row = this.#sql.first(query, [deviceId]);
+    return row && number(row, 'n') > 0 ? number(row, 'critical') : undefined;
+  }
+
+  /** The same of every device that ever sent an alert, by device id. */
+  criticalCounts(): Map<string, number> {
+    const query = `SELECT device_id, sum(level = 'CRITICAL') AS critical
+      FROM alert_subjects GROUP BY device_id`;
+    const rows = this.#sql.all(query);
+    return new Map(rows.map((row) => [text(row, 'device_id'), number(row, 'critical')]));
   }
 
   /** Replaces the device's monitor configuration. */
@@ -73,6 +107,38 @@ export class MonitorStore {
 
   remove(deviceId: string): void {
     this.#sql.run('DELETE FROM alerts WHERE device_id = ?', [deviceId]);
+    this.#sql.run('DELETE FROM alert_subjects WHERE device_id = ?', [deviceId]);
     this.#sql.run('DELETE FROM monitor_configurations WHERE device_id = ?', [deviceId]);
   }
+
+  /** Keeps the alert, and what it says of its subject unless a later one has said it already. */
+  #append(deviceId: string, { id, alert, issuedMs }: NewAlert): void {
+    const written = JSON.stringify(alert);
+    this.#sql.run('INSERT INTO alerts (id, device_id, issued_ms, document) VALUES (?, ?, ?, ?)', [
+      id,
+      deviceId,
+      issuedMs,
+      written,
+    ]);
+    const { type, name } = alert.subject;
+    this.#sql.run(
+      `INSERT INTO alert_subjects VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device_id, type, name)
+       DO UPDATE SET level = excluded.level, issued_ms = excluded.issued_ms,
+         alert_id = excluded.alert_id, document = excluded.document
+       WHERE excluded.issued_ms >= issued_ms`,
+      [deviceId, type, name, alert.level, issuedMs, id, written],
+    );
+  }
+}
+
+function alertFilter(deviceId: string, { issuedAfterMs, issuedBeforeMs }: AlertFilter) {
+  return filterBy(
+    ['device_id = ?', deviceId],
+    issuedAfterMs === undefined ? undefined : ['issued_ms >= ?', issuedAfterMs],
+    issuedBeforeMs === undefined ? undefined : ['issued_ms <= ?', issuedBeforeMs],
+  );
+}
+
+function storedAlert(row: SqlRow): StoredAlert {
+  return { id: text(row, 'id'), ...document<Alert>(row, 'document') };
 }

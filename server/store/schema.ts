@@ -3,8 +3,11 @@ export const schema = `
 CREATE TABLE users (
   id TEXT PRIMARY KEY,
   email TEXT NOT NULL UNIQUE,
-  password_hash TEXT NOT NULL,
-  created_ms INTEGER NOT NULL
+  password_hash TEXT,
+  roles TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  updated_ms INTEGER NOT NULL,
+  login_ms INTEGER
 );
 
 CREATE TABLE devices (
@@ -14,9 +17,16 @@ CREATE TABLE devices (
   status TEXT NOT NULL,
   external_id TEXT,
   created_ms INTEGER NOT NULL,
-  updated_ms INTEGER NOT NULL
+  updated_ms INTEGER NOT NULL,
+  accepted_ms INTEGER
 );
 CREATE INDEX devices_by_status ON devices (status);
+
+CREATE TABLE device_groups (
+  device_id TEXT PRIMARY KEY,
+  name TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX device_groups_by_name ON device_groups (name, device_id);
 
 CREATE TABLE auth_sets (
   id TEXT PRIMARY KEY,
@@ -24,7 +34,13 @@ CREATE TABLE auth_sets (
   pubkey TEXT NOT NULL,
   status TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
+  tokens_from INTEGER NOT NULL DEFAULT 0,
   UNIQUE (device_id, pubkey)
+);
+
+CREATE TABLE tenant_settings (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
 );
 
 CREATE TABLE artifacts (
@@ -38,6 +54,23 @@ CREATE TABLE artifacts (
 );
 CREATE INDEX artifacts_by_name ON artifacts (name);
 
+CREATE TABLE releases (
+  name TEXT PRIMARY KEY,
+  tags TEXT NOT NULL,
+  notes TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE delta_jobs (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  deployment_seq INTEGER NOT NULL,
+  from_artifact_id TEXT NOT NULL,
+  to_artifact_id TEXT NOT NULL,
+  document TEXT NOT NULL,
+  started_ms INTEGER NOT NULL,
+  UNIQUE (deployment_seq, from_artifact_id, to_artifact_id)
+);
+
 CREATE TABLE deployments (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
@@ -47,11 +80,17 @@ CREATE TABLE deployments (
   device_digest TEXT NOT NULL,
   device_count INTEGER NOT NULL,
   force_installation INTEGER NOT NULL,
+  retries INTEGER NOT NULL,
+  max_devices INTEGER,
+  phases TEXT,
+  group_names TEXT NOT NULL,
   control_map TEXT,
+  autogenerate_delta INTEGER NOT NULL,
   configuration TEXT,
   created_ms INTEGER NOT NULL,
   finished_ms INTEGER
 );
+CREATE INDEX deployments_by_artifact_name ON deployments (artifact_name);
 
 CREATE TABLE deployment_devices (
   deployment_seq INTEGER NOT NULL,
@@ -60,6 +99,9 @@ CREATE TABLE deployment_devices (
   substate TEXT,
   request TEXT,
   artifact_id TEXT,
+  attempts INTEGER NOT NULL,
+  retries_left INTEGER NOT NULL,
+  is_forgotten INTEGER NOT NULL,
   offered_ms INTEGER,
   started_ms INTEGER,
   finished_ms INTEGER,
@@ -87,11 +129,19 @@ CREATE TABLE connections (
 
 CREATE TABLE attributes (
   device_id TEXT NOT NULL,
+  scope TEXT NOT NULL,
   name TEXT NOT NULL,
   value TEXT NOT NULL,
   description TEXT,
   updated_ms INTEGER NOT NULL,
-  PRIMARY KEY (device_id, name)
+  PRIMARY KEY (device_id, scope, name)
+) WITHOUT ROWID;
+
+CREATE TABLE attribute_versions (
+  device_id TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  version TEXT NOT NULL,
+  PRIMARY KEY (device_id, scope)
 ) WITHOUT ROWID;
 
 CREATE TABLE alerts (
@@ -102,6 +152,17 @@ CREATE TABLE alerts (
   document TEXT NOT NULL
 );
 CREATE INDEX alerts_by_device ON alerts (device_id, issued_ms);
+
+CREATE TABLE alert_subjects (
+  device_id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  name TEXT NOT NULL,
+  level TEXT NOT NULL,
+  issued_ms INTEGER NOT NULL,
+  alert_id TEXT NOT NULL,
+  document TEXT NOT NULL,
+  PRIMARY KEY (device_id, type, name)
+) WITHOUT ROWID;
 
 CREATE TABLE monitor_configurations (
   device_id TEXT PRIMARY KEY,
@@ -120,4 +181,33 @@ CREATE TABLE audit_logs (
   object_deployment_name TEXT,
   document TEXT NOT NULL
 );
+
+CREATE TABLE user_tokens (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  user_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT,
+  created_ms INTEGER NOT NULL,
+  expires_ms INTEGER,
+  last_used_ms INTEGER,
+  UNIQUE (user_id, name)
+);
+CREATE INDEX user_tokens_by_expiry ON user_tokens (expires_ms);
+
+CREATE TABLE roles (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  description TEXT NOT NULL,
+  grants TEXT NOT NULL
+);
+
+CREATE TABLE confirmations (
+  secret_digest TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  user_id TEXT NOT NULL,
+  email TEXT,
+  expires_ms INTEGER NOT NULL,
+  PRIMARY KEY (kind, user_id)
+) WITHOUT ROWID;
 `;

@@ -1,11 +1,44 @@
-/** The people (and their scripts) who may use the management API. */
-import { text } from './row.ts';
+/** The people (and their scripts) who may use the management API. E-mails know no capitals. */
+import { type Filter, filterBy, oneOf } from './filter.ts';
+import { bounds, type Page } from './page.ts';
+import { document, number, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
+
+/** A user to be; one without a password has been invited and cannot sign in yet. */
+export interface NewUser {
+  readonly id: string;
+  readonly email: string;
+  readonly passwordHash?: string | undefined;
+  readonly roles?: readonly string[] | undefined;
+}
 
 export interface StoredUser {
   readonly id: string;
   readonly email: string;
-  readonly passwordHash: string;
+  readonly passwordHash?: string;
+  /** Names of roles; none means that he may do everything. */
+  readonly roles: readonly string[];
+  readonly createdMs: number;
+  readonly updatedMs: number;
+  /** His last sign-in. */
+  readonly loginMs?: number;
+}
+
+/** What may become different about a user; what is absent stays. */
+export interface UserChange {
+  readonly email?: string | undefined;
+  readonly passwordHash?: string | undefined;
+  readonly roles?: readonly string[] | undefined;
+}
+
+/** Which users a list is for; moments are exclusive. */
+export interface UserFilter {
+  readonly id: readonly string[];
+  readonly email: readonly string[];
+  readonly createdAfterMs?: number | undefined;
+  readonly createdBeforeMs?: number | undefined;
+  readonly updatedAfterMs?: number | undefined;
+  readonly updatedBeforeMs?: number | undefined;
 }
 
 /** The verbs for users. */
@@ -16,9 +49,15 @@ export class UserStore {
     this.#sql = sql;
   }
 
-  create(user: StoredUser, nowMs: number): void {
-    const values = [user.id, user.email, user.passwordHash, nowMs];
-    this.#sql.run('INSERT INTO users VALUES (?, ?, ?, ?)', values);
+  create({ id, email, passwordHash, roles = [] }: NewUser, nowMs: number): void {
+    this.#sql.run('INSERT INTO users VALUES (?, ?, ?, ?, ?, ?, NULL)', [
+      id,
+      email.toLowerCase(),
+      passwordHash ?? null,
+      JSON.stringify(roles),
+      nowMs,
+      nowMs,
+    ]);
   }
 
   find(id: string): StoredUser | undefined {
@@ -27,15 +66,89 @@ export class UserStore {
   }
 
   findByEmail(email: string): StoredUser | undefined {
-    const row = this.#sql.first('SELECT * FROM users WHERE email = ?', [email]);
+    const row = this.#sql.first('SELECT * FROM users WHERE email = ?', [email.toLowerCase()]);
     return row && user(row);
+  }
+
+  /** In order of creation. */
+  list(filter: UserFilter, page: Page): StoredUser[] {
+    const { where, values } = conditions(filter);
+    const query = `SELECT * FROM users ${where} ORDER BY created_ms, rowid LIMIT ? OFFSET ?`;
+    return this.#sql.all(query, [...values, ...bounds(page)]).map(user);
+  }
+
+  count(filter: UserFilter): number {
+    const { where, values } = conditions(filter);
+    const row = this.#sql.first(`SELECT count(*) AS n FROM users ${where}`, values);
+    return row ? number(row, 'n') : 0;
+  }
+
+  /** The users who hold the role, at most `most`. */
+  holders(role: string, most: number): StoredUser[] {
+    const query =
+      'SELECT * FROM users WHERE EXISTS (SELECT 1 FROM json_each(roles) WHERE value = ?) LIMIT ?';
+    return this.#sql.all(query, [role, most]).map(user);
+  }
+
+  change(id: string, { email, passwordHash, roles }: UserChange, nowMs: number): void {
+    this.#sql.run(
+      `UPDATE users SET email = coalesce(?, email), password_hash = coalesce(?, password_hash),
+       roles = coalesce(?, roles), updated_ms = ? WHERE id = ?`,
+      [
+        email?.toLowerCase() ?? null,
+        passwordHash ?? null,
+        roles ? JSON.stringify(roles) : null,
+        nowMs,
+        id,
+      ],
+    );
+  }
+
+  recordLogin(id: string, nowMs: number): void {
+    this.#sql.run('UPDATE users SET login_ms = ? WHERE id = ?', [nowMs, id]);
+  }
+
+  remove(id: string): void {
+    this.#sql.run('DELETE FROM users WHERE id = ?', [id]);
   }
 }
 
+function conditions(filter: UserFilter): Filter {
+  const emails = filter.email.map((email) => email.toLowerCase());
+  return filterBy(
+    oneOf('id', filter.id),
+    oneOf('email', emails),
+    since('created_ms', filter.createdAfterMs),
+    until('created_ms', filter.createdBeforeMs),
+    since('updated_ms', filter.updatedAfterMs),
+    until('updated_ms', filter.updatedBeforeMs),
+  );
+}
+
+function since(
+  column: string,
+  momentMs: number | undefined,
+): readonly [string, number] | undefined {
+  return momentMs === undefined ? undefined : [`${column} > ?`, momentMs];
+}
+
+function until(
+  column: string,
+  momentMs: number | undefined,
+): readonly [string, number] | undefined {
+  return momentMs === undefined ? undefined : [`${column} < ?`, momentMs];
+}
+
 function user(row: SqlRow): StoredUser {
+  const passwordHash = textOrNothing(row, 'password_hash');
+  const loginMs = numberOrNothing(row, 'login_ms');
   return {
     id: text(row, 'id'),
     email: text(row, 'email'),
-    passwordHash: text(row, 'password_hash'),
+    ...(passwordHash !== undefined && { passwordHash }),
+    roles: document<string[]>(row, 'roles'),
+    createdMs: number(row, 'created_ms'),
+    updatedMs: number(row, 'updated_ms'),
+    ...(loginMs !== undefined && { loginMs }),
   };
 }

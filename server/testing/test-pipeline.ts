@@ -3,19 +3,15 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { ManualClock } from '../../fixtures/clock.ts';
-import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { type Activity, ActivityFeed } from '../activity.ts';
-import { createLinkSigner } from '../crypto/link-signature.ts';
-import { createTokenIssuer } from '../crypto/tokens.ts';
-import { DeviceSockets } from '../device-sockets.ts';
+import { assembleServices } from '../assembly.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { createListener } from '../http/listener.ts';
 import { Pipeline } from '../http/pipeline.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../services.ts';
 import { completeSettings } from '../settings.ts';
-import { openStore } from '../store/store.ts';
 import { startOfTest } from './test-server.ts';
 
 /** A line of the log with its level; `cause` where one was given. */
@@ -42,27 +38,19 @@ export async function startPipeline(): Promise<TestPipeline> {
   const services = await servicesWith(recordingLog(lines));
   const activity = new ActivityFeed();
   activity.subscribe((seen) => activities.push(seen));
-  const pipeline = new Pipeline(services, { activity, ownOrigin: () => 'http://own.example' });
-  return { pipeline, services, lines, activities, close: () => services.store.close() };
+  const origins = { own: () => 'http://own.example', storage: () => undefined };
+  const pipeline = new Pipeline(services, { activity, origins });
+  return { pipeline, services, lines, activities, close: () => services.tenants.close() };
 }
 
-async function servicesWith(log: Log): Promise<Services> {
+function servicesWith(log: Log): Promise<Services> {
   const clock = new ManualClock(startOfTest);
-  const random = seededRandom('pipeline');
-  const settings = completeSettings({});
-  const names = vendorNames(settings.headerPrefix);
-  const store = await openStore();
-  return {
+  return assembleServices({
+    settings: completeSettings({}),
     clock,
-    random,
-    settings,
-    names,
-    store,
-    tokens: createTokenIssuer(random),
-    links: createLinkSigner(random),
-    sockets: new DeviceSockets({ clock, store, requestIdHeader: names.requestId }),
+    random: seededRandom('pipeline'),
     log,
-  };
+  });
 }
 
 function recordingLog(lines: LogLine[]): Log {

@@ -1,9 +1,15 @@
 /** One device's persistent connection to the server. Spec: Device connect */
-import { WebSocket } from 'ws';
+import { type RawData, WebSocket } from 'ws';
 import type { Clock } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
+import {
+  type ConnectMessage,
+  ConnectMessageError,
+  decodeConnectMessage,
+  encodeConnectMessage,
+} from '../../fixtures/formats/connect-message.ts';
 import type { ExchangeObserver } from './transport.ts';
 
 /** Where and how to connect. */
@@ -13,6 +19,8 @@ export interface DeviceSocketOptions {
   readonly observer: ExchangeObserver;
   readonly requestTimeLimitMs: number;
   readonly caPem?: string | undefined;
+  /** What the device says to a message; without it messages are not looked at. */
+  readonly answer?: (message: ConnectMessage) => readonly ConnectMessage[];
 }
 
 /** A device pings a little before the server's patience ends. */
@@ -20,9 +28,14 @@ const PING_AFTER_MS = limits.websocketSilenceMaxSeconds * 900;
 const SILENCE_MAX_MS = limits.websocketSilenceMaxSeconds * 1000;
 const operation = operations.connect;
 
+/** Bytes that may wait for a server that does not read what it asked for. */
+const BACKLOG_MAX_BYTES = 16 * 2 ** 20;
+
 /**
  * Opens at once and stays as it is once closed: whoever wants to reconnect makes a new one. Pings
- * of the server are answered; what messages say is not looked at.
+ * of the server are answered, messages as the owner says. Bytes that are no message end the
+ * connection with 1011, larger ones than devices read with 1009: a device in the field goes down
+ * too and connects anew, and only so does the fault of the server show in the run's books.
  */
 export class DeviceSocket {
   readonly #socket: WebSocket;
@@ -45,7 +58,9 @@ export class DeviceSocket {
     this.#socket = new WebSocket(socketUrl(options.baseUrl), {
       headers: { authorization: `Bearer ${token}` },
       perMessageDeflate: false,
-      maxPayload: limits.websocketMessageMaxBytes,
+      maxPayload: limits.connectDeviceMessageMaxBytes,
+      // Servers in the field send msgpack in text frames as well, and it is never UTF-8.
+      skipUTF8Validation: true,
       handshakeTimeout: options.requestTimeLimitMs,
       ...(options.caPem === undefined ? {} : { ca: options.caPem }),
     });
@@ -61,6 +76,17 @@ export class DeviceSocket {
       this.#pinged = true;
       this.#socket.ping();
     }
+  }
+
+  /** Sends messages, in order; none once the connection is closed. */
+  say(messages: readonly ConnectMessage[]): void {
+    for (const message of messages) {
+      if (this.#socket.readyState !== WebSocket.OPEN) return;
+      this.#socket.send(encodeConnectMessage(message));
+    }
+    if (this.#socket.bufferedAmount <= BACKLOG_MAX_BYTES) return;
+    this.closedBy ??= 'backlog';
+    this.#socket.terminate();
   }
 
   /** Ends the connection in order; a handshake that is underway is broken off. */
@@ -92,13 +118,30 @@ export class DeviceSocket {
         request.destroy();
         this.#closed(`status/${this.refusedWith}`);
       })
-      .on('message', heard)
+      .on('message', (data) => {
+        heard();
+        this.#take(data);
+      })
       .on('ping', heard)
       .on('pong', heard)
       .on('error', (error: Error & { readonly code?: string }) => {
         this.closedBy ??= `transport/${error.code ?? 'WEBSOCKET'}`;
       })
       .on('close', (code) => this.#closed(`closed/${code}`));
+  }
+
+  /** Text and binary frames alike hold a message. */
+  #take(data: RawData): void {
+    const { answer } = this.#options;
+    if (answer === undefined || this.#socket.readyState !== WebSocket.OPEN) return;
+    try {
+      // The library hands out one Buffer unless told otherwise.
+      this.say(answer(decodeConnectMessage(data as Buffer)));
+    } catch (error) {
+      if (!(error instanceof ConnectMessageError)) throw error;
+      this.closedBy ??= 'message/malformed';
+      this.#socket.close(INTERNAL_ERROR, 'malformed message');
+    }
   }
 
   #answered(status: number): void {
@@ -117,6 +160,7 @@ export class DeviceSocket {
 }
 
 const NORMAL_CLOSURE = 1000;
+const INTERNAL_ERROR = 1011;
 const SWITCHING_PROTOCOLS = 101;
 
 function socketUrl(baseUrl: string): string {

@@ -1,5 +1,5 @@
 /** Why an exchange with a server came to nothing: one class per cause. Not what to do about it. */
-import { printable } from '../printable.ts';
+import { printable } from '../../fixtures/printable.ts';
 
 /** The circumstances that every fault of the client carries. */
 export interface Circumstances {

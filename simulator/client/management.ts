@@ -62,6 +62,12 @@ export class ManagementClient {
     this.#token = expectSuccess(answer, this.#context(operation)).body.toString('latin1');
   }
 
+  /** The user's token, after a login where there was none yet. */
+  async token(): Promise<string> {
+    if (this.#token === undefined) await this.login();
+    return this.#token ?? '';
+  }
+
   /** The devices whose status is this one, page by page. */
   devices(status: AuthSetStatus): AsyncGenerator<readonly Device[]> {
     const operation = managementOperations['list-devices'];

@@ -3,6 +3,11 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { Attribute } from '../../fixtures/contract/resources.ts';
 import type { Device } from './device.ts';
 
+/** The name by which a device goes in its network. */
+export function hostnameOf({ identity }: Device): string {
+  return identity.serial.toLowerCase();
+}
+
 /**
  * The device's attributes: what it is, what is installed, and how it does. Provides beyond the
  * server's bound on attributes are left out.
@@ -10,7 +15,7 @@ import type { Device } from './device.ts';
 export function inventoryOf(device: Device): Attribute[] {
   const { identity, provides, index } = device;
   const constant: Attribute[] = [
-    { name: 'hostname', value: identity.serial.toLowerCase() },
+    { name: 'hostname', value: hostnameOf(device) },
     { name: 'mac_eth0', value: identity.mac },
     { name: 'serial', value: identity.serial, description: 'Serial number' },
     { name: 'sku', value: identity.sku },

@@ -23,7 +23,7 @@ export async function live(device: Device, world: World, startsAfterMs: number):
   const key = await world.keyFor(device);
   const session = newSession(`device ${device.index}`, idDataOf(device.identity), key);
   device.session = session;
-  for (;;) await world.rest(await oneCycle({ device, session, world }));
+  for (;;) await world.rest(await oneCycle({ device, session, world }), device);
 }
 
 /** One round of everything; returns how long to wait before the next, in milliseconds. */

@@ -25,8 +25,11 @@ export interface World {
   readonly pollIntervalMs: number;
   /** The device's key; throws FleetStopped when the run ends first. */
   keyFor(device: Device): Promise<DeviceKey>;
-  /** Waits; throws FleetStopped when the run ends first. */
-  rest(waitMs: number): Promise<void>;
+  /**
+   * Waits, or until the device is woken, where one is named; throws FleetStopped when the run ends
+   * first.
+   */
+  rest(waitMs: number, wakeable?: Device): Promise<void>;
   /** Milliseconds until the device's next poll is due. */
   untilNextPollMs(device: Device): number;
   /** The deployment that the run has made, once the server has acknowledged it. */

@@ -190,7 +190,7 @@ export class Fleet {
       inventoryIntervalMs,
       pollIntervalMs,
       keyFor: (device) => this.#keyFor(device),
-      rest: (waitMs) => this.#rests.rest(waitMs),
+      rest: (waitMs, wakeable) => this.#rests.rest(waitMs, wakeable),
       untilNextPollMs: ({ index }) => untilNextPollMs(this.#plan, index, this.elapsedMs()),
       target: () => this.target,
       settled: (device) => this.#noteEnded(device),
@@ -241,6 +241,11 @@ export class Fleet {
       ledger: this.ledger,
       requestTimeLimitMs,
       caPem: tls?.caPem,
+      checkUpdate: (device) => this.#rests.wake(device),
+      sendInventory: (device) => {
+        device.inventoryDueMs = Number.NEGATIVE_INFINITY;
+        this.#rests.wake(device);
+      },
     });
   }
 }

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { printable } from '../../fixtures/printable.ts';
 import { behaviours } from '../behaviours/catalogue.ts';
-import { printable } from '../printable.ts';
 
 const YEAR_MS = 366 * 86_400_000;
 /** The third byte triple of a MAC address counts devices; far below that, memory is the bound. */

@@ -31,6 +31,52 @@ describe('the waits of a run', () => {
     expect(() => clock.advance(2_000_000)).not.toThrow();
   });
 
+  it('end early for who is woken, and for nobody else', async () => {
+    const clock = new ManualClock(0);
+    const rests = new Rests(clock);
+    const sleeper = {};
+    let others = 0;
+    const other = rests.rest(100, {}).then(() => others++);
+    const nobody = rests.rest(100).then(() => others++);
+    const woken = rests.rest(100, sleeper);
+    rests.wake(sleeper);
+    await woken;
+    expect(others).toBe(0);
+    clock.advance(100);
+    await Promise.all([other, nobody]);
+    expect(others).toBe(2);
+  });
+
+  it('end as they begin for who was woken meanwhile, once', async () => {
+    const clock = new ManualClock(0);
+    const rests = new Rests(clock);
+    const sleeper = {};
+    rests.wake(sleeper);
+    rests.wake(sleeper);
+    await rests.rest(100, sleeper);
+    let isOver = false;
+    const next = rests.rest(100, sleeper).then(() => {
+      isOver = true;
+    });
+    await Promise.resolve();
+    expect(isOver).toBe(false);
+    clock.advance(100);
+    await next;
+  });
+
+  it('of a sleeper who has woken by himself do not end early the next time', async () => {
+    const clock = new ManualClock(0);
+    const rests = new Rests(clock);
+    const sleeper = {};
+    const first = rests.rest(100, sleeper);
+    clock.advance(100);
+    await first;
+    rests.wake(sleeper);
+    await rests.rest(100, sleeper);
+    rests.stop();
+    await expect(rests.rest(100, sleeper)).rejects.toThrow(FleetStopped);
+  });
+
   it('do not begin after the run has ended', async () => {
     const rests = new Rests(new ManualClock(0));
     rests.stop();

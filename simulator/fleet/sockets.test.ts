@@ -2,8 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ManualClock } from '../../fixtures/clock.ts';
+import { encodeBody } from '../../fixtures/formats/connect-bodies.ts';
+import {
+  type ConnectMessage,
+  decodeConnectMessage,
+  encodeConnectMessage,
+} from '../../fixtures/formats/connect-message.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import type { Session } from '../client/session.ts';
+import { inventoryOf } from '../device/inventory.ts';
 import { Ledger } from '../report/ledger.ts';
 import { deviceOf, noonMs, sessionOf, token } from '../testing/bench.ts';
 import { closedPortUrl, PretendServer } from '../testing/pretend-server.ts';
@@ -60,10 +67,14 @@ async function fleetOfOne(baseUrl: string) {
   const device = deviceOf();
   device.session = await sessionOf();
   const random = seededRandom('x');
-  const options = { baseUrl, clock, random, ledger, requestTimeLimitMs: 5000 };
+  const asked: string[] = [];
+  const checkUpdate = (): void => void asked.push('check-update');
+  const sendInventory = (): void => void asked.push('send-inventory');
+  const hooks = { checkUpdate, sendInventory };
+  const options = { baseUrl, clock, random, ledger, requestTimeLimitMs: 5000, ...hooks };
   const sockets = new FleetSockets([device], options);
   closers.push(() => sockets.close());
-  return { clock, ledger, device, session: device.session, sockets };
+  return { clock, ledger, device, session: device.session, sockets, asked };
 }
 
 /** Lets the event loop turn until something is so; the test's time limit ends what never comes. */
@@ -197,5 +208,124 @@ describe('the sockets of a fleet', () => {
     expect(await code).toBe(1000);
     clock.advance(600_000);
     expect(ledger.exchangeCount).toBe(1);
+  });
+});
+
+describe('a device that is spoken to', () => {
+  /** A device that is connected, and what it says, one message after the other. */
+  async function spoken() {
+    const { baseUrl, opened } = await socketServer();
+    const fleet = await fleetOfOne(baseUrl);
+    const heard = new Happenings<ConnectMessage>();
+    const closed = new Happenings<number>();
+    const connect = async (): Promise<WebSocket> => {
+      const websocket = await connected({ ...fleet, opened });
+      websocket.on('message', (data, isBinary) => {
+        expect(isBinary).toBe(true);
+        heard.add(decodeConnectMessage(data as Buffer));
+      });
+      websocket.on('close', (code) => closed.add(code));
+      return websocket;
+    };
+    const websocket = await connect();
+    const ask = (message: ConnectMessage): Promise<ConnectMessage> => {
+      websocket.send(encodeConnectMessage(message));
+      return heard.next();
+    };
+    return { ...fleet, websocket, heard, closed, ask, connect };
+  }
+
+  const ping = { proto: 0xffff, typ: 'ping', sid: 's' };
+
+  it('answers', async () => {
+    const { ask } = await spoken();
+    expect(await ask(ping)).toEqual({ ...ping, typ: 'pong' });
+    const body = encodeBody({ path: '/etc/artifact_info' });
+    const chunk = await ask({ proto: 2, typ: 'get_file', sid: 's', body });
+    expect(String(chunk.body)).toBe('artifact_name=factory-image\n');
+  });
+
+  it('goes by the name of its inventory', async () => {
+    const { ask, device } = await spoken();
+    const body = encodeBody({ path: '/etc/hostname' });
+    const chunk = await ask({ proto: 2, typ: 'get_file', sid: 's', body });
+    const hostname = inventoryOf(device).find(({ name }) => name === 'hostname')?.value;
+    expect(String(chunk.body)).toBe(`${hostname}\n`);
+  });
+
+  it('reads text frames as well', async () => {
+    const { websocket, heard } = await spoken();
+    websocket.send(encodeConnectMessage(ping), { binary: false });
+    expect(await heard.next()).toMatchObject({ typ: 'pong' });
+  });
+
+  it('does what its client is told', async () => {
+    const { ask, asked } = await spoken();
+    await ask({ proto: 4, typ: 'check-update', sid: 's' });
+    await ask({ proto: 4, typ: 'send-inventory', sid: 's' });
+    expect(asked).toEqual(['check-update', 'send-inventory']);
+  });
+
+  it('says by itself what falls due', async () => {
+    const { ask, clock, heard } = await spoken();
+    await ask(ping);
+    clock.advance(48_100);
+    expect(await heard.next()).toEqual(ping);
+  });
+
+  it.each([
+    ['no message', Buffer.from([0xc1]), 1011, 'message/malformed'],
+    ['a message without a header', Buffer.from([0x80]), 1011, 'message/malformed'],
+    [
+      'more than devices read',
+      encodeConnectMessage({ ...ping, body: Buffer.alloc(8192) }),
+      1009,
+      'transport/WS_ERR_UNSUPPORTED_MESSAGE_LENGTH',
+    ],
+  ])('goes down by %s, counts it, and comes back', async (_what, bytes, code, cause) => {
+    const { websocket, closed, clock, sockets, ledger, connect } = await spoken();
+    websocket.send(bytes);
+    expect(await closed.next()).toBe(code);
+    await until(() => sockets.openCount() === 0);
+    clock.advance(250);
+    expect(ledger.errors()).toEqual([{ operation: 'connect', cause, count: 1 }]);
+    clock.advance(1000);
+    await connect();
+  });
+
+  it('gives a server up that does not read what it asks for', async () => {
+    const { ask, websocket, heard, sockets, clock, ledger } = await spoken();
+    await ask({ proto: 1, typ: 'new', sid: 's' });
+    await heard.next();
+    const type = (text: string): void =>
+      websocket.send(
+        encodeConnectMessage({ proto: 1, typ: 'shell', sid: 's', body: Buffer.from(text) }),
+      );
+    type(`echo ${'x'.repeat(4000)} > a\r`);
+    for (let count = 0; count < 6; count++) type('cat a a > b\rcat b > a\r');
+    websocket.pause();
+    while (sockets.openCount() === 1) {
+      type('cat a\r');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    clock.advance(250);
+    expect(ledger.errors()).toEqual([{ operation: 'connect', cause: 'backlog', count: 1 }]);
+  });
+
+  it('keeps its files over a new connection, and no session', async () => {
+    const { ask, websocket, sockets, clock, heard, connect } = await spoken();
+    await ask({ proto: 1, typ: 'new', sid: 's' });
+    await heard.next();
+    await ask({ proto: 1, typ: 'shell', sid: 's', body: Buffer.from('echo x > /tmp/a\r') });
+    websocket.close(1001);
+    await until(() => sockets.openCount() === 0);
+    clock.advance(250);
+    clock.advance(1000);
+    const again = await connect();
+    again.send(encodeConnectMessage({ proto: 1, typ: 'shell', sid: 's' }));
+    expect(String((await heard.next()).body)).toBe('session not found');
+    const body = encodeBody({ path: '/tmp/a' });
+    again.send(encodeConnectMessage({ proto: 2, typ: 'get_file', sid: 's', body }));
+    expect(String((await heard.next()).body)).toBe('x\n');
   });
 });

@@ -5,9 +5,11 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { Random } from '../../fixtures/random.ts';
-import { DeviceSocket } from '../client/device-socket.ts';
+import { DeviceSocket, type DeviceSocketOptions } from '../client/device-socket.ts';
 import { backOffMs } from '../client/retry-after.ts';
+import { ConnectDevice } from '../device/connect/connect-device.ts';
 import type { Device } from '../device/device.ts';
+import { hostnameOf } from '../device/inventory.ts';
 import type { Ledger } from '../report/ledger.ts';
 
 /** What the sockets of a run share. */
@@ -18,6 +20,10 @@ export interface FleetSocketsOptions {
   readonly ledger: Ledger;
   readonly requestTimeLimitMs: number;
   readonly caPem?: string | undefined;
+  /** Makes a device ask for an update now, whenever its next poll is due. */
+  readonly checkUpdate: (device: Device) => void;
+  /** Makes a device send its inventory now. */
+  readonly sendInventory: (device: Device) => void;
 }
 
 const SWEEP_PERIOD_MS = 100;
@@ -27,6 +33,8 @@ const backOff = { leastMs: 1000, mostMs: 60_000 };
 
 interface Line {
   socket: DeviceSocket | undefined;
+  /** What answers on it, files and all; absent until it is first spoken to. */
+  spoken: ConnectDevice | undefined;
   /** Breaks in a row without a connection between them. */
   breaks: number;
   dueMs: number;
@@ -63,6 +71,7 @@ export class FleetSockets {
       if (device.session?.token === undefined) continue;
       const line = this.#line(device);
       line.socket?.watch();
+      if (line.spoken !== undefined) line.socket?.say(line.spoken.due());
       if (line.socket?.state === 'closed') this.#broken(device, line, nowMs);
       const isDue = line.socket === undefined && line.dueMs <= nowMs;
       if (isDue && handshakes++ < HANDSHAKES_MAX) this.#open(device, line);
@@ -78,7 +87,12 @@ export class FleetSockets {
   #line(device: Device): Line {
     const known = this.#lines.get(device);
     if (known) return known;
-    const line = { socket: undefined, breaks: 0, dueMs: Number.NEGATIVE_INFINITY };
+    const line = {
+      socket: undefined,
+      spoken: undefined,
+      breaks: 0,
+      dueMs: Number.NEGATIVE_INFINITY,
+    };
     this.#lines.set(device, line);
     return line;
   }
@@ -90,13 +104,33 @@ export class FleetSockets {
     // The device signs in anew before it asks again; the server no longer takes the old token.
     if (line.socket?.refusedWith === 401 && device.session) device.session.token = undefined;
     line.socket = undefined;
+    line.spoken?.disconnect();
     const chance = this.#options.random.stream(`device/${device.index}/socket/${line.breaks}`);
     line.dueMs = nowMs + backOffMs(line.breaks, backOff, chance);
   }
 
   #open(device: Device, line: Line): void {
     const token = device.session?.token;
-    const { ledger: observer } = this.#options;
-    if (token !== undefined) line.socket = new DeviceSocket(token, { ...this.#options, observer });
+    if (token === undefined) return;
+    const { ledger: observer, ...options } = this.#options;
+    const answer: DeviceSocketOptions['answer'] = (message) => {
+      line.spoken ??= this.#spokenDevice(device);
+      return line.spoken.answer(message);
+    };
+    line.socket = new DeviceSocket(token, { ...options, observer, answer });
+  }
+
+  #spokenDevice(device: Device): ConnectDevice {
+    const { clock, checkUpdate, sendInventory } = this.#options;
+    return new ConnectDevice({
+      clock,
+      facts: {
+        hostname: hostnameOf(device),
+        deviceType: () => device.provides.device_type,
+        artifactName: () => device.provides.artifact_name,
+      },
+      checkUpdate: () => checkUpdate(device),
+      sendInventory: () => sendInventory(device),
+    });
   }
 }

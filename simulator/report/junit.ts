@@ -1,6 +1,6 @@
 /** A fleet's result as JUnit XML, which CI servers read: what its exit code rests on, as two tests. */
 import { XMLBuilder } from 'fast-xml-parser';
-import { printable } from '../printable.ts';
+import { printable } from '../../fixtures/printable.ts';
 import type { FleetResult } from './result.ts';
 
 /** One test case; without a failure and a skip it has passed. */

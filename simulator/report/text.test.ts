@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { printable } from '../printable.ts';
 import { differenceOf, sampleFunnel, sampleResult } from '../testing/sample-result.ts';
 import { fleetReport, progressLine } from './text.ts';
 
@@ -91,23 +90,5 @@ describe('the line of progress', () => {
       '1.5 s, 3 of 3 ended, 0 underway, 0 idle, 0 waiting, 0 silent, 3 sockets, 42 exchanges, ' +
         '1 errors',
     );
-  });
-});
-
-describe('printable text', () => {
-  it.each([
-    ['plain ünïcode 漢字', 'plain ünïcode 漢字'],
-    ['line\nbreak', 'line\\u{a}break'],
-    ['\u001b[31mred', '\\u{1b}[31mred'],
-    ['zero\u200bwidth', 'zero\\u{200b}width'],
-    ['c1 \u009b', 'c1 \\u{9b}'],
-    ['\ud800 alone', '\\u{d800} alone'],
-    ['separator\u2028', 'separator\\u{2028}'],
-  ])('of %j is %j', (text, wanted) => {
-    expect(printable(text)).toBe(wanted);
-  });
-
-  it('is cut where it is too long', () => {
-    expect(printable('a'.repeat(300), 10)).toBe('aaaaaaaaaa…');
   });
 });

@@ -1,5 +1,5 @@
 /** A run's result and progress as plain lines for a terminal. Renders facts, adds none. */
-import { printable } from '../printable.ts';
+import { printable } from '../../fixtures/printable.ts';
 import type { FleetProgress, FleetResult } from './result.ts';
 
 /** Differences and errors that are shown in full; the JSON report has all of them. */

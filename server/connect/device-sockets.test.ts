@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { limits } from '../fixtures/contract/limits.ts';
-import { operations } from '../fixtures/contract/operations.ts';
-import { type AcceptedDevice, acceptedDevice } from './testing/test-device.ts';
-import { startOfTest, startTestServer, type TestServer } from './testing/test-server.ts';
-import { endOf, openSocket, presenceAs, presenceOf, sampleKey } from './testing/test-sockets.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
+import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { startOfTest, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { endOf, openSocket, presenceAs, presenceOf, sampleKey } from '../testing/test-sockets.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -67,14 +68,6 @@ describe('presence', () => {
     sockets[0]?.terminate();
     await presenceAs(server, device, 'disconnected');
     expect((await presenceOf(server, other)).status).toBe('connected');
-  });
-
-  it('of an unknown device is 404, and 401 to devices', async () => {
-    const parameters = { id: '00000000-0000-4000-8000-000000000000' };
-    const unknown = { token: server.adminToken, parameters };
-    expect((await server.call('get-connection', unknown)).status).toBe(404);
-    const own = { token: device.token, parameters: { id: device.id } };
-    expect((await server.call('get-connection', own)).status).toBe(401);
   });
 });
 
@@ -140,10 +133,23 @@ describe('the heartbeat', () => {
     expect((await presenceAs(server, device, 'disconnected')).updated_ts).toBe(at(60));
   });
 
+  it('counts the silence from what was heard last, to the millisecond', async () => {
+    const socket = await openSocket(server, device, { autoPong: false });
+    server.clock.advance(14_999);
+    socket.send(messageOf(1));
+    await settle();
+    server.clock.advance(59_999);
+    await settle();
+    expect((await presenceOf(server, device)).status).toBe('connected');
+    const ended = endOf(socket);
+    server.clock.advance(1);
+    expect((await ended).code).toBe(1006);
+  });
+
   it.each([
     ['its pongs', { autoPong: true }, () => undefined],
     ['pings of its own', { autoPong: false }, (socket: { ping(): void }) => socket.ping()],
-    ['messages', { autoPong: false }, (socket: { send(text: string): void }) => socket.send('')],
+    ['messages', { autoPong: false }, (socket: Sends) => socket.send(messageOf(1))],
   ])('keeps a device that is heard by %s', async (_, options, speak) => {
     const socket = await openSocket(server, device, options);
     for (let beat = 1; beat <= 6; beat += 1) {
@@ -162,16 +168,36 @@ describe('the heartbeat', () => {
 
 describe('what a device sends', () => {
   it.each([
-    ['text', 'hello', {}],
-    ['nothing', '', {}],
-    ['bytes', Buffer.from([0x80, 0xff]), {}],
-    ['8 MiB', Buffer.alloc(limits.websocketMessageMaxBytes), {}],
-  ])('%s is taken, and the socket stays', async (_, message, options) => {
+    ['a small message', messageOf(1)],
+    ['a message of an unknown session', encodeConnectMessage({ proto: 1, sid: 'nobody' })],
+    ['a message of an unknown protocol', encodeConnectMessage({ proto: 999, typ: 'unheard' })],
+    ['a message of 8 MiB', messageOf(limits.websocketMessageMaxBytes)],
+  ])('%s is taken, and the socket stays', async (_, message) => {
     const socket = await openSocket(server, device);
-    socket.send(message, options);
+    socket.send(message);
     socket.ping();
     await once(socket, 'pong');
     expect(socket.readyState).toBe(1);
+  });
+
+  it.each([
+    ['text', 'hello'],
+    ['nothing', ''],
+    ['a map without a header', Buffer.from([0x80])],
+    ['bytes behind a message', Buffer.concat([messageOf(1), Buffer.from([0])])],
+    ['a byte that is no msgpack', Buffer.from([0xc1])],
+    ['a list that claims billions', Buffer.from([0xdd, 0xff, 0xff, 0xff, 0xff])],
+    ['8 MiB of garbage', Buffer.alloc(limits.websocketMessageMaxBytes, 0xc1)],
+  ])('%s closes the socket with 1011, and says why', async (_, message) => {
+    const other = await openSocket(server, await acceptedDevice(server, 'other'));
+    const socket = await openSocket(server, device);
+    const ended = endOf(socket);
+    socket.send(message);
+    expect(await ended).toEqual({ code: 1011, reason: expect.stringMatching(/\w{3}/) });
+    expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
+    other.ping();
+    await once(other, 'pong');
+    expect(other.readyState).toBe(1);
   });
 
   it('a message over 8 MiB closes the socket with 1009', async () => {
@@ -198,6 +224,17 @@ describe('what a device sends', () => {
     expect((await ended).code).toBe(1007);
   });
 });
+
+interface Sends {
+  send(message: Buffer): void;
+}
+
+/** A message of so many bytes, or the smallest one, that is for nobody. */
+function messageOf(bytes: number): Buffer {
+  const frame = encodeConnectMessage({ proto: 1, body: Buffer.alloc(70_000) }).length - 70_000;
+  const body = Buffer.alloc(Math.max(1, bytes - frame));
+  return encodeConnectMessage({ proto: 1, body });
+}
 
 /** A bare connection after a good handshake; it answers nothing that the server sends. */
 async function bareConnection() {

@@ -1,0 +1,35 @@
+/** How sockets end: the codes of RFC 6455, section 7.4.1, and the end of many at once. */
+import type { WebSocket } from 'ws';
+import type { Clock } from '../../fixtures/clock.ts';
+
+/** Codes that the server closes with. */
+export const closeCodes = { goingAway: 1001, policyViolation: 1008, internalError: 1011 } as const;
+
+/** A close frame holds 125 bytes, two of which are the code. */
+const REASON_MAX_BYTES = 123;
+const GRACE_MS = 1000;
+
+/** Closes with a reason of any length; what does not fit into the frame is cut off. */
+export function closeWith(socket: WebSocket, code: number, reason: string): void {
+  const bytes = Buffer.from(reason);
+  const fitting = bytes.subarray(0, REASON_MAX_BYTES).toString();
+  // Cutting may have split a character, which is then replaced by a longer one.
+  const text = bytes.length > REASON_MAX_BYTES ? fitting.replace(/\uFFFD+$/, '') : reason;
+  socket.close(code, text);
+}
+
+/** Closes every socket as going away, and cuts those that do not answer within a second. */
+export async function closeAll(sockets: Iterable<WebSocket>, clock: Clock): Promise<void> {
+  const closing = [...sockets].map(
+    (socket) =>
+      new Promise<void>((resolve) => {
+        const timer = clock.after(GRACE_MS, () => socket.terminate());
+        socket.once('close', () => {
+          timer.cancel();
+          resolve();
+        });
+        socket.close(closeCodes.goingAway, 'server shutting down');
+      }),
+  );
+  await Promise.all(closing);
+}

@@ -1,0 +1,154 @@
+/**
+ * A session that the server itself leads with a device on behalf of an HTTP request: one message is
+ * sent, the next one is awaited, each within a deadline. Spec: Device connect
+ */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { connectErrorShape, decodeBody } from '../../fixtures/formats/connect-bodies.ts';
+import {
+  type ConnectMessage,
+  ConnectMessageError,
+  connectProtocols,
+} from '../../fixtures/formats/connect-message.ts';
+import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
+
+const { control } = connectProtocols;
+/** Twice what a device may have underway; one that sends more does not wait for its turn. */
+const INBOX_MAX_MESSAGES = 2 * limits.fileChunksAhead;
+const INBOX_MAX_BYTES = 1_048_576;
+const replyMaxMs = limits.connectReplyMaxSeconds * 1000;
+
+/** Why something did not come about, with the status that the HTTP request is answered with. */
+export interface Failure {
+  readonly status: number;
+  readonly because: string;
+}
+
+/** A failure that ends a conversation. */
+export class ConversationFault extends Error {
+  override readonly name = 'ConversationFault';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+
+  get failure(): Failure {
+    return { status: this.status, because: this.message };
+  }
+}
+
+interface Waiting {
+  readonly resolve: () => void;
+  readonly timer: Timer;
+}
+
+/** Holds the device's messages until they are asked for. */
+export class Conversation implements SessionEnd {
+  readonly #clock: Clock;
+  readonly #session: Session;
+  readonly #inbox: ConnectMessage[] = [];
+  #inboxBytes = 0;
+  #fault: ConversationFault | undefined;
+  #waiting: Waiting | undefined;
+  #isEnded = false;
+
+  constructor(link: DeviceLink, options: { id: string; userId: string; clock: Clock }) {
+    this.#clock = options.clock;
+    this.#session = link.openSession(options, this);
+  }
+
+  /** Whether `next` has something to give at once. */
+  get isHeard(): boolean {
+    return this.#inbox.length > 0 || this.#fault !== undefined;
+  }
+
+  /** Does nothing once ended. @throws ConversationFault when devices read no such length */
+  say(message: ConnectMessage): void {
+    if (this.#isEnded || this.#session.say(message)) return;
+    const most = limits.connectDeviceMessageMaxBytes;
+    throw new ConversationFault(400, `the device reads at most ${most} bytes, path included`);
+  }
+
+  /**
+   * The device's next message.
+   * @throws ConversationFault when it says error or close, is gone, or is silent for too long
+   */
+  async next(): Promise<ConnectMessage> {
+    if (!this.isHeard) await this.#heard();
+    const message = this.#inbox.shift();
+    // What arrived before the fault is still given.
+    if (!message) throw this.#fault ?? timeOut();
+    this.#inboxBytes -= message.body?.length ?? 0;
+    if (message.typ === 'error') throw faultOf(message);
+    if (message.proto === control && message.typ === 'close') {
+      throw new ConversationFault(502, 'the device closed the session');
+    }
+    return message;
+  }
+
+  hear(message: ConnectMessage): void {
+    const { proto, typ, body } = message;
+    if (proto === control && typ === 'pong') return;
+    if (proto === control && typ === 'ping') {
+      this.#session.say({ proto: control, typ: 'pong' });
+      return;
+    }
+    this.#inboxBytes += body?.length ?? 0;
+    if (this.#inbox.length >= INBOX_MAX_MESSAGES || this.#inboxBytes > INBOX_MAX_BYTES) {
+      this.#fail(new ConversationFault(502, 'the device does not wait for acknowledgements'));
+      return;
+    }
+    this.#inbox.push(message);
+    this.#wake();
+  }
+
+  lose(): void {
+    this.#fail(new ConversationFault(409, 'device disconnected'));
+  }
+
+  /** Tells the device that nothing more comes, and stops listening. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#session.say({ proto: control, typ: 'close' });
+    this.#session.end();
+  }
+
+  #heard(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.after(replyMaxMs, () => this.#wake());
+      this.#waiting = { resolve, timer };
+    });
+  }
+
+  #fail(fault: ConversationFault): void {
+    this.#fault ??= fault;
+    this.end();
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#waiting?.timer.cancel();
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
+  }
+}
+
+function timeOut(): ConversationFault {
+  const { connectReplyMaxSeconds: seconds } = limits;
+  return new ConversationFault(408, `the device did not answer within ${seconds} s`);
+}
+
+/** What the device said was wrong; a code of its own becomes the status if it is an error's. */
+function faultOf({ body }: ConnectMessage): ConversationFault {
+  try {
+    const { err, code } = decodeBody(connectErrorShape, body);
+    const isStatus = code !== undefined && code >= 400 && code <= 599;
+    return new ConversationFault(isStatus ? code : 400, `the device says: ${err}`);
+  } catch (fault) {
+    if (!(fault instanceof ConnectMessageError)) throw fault;
+    return new ConversationFault(502, `the device's error cannot be read: ${fault.message}`);
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * The devices' websockets, one a device, with presence kept in the store; and what users do with
+ * devices over them: terminals and port forwards by a websocket of their own, commands and files by
+ * HTTP. Spec: Device connect
+ */
+import type { WebSocket } from 'ws';
+import type { Clock } from '../../fixtures/clock.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { connectProtocols } from '../../fixtures/formats/connect-message.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { audit, deviceObject, userActor } from '../audit.ts';
+import type { Handover } from '../handover.ts';
+import type { Settings } from '../settings.ts';
+import type { Store } from '../store/store.ts';
+import { connectActs, type RecordAct } from './acts.ts';
+import { closeAll, closeCodes, closeWith } from './closing.ts';
+import { Conversation, ConversationFault, type Failure } from './conversation.ts';
+import { DeviceFiles } from './device-files.ts';
+import { DeviceLink } from './device-link.ts';
+import { Handshakes } from './handshakes.ts';
+import { watchHeartbeat } from './heartbeat.ts';
+import { Relay } from './relay.ts';
+
+/** A user who turns to a device, both of the store's tenant. */
+export interface Visit {
+  readonly user: { readonly id: string; readonly email: string };
+  readonly device: { readonly id: string; readonly identity: string };
+  readonly store: Store;
+}
+
+/** What a device's client can be told to do at once. */
+type DeviceCommand = 'check-update' | 'send-inventory';
+
+/** Holds the sockets. */
+export class DeviceSockets {
+  /** Files of the devices, for users. */
+  readonly files = new DeviceFiles(this);
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #settings: Pick<Settings, 'variants'>;
+  readonly #handshakes: Handshakes;
+  /** Ids are UUIDs, so that one map serves all tenants. */
+  readonly #links = new Map<string, DeviceLink>();
+  readonly #sockets = new Set<WebSocket>();
+  #userSockets = 0;
+
+  constructor(options: {
+    clock: Clock;
+    random: Random;
+    settings: Pick<Settings, 'variants'>;
+    requestIdHeader: string;
+  }) {
+    this.#clock = options.clock;
+    this.#settings = options.settings;
+    this.#random = options.random;
+    this.#handshakes = new Handshakes(options.requestIdHeader);
+  }
+
+  /** Completes a device's handshake; an earlier socket of the same device is dropped. */
+  accept(handover: Handover, device: { deviceId: string; store: Store }): void {
+    this.#handshakes.complete(handover, (socket) => this.#hold(socket, device));
+  }
+
+  /** Ends the device's socket, as when it is decommissioned. */
+  drop(deviceId: string): void {
+    this.#links.get(deviceId)?.close(closeCodes.policyViolation, 'decommissioned');
+  }
+
+  isConnected(deviceId: string): boolean {
+    return this.#links.get(deviceId)?.isOpen === true;
+  }
+
+  /** Nothing when a user can turn to the device; else 409 or 429. */
+  refusalFor(deviceId: string): Failure | undefined {
+    const link = this.#links.get(deviceId);
+    if (!link?.isOpen) return disconnected;
+    if (!link.hasRoom) return tooManyOfDevice;
+    return this.#userSockets < limits.userSocketsMax ? undefined : tooManyOfUsers;
+  }
+
+  /** Completes a user's handshake, and relays between that socket and the device's. */
+  relay(handover: Handover, visit: Visit): void {
+    // A user who is gone for good without a word would hold a session for ever: by the field's
+    // habit the server sends users no pings.
+    handover.socket.setKeepAlive(true, limits.websocketSilenceMaxSeconds * 1000);
+    this.#handshakes.complete(handover, (socket) => {
+      this.#keep(socket);
+      this.#userSockets += 1;
+      socket.on('close', () => {
+        this.#userSockets -= 1;
+      });
+      const link = this.#links.get(visit.device.id);
+      const refusal = this.refusalFor(visit.device.id);
+      if (!link || refusal) {
+        closeWith(socket, closeCodes.goingAway, refusal?.because ?? disconnected.because);
+        return;
+      }
+      const sessionId = this.#random.uuid();
+      const record = this.recorderOf(visit);
+      new Relay({ socket, link, sessionId, userId: visit.user.id, record });
+    });
+  }
+
+  /** Tells the device's client to do something at once; false when it is not connected. */
+  command(deviceId: string, command: DeviceCommand, userId: string): boolean {
+    const link = this.#links.get(deviceId);
+    if (!link?.isOpen) return false;
+    const session = { id: this.#random.uuid(), userId };
+    return link.say(session, { proto: connectProtocols.menderClient, typ: command });
+  }
+
+  /**
+   * Opens a session that the server leads. One that fails is ended; one that succeeds ends itself.
+   * What is thrown other than by the conversation is thrown on.
+   */
+  async converse<Result>(
+    { device, user }: Visit,
+    lead: (conversation: Conversation) => Promise<Result>,
+  ): Promise<Result | Failure> {
+    const link = this.#links.get(device.id);
+    if (!link?.isOpen) return disconnected;
+    if (!link.hasRoom) return tooManyOfDevice;
+    const options = { id: this.#random.uuid(), userId: user.id, clock: this.#clock };
+    const conversation = new Conversation(link, options);
+    try {
+      return await lead(conversation);
+    } catch (fault) {
+      conversation.end();
+      if (!(fault instanceof ConversationFault)) throw fault;
+      return fault.failure;
+    }
+  }
+
+  /** Writes acts of the user into the audit log. */
+  recorderOf({ user, device, store }: Visit): RecordAct {
+    return (name, detail) => {
+      const { action, change } = connectActs[name];
+      const act = {
+        actor: userActor(user),
+        action,
+        wideAction: name,
+        object: deviceObject(device),
+      };
+      const told = detail === undefined ? change : `${change}: ${detail}`;
+      const context = { store, settings: this.#settings, nowMs: this.#clock.now() };
+      audit(context, { ...act, change: told });
+    };
+  }
+
+  /** Closes every socket as going away, and cuts those that do not answer within a second. */
+  async close(): Promise<void> {
+    // Users' sockets were opened after the devices': the newest first, so that each hears why.
+    await closeAll([...this.#sockets].reverse(), this.#clock);
+    this.#handshakes.close();
+  }
+
+  #hold(socket: WebSocket, { deviceId, store }: { deviceId: string; store: Store }): void {
+    // As the field does: the older one ends without a close frame, and presence stays connected.
+    this.#links.get(deviceId)?.terminate();
+    const link = new DeviceLink(socket);
+    this.#links.set(deviceId, link);
+    this.#keep(socket);
+    store.connections.record(deviceId, 'connected', this.#clock.now());
+    const stopHeartbeat = watchHeartbeat(socket, this.#clock);
+    socket.on('close', () => {
+      stopHeartbeat();
+      if (this.#links.get(deviceId) !== link) return;
+      this.#links.delete(deviceId);
+      // A decommissioned device has no presence any more.
+      if (!store.devices.find(deviceId)) return;
+      store.connections.record(deviceId, 'disconnected', this.#clock.now());
+    });
+  }
+
+  #keep(socket: WebSocket): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+  }
+}
+
+const disconnected: Failure = { status: 409, because: 'device disconnected' };
+const { connectSessionsPerDeviceMax: deviceMax, userSocketsMax: usersMax } = limits;
+const tooManyOfDevice: Failure = {
+  status: 429,
+  because: `the device has ${deviceMax} open sessions; close one of them first`,
+};
+const tooManyOfUsers: Failure = {
+  status: 429,
+  because: `users have ${usersMax} open websockets; close one of them first`,
+};

@@ -1,0 +1,173 @@
+/** Files of a device over a conversation: looking, reading, writing. Spec: Device connect */
+import { limits } from '../../fixtures/contract/limits.ts';
+import {
+  acceptShape,
+  decodeBody,
+  encodeBody,
+  type FileInfo,
+  fileInfoShape,
+  fileModes,
+  type PutFile,
+} from '../../fixtures/formats/connect-bodies.ts';
+import {
+  type ConnectMessage,
+  ConnectMessageError,
+  connectProtocols,
+} from '../../fixtures/formats/connect-message.ts';
+import { type Conversation, ConversationFault } from './conversation.ts';
+
+const { control, fileTransfer } = connectProtocols;
+const PROTOCOL_VERSION = 1;
+const windowBytes = limits.fileChunksAhead * limits.fileChunkBytes;
+
+/** Kinds of file as stat(2) counts them, for devices that do not count as Go does. */
+const statKinds = 0o170000;
+const statPlainFile = 0o100000;
+
+/** Agrees with the device to transfer files. @throws ConversationFault when it does not */
+export async function openTransfer(conversation: Conversation): Promise<void> {
+  conversation.say({
+    proto: control,
+    typ: 'open',
+    body: encodeBody({ versions: [PROTOCOL_VERSION] }),
+  });
+  const answer = await conversation.next().catch((fault: unknown) => {
+    // Whatever the device objects to, it is the server that could not pass the request on.
+    const isRefusal = fault instanceof ConversationFault && ![408, 409].includes(fault.status);
+    throw isRefusal ? new ConversationFault(502, fault.message) : fault;
+  });
+  if (answer.proto !== control || answer.typ !== 'accept') {
+    throw new ConversationFault(502, 'file transfer not implemented on device');
+  }
+  const { version, protocols } = readBody(answer, () => decodeBody(acceptShape, answer.body));
+  if (version !== PROTOCOL_VERSION) {
+    throw new ConversationFault(502, `the device accepts version ${version}; this is version 1`);
+  }
+  if (!protocols.includes(fileTransfer)) {
+    throw new ConversationFault(502, 'file transfer disabled on device');
+  }
+}
+
+/** What the device tells of a regular file. @throws ConversationFault when it is none */
+export async function statFile(conversation: Conversation, path: string): Promise<FileInfo> {
+  conversation.say({ proto: fileTransfer, typ: 'stat', body: encodeBody({ path }) });
+  const answer = await nextOfType(conversation, 'file_info');
+  const info = readBody(answer, () => decodeBody(fileInfoShape, answer.body));
+  if (info.mode === undefined || !isRegular(info.mode)) {
+    throw new ConversationFault(400, `path: ${path} is not a regular file`);
+  }
+  return info;
+}
+
+/** The content in order, acknowledged as it is taken. @throws ConversationFault */
+export async function* fetchFile(
+  conversation: Conversation,
+  path: string,
+): AsyncGenerator<Uint8Array, void> {
+  conversation.say({ proto: fileTransfer, typ: 'get_file', body: encodeBody({ path }) });
+  let received = 0;
+  let unacknowledged = 0;
+  const acknowledge = (): void => {
+    unacknowledged = 0;
+    conversation.say({ proto: fileTransfer, typ: 'ack', props: { offset: received } });
+  };
+  for (;;) {
+    const { props, body } = await nextOfType(conversation, 'file_chunk');
+    const offset = props?.offset;
+    const isEnd = body === undefined;
+    if (offset !== received && !(isEnd && offset === undefined)) {
+      throw new ConversationFault(
+        502,
+        `the device sent the chunk at offset ${printed(offset)} where ${received} was due`,
+      );
+    }
+    if (isEnd) break;
+    received += body.length;
+    unacknowledged += 1;
+    yield body;
+    if (unacknowledged === limits.fileAckEveryChunks) acknowledge();
+  }
+  acknowledge();
+}
+
+/** Writes the content, no further ahead of the device than may be. @throws ConversationFault */
+export async function storeFile(
+  conversation: Conversation,
+  put: PutFile,
+  content: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  conversation.say({ proto: fileTransfer, typ: 'put_file', body: encodeBody(put) });
+  await nextOfType(conversation, 'ack');
+  let sent = 0;
+  let acknowledged = 0;
+  for await (const body of inChunks(content)) {
+    const props = { offset: sent };
+    conversation.say({ proto: fileTransfer, typ: 'file_chunk', props, body });
+    sent += body.length;
+    while (conversation.isHeard || sent - acknowledged >= windowBytes) {
+      acknowledged = await nextAcknowledged(conversation, sent);
+    }
+  }
+  conversation.say({ proto: fileTransfer, typ: 'file_chunk', props: { offset: sent } });
+  do {
+    acknowledged = await nextAcknowledged(conversation, sent);
+  } while (acknowledged < sent);
+}
+
+/** Ends a transfer that the device believes to be going on. */
+export function abortTransfer(conversation: Conversation, because: string): void {
+  const body = encodeBody({ err: because, close: true });
+  conversation.say({ proto: fileTransfer, typ: 'error', body });
+}
+
+async function nextAcknowledged(conversation: Conversation, sent: number): Promise<number> {
+  const { props } = await nextOfType(conversation, 'ack');
+  const offset = props?.offset;
+  if (typeof offset === 'number' && offset >= 0 && offset <= sent) return offset;
+  throw new ConversationFault(
+    502,
+    `the device acknowledged offset ${printed(offset)} where ${sent} bytes were sent`,
+  );
+}
+
+async function nextOfType(conversation: Conversation, typ: string): Promise<ConnectMessage> {
+  const message = await conversation.next();
+  if (message.proto === fileTransfer && message.typ === typ) return message;
+  throw new ConversationFault(
+    502,
+    `the device sent "${message.typ}" of protocol ${message.proto} where "${typ}" was due`,
+  );
+}
+
+function readBody<Body>({ typ }: ConnectMessage, read: () => Body): Body {
+  try {
+    return read();
+  } catch (fault) {
+    if (!(fault instanceof ConnectMessageError)) throw fault;
+    throw new ConversationFault(502, `the device's "${typ}" cannot be read: ${fault.message}`);
+  }
+}
+
+function isRegular(mode: number): boolean {
+  const statKind = mode & statKinds;
+  return (mode & fileModes.irregular) === 0 && (statKind === 0 || statKind === statPlainFile);
+}
+
+async function* inChunks(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  const { fileChunkBytes } = limits;
+  let rest: Uint8Array = new Uint8Array();
+  for await (const part of content) {
+    const bytes = rest.length === 0 ? part : Buffer.concat([rest, part]);
+    let at = 0;
+    for (; bytes.length - at >= fileChunkBytes; at += fileChunkBytes) {
+      yield bytes.subarray(at, at + fileChunkBytes);
+    }
+    rest = bytes.subarray(at);
+  }
+  if (rest.length > 0) yield rest;
+}
+
+/** A number as it is; whatever else a device may send in its place, not. */
+function printed(offset: unknown): string {
+  return typeof offset === 'number' || typeof offset === 'bigint' ? String(offset) : 'none';
+}

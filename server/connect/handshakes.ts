@@ -1,0 +1,49 @@
+/** Completes websocket handshakes, of devices and of users alike. Spec: Device connect */
+import type { IncomingMessage } from 'node:http';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { Handover } from '../handover.ts';
+
+/** The subprotocol that some clients ask for; others ask for none. */
+const subprotocol = 'protomsg/msgpack';
+
+/** Turns checked requests into open sockets. */
+export class Handshakes {
+  readonly #requestIdHeader: string;
+  /** Lines that a handshake's answer has beside those of the library. */
+  readonly #ownHeaders = new WeakMap<IncomingMessage, readonly string[]>();
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: limits.websocketMessageMaxBytes,
+    perMessageDeflate: false,
+  });
+
+  constructor(requestIdHeader: string) {
+    this.#requestIdHeader = requestIdHeader;
+    this.#server.on('headers', (headers, request) => {
+      headers.push(...(this.#ownHeaders.get(request) ?? []));
+    });
+  }
+
+  /** Answers 101 and hands over the open socket. */
+  complete({ request, socket, head, requestId }: Handover, opened: (s: WebSocket) => void): void {
+    this.#ownHeaders.set(request, [
+      `${this.#requestIdHeader}: ${requestId}`,
+      ...(offersSubprotocol(request) ? [`Sec-WebSocket-Protocol: ${subprotocol}`] : []),
+    ]);
+    // The library would refuse the field's name: by RFC 6455 a subprotocol has no slash.
+    delete request.headers['sec-websocket-protocol'];
+    this.#server.handleUpgrade(request, socket, head, opened);
+  }
+
+  /** Answers 503 to every handshake from now on. */
+  close(): void {
+    this.#server.close();
+  }
+}
+
+function offersSubprotocol({ headers }: IncomingMessage): boolean {
+  const offered = headers['sec-websocket-protocol'] ?? '';
+  return offered.split(',').some((name) => name.trim() === subprotocol);
+}

@@ -1,0 +1,313 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../../fixtures/contract/limits.ts';
+import {
+  connectErrorShape,
+  decodeBody,
+  encodeBody,
+} from '../../fixtures/formats/connect-bodies.ts';
+import {
+  type ConnectMessage,
+  connectProtocols,
+  encodeConnectMessage,
+} from '../../fixtures/formats/connect-message.ts';
+import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { connectPeer, connectUser, type Peer } from '../testing/test-peer.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+import { endOf, presenceOf } from '../testing/test-sockets.ts';
+
+const { shell, fileTransfer, portForward, menderClient, control } = connectProtocols;
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+let server: TestServer;
+let identity: AcceptedDevice;
+let device: Peer;
+
+beforeEach(async () => {
+  server = await startTestServer();
+  identity = await acceptedDevice(server, 'relay');
+  device = await connectPeer(server, identity);
+});
+
+afterEach(() => server.close());
+
+/** The user of a token. */
+function subjectOf(token: string): unknown {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sub;
+}
+
+/** A user who has been heard by the device, and the session that the server gave. */
+async function userInSession(): Promise<{ user: Peer; session: ConnectMessage }> {
+  const user = await connectUser(server, identity);
+  user.say({ proto: control, typ: 'ping' });
+  return { user, session: await device.nextOf('ping') };
+}
+
+describe('a message of a user', () => {
+  it("reaches the device under the server's session id and the user's own id", async () => {
+    const user = await connectUser(server, identity);
+    const props = { terminal_height: 24, terminal_width: 80, user_id: 'somebody else' };
+    user.say({ proto: shell, typ: 'new', sid: 'somebody else', props, body: Buffer.from('hi') });
+    expect(plain(await device.next())).toEqual({
+      proto: shell,
+      typ: 'new',
+      sid: expect.stringMatching(uuid),
+      props: { ...props, user_id: subjectOf(server.adminToken) },
+      body: '6869',
+    });
+  });
+
+  it('is of one session for each socket, whatever its own session id says', async () => {
+    const first = await userInSession();
+    const second = await userInSession();
+    expect(second.session.sid).not.toBe(first.session.sid);
+    const { sid = '' } = first.session;
+    second.user.say({ proto: shell, typ: 'shell', sid, body: Buffer.from('rm -rf /') });
+    expect((await device.next()).sid).toBe(second.session.sid);
+  });
+
+  it('reaches its own device only', async () => {
+    const otherIdentity = await acceptedDevice(server, 'other');
+    const other = await connectPeer(server, otherIdentity);
+    const user = await connectUser(server, otherIdentity);
+    user.say({ proto: control, typ: 'ping' });
+    await other.nextOf('ping');
+    await device.settled();
+    expect(device.waiting).toEqual([]);
+  });
+});
+
+describe('a message of the device', () => {
+  it('reaches the user of its session, and no other one', async () => {
+    const first = await userInSession();
+    const second = await userInSession();
+    device.reply(second.session, { proto: shell, typ: 'shell', body: Buffer.from('two') });
+    device.reply(first.session, { proto: shell, typ: 'shell', body: Buffer.from('one') });
+    expect(textOf(await first.user.next())).toBe('one');
+    expect(textOf(await second.user.next())).toBe('two');
+    await Promise.all([first.user.settled(), second.user.settled()]);
+    expect([first.user.waiting, second.user.waiting]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['of no session', {}],
+    ['of an unknown session', { sid: '00000000-0000-4000-8000-000000000000' }],
+  ])('%s is dropped', async (_, rest) => {
+    const { user, session } = await userInSession();
+    device.say({ proto: shell, typ: 'shell', body: Buffer.from('lost'), ...rest });
+    device.reply(session, { proto: shell, typ: 'shell', body: Buffer.from('found') });
+    expect(textOf(await user.next())).toBe('found');
+  });
+
+  it("of another device's session is dropped", async () => {
+    const { user, session } = await userInSession();
+    const stranger = await connectPeer(server, await acceptedDevice(server, 'stranger'));
+    stranger.reply(session, { proto: shell, typ: 'shell', body: Buffer.from('forged') });
+    await stranger.settled();
+    device.reply(session, { proto: control, typ: 'pong' });
+    expect((await user.next()).typ).toBe('pong');
+  });
+
+  it('of a session whose user has gone is dropped, and the device stays', async () => {
+    const { user, session } = await userInSession();
+    user.socket.close();
+    await endOf(user.socket);
+    device.reply(session, { proto: shell, typ: 'shell', body: Buffer.from('late') });
+    await device.settled();
+    expect((await presenceOf(server, identity)).status).toBe('connected');
+  });
+
+  it('may have 8 MiB', async () => {
+    const { user, session } = await userInSession();
+    const frame = encodeConnectMessage({ ...session, body: Buffer.alloc(70_000) }).length - 70_000;
+    const body = Buffer.alloc(limits.websocketMessageMaxBytes - frame, 7);
+    device.say({ ...session, body });
+    expect((await user.next()).body?.length).toBe(body.length);
+  });
+});
+
+describe('what is said passes both ways unchanged:', () => {
+  const connection = { connection_id: 'a' };
+  const target = { remote_host: 'localhost', remote_port: 22, protocol: 'tcp' };
+  it.each<[string, ConnectMessage, ConnectMessage]>([
+    [
+      'a handshake',
+      { proto: control, typ: 'open', body: encodeBody({ versions: [1] }) },
+      { proto: control, typ: 'accept', body: encodeBody({ version: 1, protocols: [1, 2, 3, 4] }) },
+    ],
+    [
+      'a handshake that is refused',
+      { proto: control, typ: 'open', body: encodeBody({ versions: [2] }) },
+      { proto: control, typ: 'error', body: encodeBody({ err: 'require version 1', close: true }) },
+    ],
+    ['a ping', { proto: control, typ: 'ping' }, { proto: control, typ: 'pong' }],
+    [
+      'a shell that begins',
+      { proto: shell, typ: 'new', props: { terminal_height: 60_000, terminal_width: 1 } },
+      { proto: shell, typ: 'new', props: { status: 1 }, body: Buffer.from('Shell started') },
+    ],
+    [
+      'keys and output',
+      { proto: shell, typ: 'shell', body: Buffer.from([0, 0xff, 0x80, 10]) },
+      { proto: shell, typ: 'shell', body: Buffer.from([0x1b, 0x5b, 0xc1]) },
+    ],
+    [
+      'a resize, and a ping of the shell',
+      { proto: shell, typ: 'resize', props: { terminal_height: 1, terminal_width: 2 } },
+      { proto: shell, typ: 'ping', props: { timeout: 60 } },
+    ],
+    [
+      'the way to a file',
+      { proto: fileTransfer, typ: 'stat', body: encodeBody({ path: '/etc/motd' }) },
+      { proto: fileTransfer, typ: 'error', body: encodeBody({ err: 'no', msgtype: 'stat' }) },
+    ],
+    [
+      'a chunk and its acknowledgement',
+      { proto: fileTransfer, typ: 'file_chunk', props: { offset: 0 }, body: Buffer.alloc(4096) },
+      { proto: fileTransfer, typ: 'ack', props: { offset: 4096 } },
+    ],
+    [
+      'a port forward',
+      { proto: portForward, typ: 'new', props: connection, body: encodeBody(target) },
+      { proto: portForward, typ: 'new', props: connection },
+    ],
+    [
+      'forwarded bytes',
+      { proto: portForward, typ: 'forward', props: connection, body: Buffer.from([0]) },
+      { proto: portForward, typ: 'ack', props: connection },
+    ],
+    [
+      'a command',
+      { proto: menderClient, typ: 'check-update' },
+      { proto: menderClient, typ: 'check-update', props: { status: 2 }, body: Buffer.from('no') },
+    ],
+    [
+      'an unknown type',
+      { proto: control, typ: 'dance' },
+      { proto: control, typ: 'error', body: encodeBody({ err: 'not understood', close: false }) },
+    ],
+    ['an unknown protocol', { proto: 4711, typ: 'x', props: { deep: { map: [1] } } }, { proto: 0 }],
+    ['a message without a type', { proto: shell }, { proto: shell }],
+  ])('%s', async (_, asked, answered) => {
+    const user = await connectUser(server, identity);
+    user.say(asked);
+    const { sid = '', ...heard } = await device.next();
+    const props = { ...asked.props, user_id: subjectOf(server.adminToken) };
+    expect(plain(heard)).toEqual(plain({ ...asked, props }));
+    device.say({ ...answered, sid });
+    expect(plain(await user.next())).toEqual(plain({ ...answered, sid }));
+  });
+});
+
+function textOf({ body = new Uint8Array() }: ConnectMessage): string {
+  return Buffer.from(body).toString();
+}
+
+/** The message with its body in a form that compares by content. */
+function plain({ body, ...rest }: ConnectMessage) {
+  return body ? { ...rest, body: Buffer.from(body).toString('hex') } : rest;
+}
+
+/** A shell message whose frame to the device has exactly so many bytes. */
+function framedMessage({ sid = '', props = {} }: ConnectMessage, bytes: number): ConnectMessage {
+  const message = { proto: shell, typ: 'shell' };
+  const frame = encodeConnectMessage({ ...message, sid, props, body: Buffer.alloc(1000) }).length;
+  return { ...message, body: Buffer.alloc(bytes - (frame - 1000), 97) };
+}
+
+describe('a message that is larger than devices read', () => {
+  it('is not forwarded; the user is told, and the session goes on', async () => {
+    const { user, session } = await userInSession();
+    user.say(framedMessage(session, limits.connectDeviceMessageMaxBytes + 1));
+    const told = await user.next();
+    expect(told).toMatchObject({ proto: control, typ: 'error', sid: session.sid });
+    expect(decodeBody(connectErrorShape, told.body)).toEqual({
+      err: 'the message was not forwarded: devices read at most 8192 bytes, headers included',
+      close: false,
+      msgproto: shell,
+      msgtype: 'shell',
+    });
+    user.say({ proto: control, typ: 'ping' });
+    await device.nextOf('ping');
+    expect(user.socket.readyState).toBe(1);
+  });
+
+  it('is one of 8193 bytes; one of 8192 is forwarded', async () => {
+    const { user, session } = await userInSession();
+    const fitting = framedMessage(session, limits.connectDeviceMessageMaxBytes);
+    user.say(fitting);
+    const heard = await device.nextOf('shell');
+    expect(heard.body?.length).toBe(fitting.body?.length);
+    expect(encodeConnectMessage(heard)).toHaveLength(8192);
+  });
+
+  it.each([
+    ['8 MiB', limits.websocketMessageMaxBytes],
+    ['20 KB of properties', 20_000],
+  ])('may be of %s', async (_, bytes) => {
+    const { user } = await userInSession();
+    const note = 'n'.repeat(bytes - 100);
+    const message = { proto: shell, typ: 'shell', props: { note } };
+    const missing = bytes - encodeConnectMessage(message).length;
+    user.say({ ...message, props: { note: note + 'n'.repeat(missing) } });
+    expect((await user.next()).typ).toBe('error');
+    expect(user.socket.readyState).toBe(1);
+  });
+});
+
+describe('a user who sends what is no message', () => {
+  it.each([
+    ['text', 'ls'],
+    ['nothing', ''],
+    ['a map without a header', Buffer.from([0x80])],
+    ['a byte that is no msgpack', Buffer.from([0xc1])],
+    ['a message that ends too early', encodeConnectMessage({ proto: 1, typ: 'x' }).subarray(0, 9)],
+    ['maps without an end', Buffer.alloc(100_000, 0x81)],
+  ])('(%s) is closed with 1011, and nobody else is harmed', async (_, garbage) => {
+    const other = await userInSession();
+    const { user } = await userInSession();
+    const ended = endOf(user.socket);
+    user.socket.send(garbage);
+    expect(await ended).toEqual({ code: 1011, reason: expect.stringMatching(/\w{3}/) });
+    device.reply(other.session, { proto: control, typ: 'pong' });
+    expect((await other.user.next()).typ).toBe('pong');
+    expect(device.waiting).toEqual([]);
+  });
+
+  it('of more than 8 MiB is closed with 1009', async () => {
+    const { user } = await userInSession();
+    const ended = endOf(user.socket);
+    user.socket.send(Buffer.alloc(limits.websocketMessageMaxBytes + 1));
+    expect((await ended).code).toBe(1009);
+    await device.settled();
+    expect(device.socket.readyState).toBe(1);
+  });
+
+  it('is not heard any more after it, not even with good messages', async () => {
+    const { user } = await userInSession();
+    const ended = endOf(user.socket);
+    user.socket.send('garbage');
+    user.say({ proto: shell, typ: 'shell', body: Buffer.from('reboot') });
+    await ended;
+    await device.settled();
+    expect(device.waiting).toEqual([]);
+  });
+});
+
+describe('keep-alive of a user', () => {
+  it('is answered, and never asked for', async () => {
+    const { user } = await userInSession();
+    let pings = 0;
+    user.socket.on('ping', () => {
+      pings += 1;
+    });
+    for (let beat = 1; beat <= 5; beat += 1) {
+      const pinged = once(device.socket, 'ping');
+      server.clock.advance(limits.websocketPingSeconds * 1000);
+      await pinged;
+      await device.settled();
+    }
+    await user.settled();
+    expect([pings, user.socket.readyState]).toEqual([0, 1]);
+  });
+});

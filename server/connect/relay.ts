@@ -1,0 +1,165 @@
+/**
+ * A user's websocket to a device: every message of either side goes to the other one, under one
+ * session id. What the messages mean is the business of the two; the server only keeps in mind what
+ * has to be ended when the user goes.
+ */
+import type { WebSocket } from 'ws';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { decodeBody, encodeBody, portForwardShape } from '../../fixtures/formats/connect-bodies.ts';
+import {
+  type ConnectMessage,
+  ConnectMessageError,
+  connectProtocols,
+  decodeConnectMessage,
+  encodeConnectMessage,
+} from '../../fixtures/formats/connect-message.ts';
+import type { RecordAct } from './acts.ts';
+import { closeCodes, closeWith } from './closing.ts';
+import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
+
+const { shell, portForward, control } = connectProtocols;
+/** `status` of a shell message that tells of an error. */
+const SHELL_ERROR = 2;
+
+interface RelayOptions {
+  readonly socket: WebSocket;
+  readonly link: DeviceLink;
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly record: RecordAct;
+}
+
+/** Relays until either side is gone. */
+export class Relay implements SessionEnd {
+  readonly #socket: WebSocket;
+  readonly #session: Session;
+  readonly #record: RecordAct;
+  readonly #isRunning = { terminal: false, portForward: false, session: false };
+  /** The device's place for the user's shell; it keeps it until it is told to stop. */
+  #place: 'none' | 'asked' | 'taken' = 'none';
+
+  constructor({ socket, link, sessionId, userId, record }: RelayOptions) {
+    this.#socket = socket;
+    this.#record = record;
+    this.#session = link.openSession({ id: sessionId, userId }, this);
+    // Without fragments a binary message of the library is one Buffer.
+    socket.on('message', (data) => this.#forward(data as Buffer));
+    // Every fault is followed by close, where it is dealt with.
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#leave());
+  }
+
+  hear(message: ConnectMessage, bytes: Buffer): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#watchDevice(message);
+    this.#socket.send(bytes);
+    // To wait for this user would hold up the device's other users.
+    if (this.#socket.bufferedAmount <= limits.userBacklogMaxBytes) return;
+    closeWith(
+      this.#socket,
+      closeCodes.policyViolation,
+      `more than ${limits.userBacklogMaxBytes} bytes of the device wait to be read`,
+    );
+  }
+
+  lose(): void {
+    closeWith(this.#socket, closeCodes.goingAway, 'device disconnected');
+  }
+
+  #forward(bytes: Buffer): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    let message: ConnectMessage;
+    try {
+      message = decodeConnectMessage(bytes);
+    } catch (fault) {
+      if (!(fault instanceof ConnectMessageError)) throw fault;
+      closeWith(this.#socket, closeCodes.internalError, fault.message);
+      return;
+    }
+    if (!this.#session.say(message, () => this.#socket.resume())) {
+      this.#refuse(message);
+      return;
+    }
+    this.#watchUser(message);
+    if (this.#session.backlogBytes > limits.deviceBacklogMaxBytes) this.#socket.pause();
+  }
+
+  /**
+   * An error message and nothing worse: a text that was pasted at once must not end the terminal
+   * that it was pasted into, and silence would leave the user guessing.
+   */
+  #refuse({ proto, typ }: ConnectMessage): void {
+    const most = limits.connectDeviceMessageMaxBytes;
+    const body = encodeBody({
+      err: `the message was not forwarded: devices read at most ${most} bytes, headers included`,
+      close: false,
+      msgproto: proto,
+      ...(typ !== undefined && { msgtype: typ }),
+    });
+    const error = { proto: control, typ: 'error', sid: this.#session.id, body };
+    this.#socket.send(encodeConnectMessage(error));
+  }
+
+  #watchUser({ proto, typ, body }: ConnectMessage): void {
+    if (proto === control && (typ === 'open' || typ === 'close')) {
+      this.#isRunning.session = typ === 'open';
+    } else if (proto === shell && (typ === 'new' || typ === 'stop')) {
+      this.#setTerminal(typ === 'new');
+      if (typ === 'stop') this.#place = 'none';
+      else if (this.#place === 'none') this.#place = 'asked';
+    } else if (proto === portForward && typ === 'new' && !this.#isRunning.portForward) {
+      this.#isRunning.portForward = true;
+      this.#record('open_portforward', targetOf(body));
+    }
+  }
+
+  #watchDevice({ proto, typ, props }: ConnectMessage): void {
+    if (proto !== shell || (typ !== 'new' && typ !== 'stop')) return;
+    const hasFailed = props?.status === SHELL_ERROR;
+    if (typ === 'new') {
+      // A second shell that is refused leaves the first one running.
+      if (hasFailed && this.#place === 'taken') return;
+      this.#place = hasFailed ? 'none' : 'taken';
+      if (hasFailed) this.#setTerminal(false);
+      return;
+    }
+    // A shell that ends by itself is told as an error, and clients in the field keep its place.
+    if (!hasFailed) this.#place = 'none';
+    this.#setTerminal(false);
+  }
+
+  #setTerminal(isRunning: boolean): void {
+    if (this.#isRunning.terminal === isRunning) return;
+    this.#isRunning.terminal = isRunning;
+    this.#record(isRunning ? 'open_terminal' : 'close_terminal');
+  }
+
+  /** Ends on the device what the user has left running. */
+  #leave(): void {
+    const { portForward: isForwarding, session } = this.#isRunning;
+    if (this.#place !== 'none') {
+      const props = { status: SHELL_ERROR };
+      this.#session.say({
+        proto: shell,
+        typ: 'stop',
+        props,
+        body: Buffer.from('user disconnected'),
+      });
+    }
+    if (session) this.#session.say({ proto: control, typ: 'close' });
+    this.#setTerminal(false);
+    if (isForwarding) this.#record('close_portforward');
+    this.#session.end();
+  }
+}
+
+/** Where a port forward leads; the device judges what cannot be read. */
+function targetOf(body: Uint8Array | undefined): string | undefined {
+  try {
+    const { protocol, remote_host: host, remote_port: port } = decodeBody(portForwardShape, body);
+    return `${protocol} ${host}:${port}`;
+  } catch (fault) {
+    if (fault instanceof ConnectMessageError) return undefined;
+    throw fault;
+  }
+}

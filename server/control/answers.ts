@@ -1,0 +1,94 @@
+/** How the control listener mounts its paths, reads bodies and refuses. */
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
+import * as v from 'valibot';
+import type { Log } from '../log.ts';
+
+/** Bytes of a body; nothing that is steered here needs more. */
+const BODY_MAX_BYTES = 16_384;
+
+const methods = ['get', 'post', 'put', 'delete'] as const;
+type Method = (typeof methods)[number];
+
+/** Answers a request; what it throws becomes a 500. */
+export type Handler = (request: Request, response: Response) => unknown;
+
+/** Mounts a path with the methods that it takes; every other one is 405. */
+export function mount(
+  app: Express,
+  path: string,
+  handlers: Readonly<Partial<Record<Method, Handler>>>,
+): void {
+  const route = app.route(path);
+  for (const method of methods) {
+    const handler = handlers[method];
+    if (handler)
+      route[method](async (request, response) => void (await handler(request, response)));
+  }
+  const allowed = Object.keys(handlers).flatMap((method) =>
+    method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
+  );
+  route.all((request, response) => {
+    response.set('Allow', allowed.join(', '));
+    refuse(response, 405, `${request.method} is not possible here, only ${allowed.join(', ')}`);
+  });
+}
+
+/** Answers with an error body. */
+export function refuse(response: Response, status: number, error: string): void {
+  response.status(status).json({ error });
+}
+
+/** Reads JSON bodies of at most `BODY_MAX_BYTES`. */
+export function jsonBodies(): RequestHandler {
+  return express.json({ limit: BODY_MAX_BYTES, strict: true, inflate: false });
+}
+
+/** The checked body; nothing when it was refused here, with 400 or 415. */
+export function readBody<const Shape extends v.GenericSchema>(
+  shape: Shape,
+  request: Request,
+  response: Response,
+): v.InferOutput<Shape> | undefined {
+  if (request.body === undefined) {
+    const told = 'send a JSON object with Content-Type "application/json"';
+    refuse(response, request.headers['content-type'] === undefined ? 400 : 415, `body: ${told}`);
+    return undefined;
+  }
+  const checked = v.safeParse(shape, request.body);
+  if (checked.success) return checked.output;
+  const [issue] = checked.issues;
+  const place = v.getDotPath(issue);
+  refuse(response, 400, `body: ${place === null ? '' : `${place}: `}${issue.message}`);
+  return undefined;
+}
+
+/** Answers a body that cannot be read with its own status, and every other fault with 500. */
+export function faults(log: Log): ErrorRequestHandler {
+  return (fault: unknown, _request, response, next) => {
+    if (response.headersSent) {
+      log.error('the control listener failed', fault);
+      next(fault);
+      return;
+    }
+    const status = statusOf(fault);
+    if (status === undefined) log.error('the control listener failed', fault);
+    refuse(response, status ?? 500, status === undefined ? 'internal error' : sentences[status]);
+  };
+}
+
+const sentences = {
+  400: 'the request cannot be read: its body must be JSON, its path decodable',
+  413: `the body is larger than the limit of ${BODY_MAX_BYTES} bytes`,
+  415: 'the body must be JSON in UTF-8, not compressed',
+} as const;
+
+function statusOf(fault: unknown): keyof typeof sentences | undefined {
+  const status = fault instanceof Error && 'status' in fault ? fault.status : undefined;
+  return status === 400 || status === 413 || status === 415 ? status : undefined;
+}

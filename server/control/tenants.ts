@@ -1,0 +1,100 @@
+/** Tenants, as a test sets them up: made with their first admin, listed, suspended and let in again. */
+import type { Express } from 'express';
+import * as v from 'valibot';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { emailShape } from '../../fixtures/contract/management/email.ts';
+import { TENANTS_MAX, type Tenant, type Tenants, tenantStatuses } from '../tenants.ts';
+import { type Handler, mount, readBody, refuse } from './answers.ts';
+
+const newTenantShape = v.object({
+  name: v.pipe(
+    v.string('must be a text'),
+    v.nonEmpty('must not be empty'),
+    v.maxLength(256, 'must have at most 256 characters'),
+  ),
+  adminEmail: emailShape,
+  adminPassword: v.optional(
+    v.pipe(
+      v.string('must be a text'),
+      v.minLength(8, 'must have at least 8 characters'),
+      v.maxLength(256, 'must have at most 256 characters'),
+    ),
+  ),
+});
+
+const statusShape = v.object({
+  status: v.picklist(tenantStatuses, `must be one of ${tenantStatuses.join(', ')}`),
+});
+
+/** How many devices the tenant may accept; -1 is as many as there are. */
+const deviceLimitShape = v.object({
+  limit: v.pipe(
+    v.number('must be a number'),
+    v.safeInteger('must be a whole number'),
+    v.minValue(limits.deviceLimitNone, `must be at least ${limits.deviceLimitNone}, no limit`),
+  ),
+});
+
+const refusals = {
+  'e-mail taken': {
+    status: 409,
+    error: 'body: adminEmail: a user of this or another tenant has it already',
+  },
+  'too many tenants': {
+    status: 422,
+    error: `there are ${TENANTS_MAX} tenants already, as many as this server can hold`,
+  },
+} as const;
+
+/** Mounts the paths of tenants. */
+export function mountTenants(app: Express, tenants: Tenants): void {
+  mount(app, '/tenants', {
+    get: (_, response) => response.json(tenants.list().map(view)),
+    post: async (request, response) => {
+      const given = readBody(newTenantShape, request, response);
+      if (!given) return;
+      const added = await tenants.add(given.name, {
+        email: given.adminEmail,
+        password: given.adminPassword,
+      });
+      if (typeof added === 'string')
+        refuse(response, refusals[added].status, refusals[added].error);
+      else {
+        const { email: adminEmail, password: adminPassword } = added.admin;
+        response.status(201).json({ ...view(added.tenant), adminEmail, adminPassword });
+      }
+    },
+  });
+  mount(app, '/tenants/:id/status', {
+    put: settingOf(tenants, statusShape, (tenant, { status }) => {
+      tenant.status = status;
+    }),
+  });
+  mount(app, '/tenants/:id/device-limit', {
+    put: settingOf(tenants, deviceLimitShape, ({ store }, { limit }) => {
+      store.tenantSettings.setDeviceLimit(limit);
+    }),
+  });
+}
+
+/** Changes a tenant by a checked body, and answers with the tenant. */
+function settingOf<const Shape extends v.GenericSchema>(
+  tenants: Tenants,
+  shape: Shape,
+  change: (tenant: Tenant, given: v.InferOutput<Shape>) => void,
+): Handler {
+  return (request, response) => {
+    const given = readBody(shape, request, response);
+    const tenant = tenants.find(String(request.params.id));
+    if (!given) return;
+    if (!tenant) refuse(response, 404, 'there is no tenant of this id; GET /tenants lists them');
+    else {
+      change(tenant, given);
+      response.json(view(tenant));
+    }
+  };
+}
+
+function view({ id, name, status, token, createdMs }: Tenant) {
+  return { id, name, status, tenantToken: token, createdAt: new Date(createdMs).toISOString() };
+}

@@ -1,0 +1,12 @@
+/** A connection on its way from the HTTP side to whoever will hold the websocket. */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** What a websocket handshake is completed with; its headers have been checked. */
+export interface Handover {
+  readonly request: IncomingMessage;
+  readonly socket: Socket;
+  /** Bytes that were read from the connection already. */
+  readonly head: Buffer;
+  readonly requestId: string;
+}

@@ -1,0 +1,154 @@
+/** Secrets that are sent to a user's mailbox, and what they open: a password, or another e-mail. */
+import { limits } from '../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { audit, userActor, userObject } from '../audit.ts';
+import { digestOf } from '../crypto/digest.ts';
+import { hashPassword, passwordFits } from '../crypto/passwords.ts';
+import { accountSuspended } from '../http/callers.ts';
+import { defineEndpoint, type RequestContext } from '../http/endpoint.ts';
+import { Refusal, refuse } from '../http/refusal.ts';
+import type { MessageKind } from '../outbox.ts';
+import { passwordFault } from '../rules/password.ts';
+import type { Confirmation, ConfirmationKind } from '../store/confirmations.ts';
+import type { StoredUser } from '../store/users.ts';
+import type { Tenant } from '../tenants.ts';
+
+interface Confirmable {
+  readonly confirms: ConfirmationKind;
+  readonly path: string;
+  readonly lifetimeSeconds: number;
+}
+
+/** What each message asks to be confirmed, where, and for how long it can be. */
+const messages = {
+  invitation: {
+    confirms: 'password',
+    path: pathOf(managementOperations['complete-password-reset']),
+    lifetimeSeconds: limits.invitationLifetimeSeconds,
+  },
+  'password-reset': {
+    confirms: 'password',
+    path: pathOf(managementOperations['complete-password-reset']),
+    lifetimeSeconds: limits.invitationLifetimeSeconds,
+  },
+  'email-change': {
+    confirms: 'email',
+    path: pathOf(managementOperations['complete-email-change']),
+    lifetimeSeconds: limits.emailChangeLifetimeSeconds,
+  },
+} as const satisfies Readonly<Record<MessageKind, Confirmable>>;
+
+/** Puts a message with a new secret into the outbox; `newEmail` is the e-mail to be confirmed. */
+export function sendSecret(
+  context: RequestContext,
+  kind: MessageKind,
+  { id: userId, email, newEmail }: { id: string; email: string; newEmail?: string },
+): void {
+  const { store, tenant, outbox, random, nowMs, origin } = context;
+  const { confirms, path, lifetimeSeconds } = messages[kind];
+  const secret = random.bytes(32).toString('base64url');
+  const expiresMs = nowMs + lifetimeSeconds * 1000;
+  store.confirmations.record({
+    secretDigest: digestOf(secret),
+    kind: confirms,
+    userId,
+    ...(newEmail !== undefined && { email: newEmail }),
+    expiresMs,
+  });
+  const link = `${origin}${path}?secret_hash=${secret}`;
+  const to = newEmail ?? email;
+  outbox.post({ tenantId: tenant.id, kind, to, link, secret, createdMs: nowMs, expiresMs });
+}
+
+export const completePasswordReset = defineEndpoint(
+  'complete-password-reset',
+  ({ query, body }, context) => {
+    const found = findSecret(context, 'password', body.secret_hash ?? query.secret_hash);
+    if (found instanceof Refusal) return found;
+    const { tenant, user } = found;
+    const fault = passwordFault(body.password, user.email);
+    if (fault) return refuse.unprocessable(`body: ${fault}`);
+    const passwordHash = hashPassword(body.password, context.random);
+    const { users, userTokens, confirmations } = tenant.store;
+    tenant.store.atomically(() => {
+      users.change(user.id, { passwordHash }, context.nowMs);
+      userTokens.endAllOf(user.id);
+      confirmations.remove('password', user.id);
+      recordOwnChange(context.within(tenant), user, 'set a password by the link in a message');
+    });
+    return { status: 202 };
+  },
+);
+
+export const startEmailChange = defineEndpoint('start-email-change', ({ body }, context) => {
+  const { store, tenants, user, nowMs } = context;
+  const known = store.users.find(user.id);
+  const given = body.current_password;
+  if (given !== undefined && !passwordFits(given, known?.passwordHash)) {
+    return refuse.unprocessable('body: current_password: is not the password of this user');
+  }
+  if (tenants.findByEmail(body.email)) {
+    return refuse.unprocessable('body: email: is the e-mail of a user already');
+  }
+  const pending = store.confirmations.findOf('email', user.id);
+  if (pending && pending.expiresMs > nowMs) {
+    const until = new Date(pending.expiresMs).toISOString();
+    return refuse.conflict(`a change of the e-mail waits to be confirmed until ${until}`);
+  }
+  sendSecret(context, 'email-change', { ...user, newEmail: body.email });
+  return { status: 202 };
+});
+
+export const completeEmailChange = defineEndpoint(
+  'complete-email-change',
+  ({ query, body }, context) => {
+    const found = findSecret(context, 'email', body?.secret_hash ?? query.secret_hash);
+    if (found instanceof Refusal) return found;
+    const { tenant, user, confirmation } = found;
+    const { email = user.email } = confirmation;
+    if (context.tenants.findByEmail(email)) {
+      return refuse.conflict('another user has taken the new e-mail meanwhile; start anew');
+    }
+    tenant.store.atomically(() => {
+      tenant.store.users.change(user.id, { email }, context.nowMs);
+      tenant.store.confirmations.remove('email', user.id);
+      const told = `Updated user ${user.email}:\n- email: ${user.email}\n+ email: ${email}`;
+      recordOwnChange(context.within(tenant), { ...user, email }, told);
+    });
+    return { status: 204 };
+  },
+);
+
+/** A secret that is in order, with what it opens. */
+interface FoundSecret {
+  readonly tenant: Tenant;
+  readonly user: StoredUser;
+  readonly confirmation: Confirmation;
+}
+
+function findSecret(
+  { tenants, nowMs }: RequestContext,
+  kind: ConfirmationKind,
+  secret: string | undefined,
+): FoundSecret | Refusal {
+  if (secret === undefined) {
+    return refuse.malformed('secret_hash: is required, in the body or in the query');
+  }
+  const digest = digestOf(secret);
+  for (const tenant of tenants.list()) {
+    const confirmation = tenant.store.confirmations.find(kind, digest);
+    const user = confirmation && tenant.store.users.find(confirmation.userId);
+    if (!user) continue;
+    if (confirmation.expiresMs <= nowMs) return expired;
+    return tenant.status === 'suspended' ? accountSuspended : { tenant, user, confirmation };
+  }
+  return refuse.malformed('secret_hash: is unknown or has been used; each one works once');
+}
+
+const expired = refuse.malformed('secret_hash: has expired; ask for a new one');
+
+function recordOwnChange(context: RequestContext, user: StoredUser, change: string): void {
+  const object = userObject(user);
+  audit(context, { actor: userActor(user), action: 'update', object, change });
+}

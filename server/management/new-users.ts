@@ -1,0 +1,75 @@
+/** Users are made: in the first version with a password, in the second one by invitation. */
+import { limits } from '../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { findRole } from '../access.ts';
+import { audit, userActor, userObject } from '../audit.ts';
+import { hashPassword } from '../crypto/passwords.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { Refusal, refuse } from '../http/refusal.ts';
+import { passwordFault } from '../rules/password.ts';
+import type { Store } from '../store/store.ts';
+import { sendSecret } from './mailbox.ts';
+import type { UserContext } from './visible-devices.ts';
+
+export const createUserV1 = defineEndpoint('create-user-v1', ({ body }, context) => {
+  const { email, password, roles, send_reset_password: isInvited } = body;
+  if (password === undefined && !isInvited) {
+    return refuse.malformed('body: password: is required, or send_reset_password: true');
+  }
+  const fault = password === undefined ? undefined : passwordFault(password, email);
+  if (fault) return refuse.unprocessable(`body: ${fault}`);
+  const made = makeUser(context, { email, password, roles });
+  if (made instanceof Refusal) return made;
+  if (isInvited) sendSecret(context, 'password-reset', made);
+  return { status: 201, headers: { Location: locationOf(made.id) } };
+});
+
+export const createUser = defineEndpoint('create-user', ({ body }, context) => {
+  const made = makeUser(context, { email: body.email, roles: body.roles });
+  if (made instanceof Refusal) return made;
+  sendSecret(context, 'invitation', made);
+  return { status: 201, headers: { Location: locationOf(made.id) } };
+});
+
+/** Why these cannot be a user's roles; nothing when they can. */
+export function rolesFault(store: Store, roles: readonly string[] = []): Refusal | undefined {
+  const stranger = roles.find((name) => !findRole(store, name));
+  if (stranger === undefined) return undefined;
+  return refuse.unprocessable(`body: roles: there is no role "${stranger}"`);
+}
+
+/** Why nobody can have this e-mail any more. */
+export const emailTaken = refuse.unprocessable(
+  'body: email: is the e-mail of a user already, of this or another tenant',
+);
+
+interface WantedUser {
+  readonly email: string;
+  readonly password?: string | undefined;
+  readonly roles?: readonly string[] | undefined;
+}
+
+function makeUser(
+  context: UserContext,
+  { email, password, roles }: WantedUser,
+): { id: string; email: string } | Refusal {
+  const { store, tenants, random, nowMs } = context;
+  if (tenants.findByEmail(email)) return emailTaken;
+  const fault = rolesFault(store, roles);
+  if (fault) return fault;
+  if (store.users.count({ id: [], email: [] }) >= limits.usersMax) {
+    return refuse.unprocessable(`there are ${limits.usersMax} users already, the most of a tenant`);
+  }
+  const user = { id: random.uuid(), email };
+  const passwordHash = password === undefined ? undefined : hashPassword(password, random);
+  store.users.create({ ...user, passwordHash, roles }, nowMs);
+  const told = roles && roles.length > 0 ? { change: `roles: ${roles.join(', ')}` } : {};
+  const object = userObject(user);
+  audit(context, { actor: userActor(context.user), action: 'create', object, ...told });
+  return user;
+}
+
+function locationOf(id: string): string {
+  return pathOf(managementOperations['get-user'], { id });
+}

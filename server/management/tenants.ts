@@ -1,0 +1,33 @@
+/** The caller's own tenant, and the token by which devices come to belong to it. */
+import type { TenantDescription } from '../../fixtures/contract/management/tenants.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import type { Tenant } from '../tenants.ts';
+import { iso } from './views.ts';
+
+/** Every user of the tenant is told the token here; only the second version keeps it back. */
+export const getOwnTenantV1 = defineEndpoint('get-own-tenant-v1', (_, { tenant }) => {
+  return { status: 200, body: { ...tenantView(tenant), tenant_token: tenant.token } };
+});
+
+export const getOwnTenant = defineEndpoint('get-own-tenant', (_, { tenant }) => {
+  return { status: 200, body: tenantView(tenant) };
+});
+
+export const getTenantToken = defineEndpoint('get-tenant-token', (_, { tenant }) => {
+  return { status: 200, body: { tenant_token: tenant.token } };
+});
+
+function tenantView({ id, name, status, createdMs }: Tenant): TenantDescription {
+  return {
+    id,
+    name,
+    status,
+    plan: 'enterprise',
+    trial: false,
+    addons: ['configure', 'monitor', 'troubleshoot'].map((addon) => ({
+      name: addon,
+      enabled: true,
+    })),
+    created_at: iso(createdMs),
+  };
+}

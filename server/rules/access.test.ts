@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { decideAccess, type Grant, isAdmin, type Role } from './access.ts';
+
+function role(...grants: readonly Grant[]): Role {
+  return { name: 'role', description: '', grants };
+}
+
+const allow = { decision: 'allow' };
+
+describe('who may do what', () => {
+  it('lets a user without roles do everything', () => {
+    expect(decideAccess('delete-user', [])).toEqual(allow);
+    expect(decideAccess('get-tenant-token', [])).toEqual(allow);
+  });
+
+  it('lets everybody do what is basic, whatever the roles', () => {
+    expect(decideAccess('get-own-user', [role()])).toEqual(allow);
+    expect(decideAccess('get-own-user', [role({ set: 'ReadDevices', groups: ['a'] })])).toEqual(
+      allow,
+    );
+  });
+
+  it.each<[string, Grant, boolean]>([
+    ['list-devices', { set: 'ReadDevices' }, true],
+    ['list-devices', { set: 'ManageDevices' }, false],
+    ['list-devices', { set: 'ReadReleases' }, false],
+    ['list-devices', { set: 'SuperUser' }, true],
+    ['decommission-device', { set: 'ReadDevices' }, false],
+    ['decommission-device', { set: 'ManageDevices' }, true],
+    ['set-configuration', { set: 'DeployToDevices' }, false],
+    ['set-configuration', { set: 'ConfigureDevices' }, true],
+    ['create-deployment', { set: 'ReadDevices' }, false],
+    ['create-deployment', { set: 'DeployToDevices' }, true],
+    ['get-artifact-download', { set: 'DeployToDevices' }, false],
+    ['upload-artifact', { set: 'ReadReleases' }, false],
+    ['list-audit-logs', { set: 'ReadUsers' }, false],
+    ['list-audit-logs', { set: 'ReadAuditLogs' }, true],
+    ['delete-user', { set: 'ReadUsers' }, false],
+    ['delete-user', { set: 'ManageUsers' }, true],
+    ['create-personal-token', { set: 'ReadDevices' }, false],
+    ['create-personal-token', { set: 'ManageTokens' }, true],
+    ['get-tenant-token', { set: 'ManageDevices' }, true],
+    ['get-tenant-token', { set: 'ReadDevices' }, false],
+  ])('decides %s with %j: %j', (id, grant, isAllowed) => {
+    expect(decideAccess(id, [role(grant)]).decision).toBe(isAllowed ? 'allow' : 'refuse');
+  });
+
+  it('opens an operation that no table knows to those who may do everything, and nobody else', () => {
+    expect(decideAccess('brand-new', [role({ set: 'SuperUser' })])).toEqual(allow);
+    expect(decideAccess('brand-new', [role({ set: 'ManageUsers' })]).decision).toBe('refuse');
+  });
+
+  it('names what is missing', () => {
+    expect(decideAccess('list-users', [role({ set: 'ReadDevices' })])).toEqual({
+      decision: 'refuse',
+      because:
+        "the user's roles do not permit this; it takes the permission set ReadUsers or ManageUsers or SuperUser in one of them",
+    });
+  });
+});
+
+describe('roles that are limited to groups', () => {
+  const inA: Grant = { set: 'ReadDevices', groups: ['a'] };
+  const inBandC: Grant = { set: 'ReadDevices', groups: ['b', 'c', 'b'] };
+
+  it('limit the operation to the groups of all grants that open it', () => {
+    expect(decideAccess('list-devices', [role(inA), role(inBandC)])).toEqual({
+      decision: 'allow',
+      groups: ['a', 'b', 'c'],
+    });
+  });
+
+  it('do not borrow the groups of a grant that opens something else', () => {
+    const other: Grant = { set: 'ManageDevices', groups: ['z'] };
+    expect(decideAccess('list-devices', [role(inA, other)])).toMatchObject({ groups: ['a'] });
+    expect(decideAccess('decommission-device', [role(inA, other)])).toMatchObject({
+      groups: ['z'],
+    });
+  });
+
+  it('are no limit where another role opens the operation for all devices', () => {
+    expect(decideAccess('list-devices', [role(inA), role({ set: 'ReadDevices' })])).toEqual(allow);
+    expect(decideAccess('list-devices', [role({ set: 'SuperUser' }, inA)])).toEqual(allow);
+  });
+
+  it.each(['get-tenant-token', 'preauthorize-device'])(
+    'do not open %s, which is not about devices of a group',
+    (id) => {
+      const decision = decideAccess(id, [role({ set: 'ManageDevices', groups: ['a'] })]);
+      expect(decision).toMatchObject({
+        decision: 'refuse',
+        because: expect.stringContaining('for all devices and not for groups'),
+      });
+    },
+  );
+});
+
+describe('grants by path', () => {
+  const grant: Grant = { method: 'GET', pattern: '/x', operations: ['list-users'] };
+
+  it('open their operations, without a limit', () => {
+    expect(decideAccess('list-users', [role(grant)])).toEqual(allow);
+    expect(decideAccess('delete-user', [role(grant)]).decision).toBe('refuse');
+  });
+});
+
+describe('an admin', () => {
+  it.each<[string, readonly Role[], boolean]>([
+    ['has no roles', [], true],
+    [
+      'has SuperUser in one of them',
+      [role({ set: 'ReadUsers' }), role({ set: 'SuperUser' })],
+      true,
+    ],
+    ['is not who manages users', [role({ set: 'ManageUsers' })], false],
+    ['is not who has a role without grants', [role()], false],
+  ])('%s', (_, roles, expected) => {
+    expect(isAdmin(roles)).toBe(expected);
+  });
+});

@@ -1,0 +1,68 @@
+/** What a user's roles let him do: roles and operation in, decision out. Spec: Authentication, rule 5 */
+import {
+  accessByOperation,
+  type PermissionSetName,
+  unscopedOperations,
+} from '../../fixtures/contract/management/access.ts';
+
+/** A permission set, for all devices or for those of some groups. */
+export interface SetGrant {
+  readonly set: PermissionSetName;
+  readonly groups?: readonly string[];
+}
+
+/** What the first version of roles allows by method and path, with the operations it comes to. */
+export interface PathGrant {
+  readonly method: string;
+  readonly pattern: string;
+  readonly operations: readonly string[];
+}
+
+export type Grant = SetGrant | PathGrant;
+
+/** A named bundle of grants. */
+export interface Role {
+  readonly name: string;
+  readonly description: string;
+  readonly grants: readonly Grant[];
+}
+
+/** `groups` limits the devices that the operation may touch; absent when it may touch all. */
+export type AccessDecision =
+  | { readonly decision: 'allow'; readonly groups?: readonly string[] }
+  | { readonly decision: 'refuse'; readonly because: string };
+
+const allowed: AccessDecision = { decision: 'allow' };
+
+/** Whether the roles open the operation; a user without roles may do everything. */
+export function decideAccess(operationId: string, roles: readonly Role[]): AccessDecision {
+  const takes = accessByOperation[operationId] ?? [];
+  if (roles.length === 0 || takes.includes('Basic')) return allowed;
+  const opening = roles
+    .flatMap(({ grants }) => grants)
+    .filter((grant) => opens(grant, operationId));
+  const scopes = opening.map((grant) => ('set' in grant ? grant.groups : undefined));
+  if (scopes.includes(undefined)) return allowed;
+  const isForAll = unscopedOperations.has(operationId);
+  if (scopes.length === 0 || isForAll) {
+    return { decision: 'refuse', because: missing(takes, isForAll) };
+  }
+  return { decision: 'allow', groups: [...new Set(scopes.flatMap((groups) => groups ?? []))] };
+}
+
+/** Whether the roles open everything, so that somebody can still mend what others broke. */
+export function isAdmin(roles: readonly Role[]): boolean {
+  const grants = roles.flatMap((role) => role.grants);
+  return roles.length === 0 || grants.some((grant) => 'set' in grant && grant.set === 'SuperUser');
+}
+
+function opens(grant: Grant, operationId: string): boolean {
+  if (!('set' in grant)) return grant.operations.includes(operationId);
+  return grant.set === 'SuperUser' || !!accessByOperation[operationId]?.includes(grant.set);
+}
+
+function missing(takes: readonly PermissionSetName[], isForAll: boolean): string {
+  const sets = [...takes, 'SuperUser'].join(' or ');
+  const all = isForAll ? ', for all devices and not for groups of them,' : '';
+  return `the user's roles do not permit this; it takes the permission set ${sets}${all} in one of them`;
+}

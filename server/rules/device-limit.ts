@@ -1,0 +1,15 @@
+/** How many devices a tenant may accept. */
+import { limits } from '../../fixtures/contract/limits.ts';
+
+interface Acceptance {
+  /** Accepted devices at most; 0 is none, `limits.deviceLimitNone` as many as there are. */
+  readonly limit: number;
+  readonly acceptedCount: number;
+  /** True when the device has an accepted key already: another one does not count again. */
+  readonly isAccepted: boolean;
+}
+
+/** Whether a key of the device may be accepted. */
+export function mayAccept({ limit, acceptedCount, isAccepted }: Acceptance): boolean {
+  return isAccepted || limit === limits.deviceLimitNone || acceptedCount < limit;
+}

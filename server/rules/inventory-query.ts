@@ -1,0 +1,62 @@
+/**
+ * What the query of the inventory's list asks for beside its page: any other parameter is an
+ * attribute with the value that it must have.
+ */
+import { limits } from '../../fixtures/contract/limits.ts';
+import type {
+  AttributePlace,
+  InventoryFilter,
+  InventorySort,
+} from '../../fixtures/contract/management/inventory-search.ts';
+import { attributeScopes, sortOrders } from '../../fixtures/contract/vocabulary.ts';
+
+export interface ListTerms {
+  readonly filters: readonly InventoryFilter[];
+  readonly sort: readonly InventorySort[];
+}
+
+const ownParameters = ['page', 'per_page', 'group', 'has_group', 'sort'];
+
+/** Reads `name=value` and `sort=name:asc,other:desc`, names with their scope in front or without. */
+export function readListTerms(query: URLSearchParams): ListTerms | { readonly because: string } {
+  const names = [...new Set(query.keys())].filter((name) => !ownParameters.includes(name));
+  const keys = (query.get('sort') ?? '').split(',').filter((key) => key !== '');
+  const most = limits.searchTermsMax;
+  if (names.length > most)
+    return { because: `there are more than ${most} attributes to filter by` };
+  if (keys.length > most) return { because: `sort: has more than ${most} attributes` };
+  const sort = keys.map(sortKey);
+  const wrong = keys.find((_, index) => sort[index] === undefined);
+  if (wrong !== undefined) {
+    return { because: `sort: ${wrong.slice(0, 100)}: the order must be asc or desc` };
+  }
+  return {
+    filters: names.map((name) => ({
+      ...placeOf(name),
+      type: '$in',
+      value: query.getAll(name).flatMap(valuesOf),
+    })),
+    sort: sort.filter((key) => key !== undefined),
+  };
+}
+
+function placeOf(name: string): AttributePlace {
+  const scope = attributeScopes.find((known) => name.startsWith(`${known}/`));
+  if (scope === undefined) return { scope: 'inventory', attribute: name };
+  return { scope, attribute: name.slice(scope.length + 1) };
+}
+
+/** Everything in a query is text; an attribute may be the number or the truth that it spells. */
+function valuesOf(given: string): (string | number | boolean)[] {
+  const text = given.startsWith('eq:') ? given.slice('eq:'.length) : given;
+  if (text === 'true' || text === 'false') return [text, text === 'true'];
+  return text.trim() === '' || Number.isNaN(Number(text)) ? [text] : [text, Number(text)];
+}
+
+/** Descending by the field's habit, when the order is not told. */
+function sortKey(key: string): InventorySort | undefined {
+  const mark = key.lastIndexOf(':');
+  if (mark < 0) return { ...placeOf(key), order: 'desc' };
+  const order = sortOrders.find((known) => known === key.slice(mark + 1));
+  return order && { ...placeOf(key.slice(0, mark)), order };
+}

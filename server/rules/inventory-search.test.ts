@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type {
+  AttributePlace,
+  InventoryFilter,
+  InventorySort,
+} from '../../fixtures/contract/management/inventory-search.ts';
+import { conditionOf, searchDevices } from './inventory-search.ts';
+import { PatternFault } from './pattern-syntax.ts';
+
+type Terms = Pick<InventoryFilter, 'type' | 'value'>;
+
+function holds(terms: object, held: unknown, scope = 'inventory'): boolean {
+  const filter = { scope, attribute: 'a', ...terms } as InventoryFilter;
+  return conditionOf(filter).holds(held);
+}
+
+describe('a condition', () => {
+  it.each<[Terms['type'], unknown, unknown, boolean]>([
+    ['$eq', 'x', 'x', true],
+    ['$eq', 'x', 'X', false],
+    ['$eq', 7, 7, true],
+    ['$eq', 7, '7', false],
+    ['$eq', 'x', undefined, false],
+    ['$eq', 'x', ['y', 'x'], true],
+    ['$eq', ['y', 'x'], ['y', 'x'], true],
+    ['$eq', ['x', 'y'], ['y', 'x'], false],
+    ['$eq', true, true, true],
+    ['$eq', true, 'true', false],
+    ['$ne', 'x', 'y', true],
+    ['$ne', 'x', 'x', false],
+    ['$ne', 'x', undefined, true],
+    ['$ne', 'x', ['x', 'y'], false],
+    ['$gt', 7, 8, true],
+    ['$gt', 7, 7, false],
+    ['$gt', 7, '8', false],
+    ['$gt', 7, undefined, false],
+    ['$gt', 'b', 'c', true],
+    ['$gt', 7, [1, 8], true],
+    ['$gte', 7, 7, true],
+    ['$gte', 7, 6.9, false],
+    ['$gte', 'b', undefined, false],
+    ['$lt', 7, 6, true],
+    ['$lt', 7, 7, false],
+    ['$lt', 'b', 'a', true],
+    ['$lt', 'b', 1, false],
+    ['$lte', 7, 7, true],
+    ['$lte', 7, 8, false],
+    ['$lte', 7, [], false],
+    ['$in', ['x', 7], 7, true],
+    ['$in', ['x', 7], 'y', false],
+    ['$in', [], 'x', false],
+    ['$in', ['x'], ['x', 'y'], true],
+    ['$in', ['x'], undefined, false],
+    ['$nin', ['x', 7], 7, false],
+    ['$nin', ['x', 7], 'y', true],
+    ['$nin', ['x'], undefined, true],
+    ['$nin', ['x'], ['x', 'y'], false],
+    ['$exists', true, '', true],
+    ['$exists', true, undefined, false],
+    ['$exists', false, undefined, true],
+    ['$exists', false, 0, false],
+    ['$regex', '^10\\.', '10.0.0.1', true],
+    ['$regex', '^10\\.', '110.0.0.1', false],
+    ['$regex', '1', 1, false],
+    ['$regex', '^b$', ['a', 'b'], true],
+    ['$regex', '', undefined, false],
+  ])('%s %j holds for %j: %s', (type, value, held, expected) => {
+    expect(holds({ type, value }, held)).toBe(expected);
+  });
+
+  it('on a time of the scope system takes any form of the time', () => {
+    const held = '2026-11-21T12:00:00.500Z';
+    const earlier = { type: '$gt', value: '2026-11-21T12:00:00Z' };
+    expect(holds(earlier, held, 'system')).toBe(true);
+    const same = { type: '$eq', value: '2026-11-21T14:00:00.5+02:00' };
+    expect(holds(same, held, 'system')).toBe(true);
+    expect(holds(same, held, 'inventory')).toBe(false);
+  });
+
+  it('with a pattern that is none is a fault', () => {
+    expect(() => holds({ type: '$regex', value: '(' }, 'x')).toThrow(PatternFault);
+  });
+});
+
+describe('a search', () => {
+  const columns: Readonly<Record<string, ReadonlyMap<string, unknown>>> = {
+    size: new Map<string, unknown>([
+      ['d1', 10],
+      ['d2', 9],
+      ['d3', 'nine'],
+      ['d4', [9]],
+    ]),
+    site: new Map([
+      ['d1', 'b'],
+      ['d2', 'a'],
+      ['d3', 'b'],
+    ]),
+  };
+  const ids = ['d1', 'd2', 'd3', 'd4', 'd5'];
+  const columnOf = ({ attribute }: AttributePlace) => columns[attribute] ?? new Map();
+
+  function sorted(...sort: readonly (readonly [string, 'asc' | 'desc'])[]): readonly string[] {
+    const keys = sort.map(
+      ([attribute, order]): InventorySort => ({ scope: 'inventory', attribute, order }),
+    );
+    return searchDevices(ids, { conditions: [], sort: keys }, columnOf);
+  }
+
+  it('without terms gives what it is given, in its order', () => {
+    expect(sorted()).toEqual(ids);
+  });
+
+  it('finds what fulfils all conditions', () => {
+    const conditions = [
+      conditionOf({ scope: 'inventory', attribute: 'site', type: '$eq', value: 'b' }),
+      conditionOf({ scope: 'inventory', attribute: 'size', type: '$lte', value: 10 }),
+    ];
+    expect(searchDevices(ids, { conditions, sort: [] }, columnOf)).toEqual(['d1']);
+  });
+
+  it('puts what has no value first, then numbers, texts and lists', () => {
+    expect(sorted(['size', 'asc'])).toEqual(['d5', 'd2', 'd1', 'd3', 'd4']);
+    expect(sorted(['size', 'desc'])).toEqual(['d4', 'd3', 'd1', 'd2', 'd5']);
+  });
+
+  it('goes by the next key where one leaves it open, and by the given order at last', () => {
+    expect(sorted(['site', 'desc'])).toEqual(['d1', 'd3', 'd2', 'd4', 'd5']);
+    expect(sorted(['site', 'desc'], ['size', 'desc'])).toEqual(['d3', 'd1', 'd2', 'd4', 'd5']);
+    expect(sorted(['unheard-of', 'asc'])).toEqual(ids);
+  });
+});

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { passwordFault } from './password.ts';
+
+describe('a password', () => {
+  it.each([
+    ['1234567', 'at least 8 characters'],
+    ['', 'at least 8 characters'],
+    ['user@example.com', 'too similar'],
+    ['USER@EXAMPLE.COM', 'too similar'],
+    ['example.com', 'too similar'],
+    ['r@example', 'too similar'],
+  ])('is refused when it is %j', (password, because) => {
+    expect(passwordFault(password, 'User@example.com')).toContain(because);
+  });
+
+  it.each(['12345678', 'user@example.com!', 'mocelpmaxe', '\u00e4'.repeat(8)])(
+    'can be %j',
+    (password) => {
+      expect(passwordFault(password, 'user@example.com')).toBeUndefined();
+    },
+  );
+});

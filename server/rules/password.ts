@@ -1,0 +1,13 @@
+/** Which passwords are good enough for whom. */
+import { limits } from '../../fixtures/contract/limits.ts';
+
+/** Why the password cannot be the one of the user with this e-mail; nothing when it can. */
+export function passwordFault(password: string, email: string): string | undefined {
+  if (password.length < limits.passwordMinCharacters) {
+    return `password: must have at least ${limits.passwordMinCharacters} characters`;
+  }
+  if (email.toLowerCase().includes(password.toLowerCase())) {
+    return 'password: is too similar to the e-mail';
+  }
+  return undefined;
+}

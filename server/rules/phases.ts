@@ -1,0 +1,55 @@
+/** A deployment that begins in phases: which share of its devices may have it from when on. */
+import type { GivenPhase } from '../../fixtures/contract/management/deployments.ts';
+import { timestampMs } from '../../fixtures/contract/text.ts';
+
+/** One phase, worked out. */
+export interface Phase {
+  /** Percent of the devices. */
+  readonly batchSize: number;
+  readonly startMs: number;
+  /** Devices that may have been offered the deployment once this phase has begun, all earlier ones included. */
+  readonly devicesUntil: number;
+}
+
+/**
+ * Works out the phases of a deployment to so many devices. Only the last phase may leave its share
+ * out, and gets what is left; only the first may leave its start out, and begins at once. A share
+ * is rounded down to whole devices; one of no device is refused, as practice does.
+ */
+export function planPhases(
+  given: readonly GivenPhase[],
+  { deviceCount, nowMs }: { deviceCount: number; nowMs: number },
+): readonly Phase[] | { readonly because: string } {
+  const phases: Phase[] = [];
+  let percent = 0;
+  for (const [at, { batch_size: share, start_ts: start }] of given.entries()) {
+    const isLast = at === given.length - 1;
+    const batchSize = share ?? (isLast ? 100 - percent : undefined);
+    if (batchSize === undefined) return { because: `phases.${at}.batch_size: is required` };
+    if (start === undefined && at > 0) return { because: `phases.${at}.start_ts: is required` };
+    percent += batchSize;
+    if (batchSize <= 0 || percent > 100 || (isLast && percent < 100)) {
+      return { because: `phases.${at}.batch_size: all phases together must be 100 percent` };
+    }
+    const before = phases.at(-1);
+    const startMs = start === undefined ? nowMs : timestampMs(start);
+    if (before && startMs <= before.startMs) {
+      return { because: `phases.${at}.start_ts: must be later than that of the phase before` };
+    }
+    const devices = Math.floor((deviceCount * batchSize) / 100);
+    const devicesUntil = isLast ? deviceCount : (before?.devicesUntil ?? 0) + devices;
+    if (devicesUntil === (before?.devicesUntil ?? 0)) {
+      return { because: `phases.${at}.batch_size: is less than one device of ${deviceCount}` };
+    }
+    phases.push({ batchSize, startMs, devicesUntil });
+  }
+  return phases;
+}
+
+/** How many of the devices that were offered the deployment count for each phase. */
+export function devicesOfPhases(phases: readonly Phase[], offered: number): number[] {
+  return phases.map(({ devicesUntil }, at) => {
+    const before = phases[at - 1]?.devicesUntil ?? 0;
+    return Math.max(0, Math.min(offered, devicesUntil) - before);
+  });
+}

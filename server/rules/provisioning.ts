@@ -1,0 +1,44 @@
+/**
+ * When a device's records of inventory, configuration and connection are there: always, or under
+ * the variant asynchronous-provisioning some time after the device was first accepted.
+ */
+import type { VariantName } from '../../fixtures/contract/variants.ts';
+
+interface ProvisioningSettings {
+  readonly variants: ReadonlySet<VariantName>;
+  readonly provisioningDelayMs: number;
+}
+
+/** How late what was asked for now appears, in milliseconds. */
+export function provisioningDelayMs(settings: ProvisioningSettings): number {
+  const isDelayed = settings.variants.has('asynchronous-provisioning');
+  return isDelayed ? settings.provisioningDelayMs : 0;
+}
+
+/** Whether a deployment made at that moment has begun, and can be seen. */
+export function hasBegun(
+  { createdMs }: { readonly createdMs: number },
+  settings: ProvisioningSettings,
+  nowMs: number,
+): boolean {
+  return createdMs <= nowMs || provisioningDelayMs(settings) === 0;
+}
+
+/** By when a device must have been accepted to have its records; nothing when all have them. */
+export function provisionedSinceMs(
+  settings: ProvisioningSettings,
+  nowMs: number,
+): number | undefined {
+  const isDelayed = settings.variants.has('asynchronous-provisioning');
+  return isDelayed ? nowMs - settings.provisioningDelayMs : undefined;
+}
+
+/** Whether the device has its records. */
+export function isProvisioned(
+  { acceptedMs }: { readonly acceptedMs?: number | undefined },
+  settings: ProvisioningSettings,
+  nowMs: number,
+): boolean {
+  const sinceMs = provisionedSinceMs(settings, nowMs);
+  return sinceMs === undefined || (acceptedMs !== undefined && acceptedMs <= sinceMs);
+}

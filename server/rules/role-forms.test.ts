@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type PermissionSetName,
+  permissionSets,
+} from '../../fixtures/contract/management/access.ts';
+import type { Permission, ScopedSet } from '../../fixtures/contract/management/roles.ts';
+import type { Grant, PathGrant } from './access.ts';
+import {
+  grantsOfPermissions,
+  grantsOfSets,
+  permissionsBesideSets,
+  permissionsOf,
+  permissionsOfSet,
+  setsOf,
+} from './role-forms.ts';
+
+const useradm = '^/api/management/(v[1-9])/useradm/';
+const groups: ScopedSet['scope'] = { type: 'DeviceGroups', value: ['a', 'b'] };
+
+function http(type: string, value: string): Permission {
+  return { action: 'http', object: { type, value } };
+}
+
+function inGroup(action: string, value: string): Permission {
+  return { action, object: { type: 'DEVICE_GROUP', value } };
+}
+
+/** The operations that one permission of the first form comes to. */
+function operationsOf(permission: Permission): readonly string[] {
+  const grants = grantsOfPermissions([permission]) as readonly PathGrant[];
+  return grants[0]?.operations ?? [];
+}
+
+describe('the second form', () => {
+  it('comes back as it was given', () => {
+    const sets: ScopedSet[] = [{ name: 'ReadDevices', scope: groups }, { name: 'ManageUsers' }];
+    expect(setsOf(grantsOfSets(sets))).toEqual(sets);
+    expect(permissionsBesideSets(grantsOfSets(sets))).toEqual([]);
+  });
+
+  it('reads in the words of the first one', () => {
+    const grants: Grant[] = [
+      { set: 'DeployToDevices', groups: ['a', 'b'] },
+      { set: 'ConnectToDevices', groups: ['a'] },
+      { set: 'ReadAuditLogs' },
+    ];
+    expect(permissionsOf(grants)).toEqual([
+      inGroup('CREATE_DEPLOYMENT', 'a'),
+      inGroup('CREATE_DEPLOYMENT', 'b'),
+      inGroup('ConnectToDevices', 'a'),
+      http('GET', '^/api/management/v1/auditlogs/logs$'),
+      http('GET', '^/api/management/v1/auditlogs/logs/export$'),
+    ]);
+  });
+});
+
+describe('the first form', () => {
+  it.each<[Permission, Grant]>([
+    [{ action: 'any', object: { type: 'any', value: 'any' } }, { set: 'SuperUser' }],
+    [inGroup('CREATE_DEPLOYMENT', 'a'), { set: 'DeployToDevices', groups: ['a'] }],
+    [inGroup('VIEW_DEVICE', 'a'), { set: 'ReadDevices', groups: ['a'] }],
+    [inGroup('ConfigureDevices', 'a'), { set: 'ConfigureDevices', groups: ['a'] }],
+  ])('%j is the grant %j, and comes back', (permission, grant) => {
+    expect(grantsOfPermissions([permission])).toEqual([grant]);
+    expect(permissionsBesideSets([grant])).toEqual([]);
+  });
+
+  it('opens operations by method and path', () => {
+    expect(operationsOf(http('GET', `${useradm}users`))).toEqual(
+      expect.arrayContaining(['list-users', 'get-user', 'get-own-user']),
+    );
+    expect(operationsOf(http('GET', `${useradm}users$`))).toEqual(['list-users']);
+    expect(operationsOf(http('any', `${useradm}users/[^/]+$`))).toEqual(
+      expect.arrayContaining(['get-user', 'update-user', 'delete-user']),
+    );
+    expect(operationsOf(http('DELETE', '/(users|roles)/.*'))).toEqual(
+      expect.arrayContaining(['delete-user', 'delete-role', 'delete-role-v1']),
+    );
+    expect(operationsOf(http('GET', '^/nothing/here'))).toEqual([]);
+  });
+
+  it('keeps such permissions beside the sets', () => {
+    const permission = http('GET', `${useradm}.*`);
+    const grants = grantsOfPermissions([permission]) as readonly Grant[];
+    expect(setsOf(grants)).toEqual([]);
+    expect(permissionsBesideSets(grants)).toEqual([permission]);
+    expect(permissionsOf(grants)).toEqual([permission]);
+  });
+
+  it('never opens devices, sign-in or the tenant token by a path', () => {
+    const open = operationsOf(http('any', '.*'));
+    expect(open).toContain('list-devices');
+    for (const id of ['get-tenant-token', 'login', 'put-deployment-status']) {
+      expect(open).not.toContain(id);
+    }
+  });
+
+  it.each<[string, Permission]>([
+    ['permissions.0.action', inGroup('LAUNCH', 'a')],
+    ['permissions.0.action', { action: 'any', object: { type: 'any', value: 'all' } }],
+    ['permissions.0.action', inGroup('ManageUsers', 'a')],
+    ['permissions.0.object.type', { action: 'VIEW_DEVICE', object: { type: 'any', value: 'a' } }],
+    ['permissions.0.object.value', inGroup('VIEW_DEVICE', 'no group!')],
+    ['permissions.0.object.type', http('FETCH', useradm)],
+    ['permissions.0.object.value', http('GET', '(a+)+$')],
+    ['permissions.0.object.value', http('GET', '(a*)*')],
+    ['permissions.0.object.value', http('GET', '((a|b))')],
+    ['permissions.0.object.value', http('GET', '.*.*.*.*')],
+    ['permissions.0.object.value', http('GET', 'a{1,99999}')],
+    ['permissions.0.object.value', http('GET', '(?=a)')],
+    ['permissions.0.object.value', http('GET', '[')],
+    ['permissions.0.object.value', http('GET', 'a b')],
+  ])('is refused at %s: %j', (place, permission) => {
+    const refused = grantsOfPermissions([permission]);
+    expect(refused).toEqual({ because: expect.stringContaining(place) });
+  });
+});
+
+describe('a permission set in the first form', () => {
+  const names = Object.keys(permissionSets) as PermissionSetName[];
+
+  it.each(names)('%s can be said again', (name) => {
+    const permissions = permissionsOfSet(name);
+    expect(permissions.length).toBeGreaterThan(0);
+    const again = grantsOfPermissions(permissions);
+    expect(again).toHaveLength(permissions.length);
+    for (const grant of again as readonly Grant[]) {
+      // The tenant token alone is opened by sets and never by a path.
+      if ('operations' in grant && !grant.pattern.includes('token')) {
+        expect(grant.operations.length).toBeGreaterThan(0);
+      }
+    }
+  });
+});

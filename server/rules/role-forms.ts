@@ -1,0 +1,144 @@
+/**
+ * The two forms of a role on the wire, and the grants that both come to. The second form names
+ * permission sets; the first one lists permissions: everything, operations by method and path, or
+ * something with the devices of a group.
+ */
+import {
+  accessByOperation,
+  type PermissionSetName,
+  permissionSets,
+} from '../../fixtures/contract/management/access.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { groupNamePattern } from '../../fixtures/contract/management/inventory.ts';
+import type { Permission, ScopedSet } from '../../fixtures/contract/management/roles.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { Grant, PathGrant, SetGrant } from './access.ts';
+
+const userOperations: readonly Operation[] = [
+  ...Object.values(operations),
+  ...Object.values(managementOperations),
+].filter(({ authorization }) => authorization === 'user');
+
+const anything: Permission = { action: 'any', object: { type: 'any', value: 'any' } };
+const groupType = 'DEVICE_GROUP';
+const methods = ['any', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The first form's own words for something with the devices of a group. */
+const groupActions: Readonly<Record<string, PermissionSetName>> = {
+  CREATE_DEPLOYMENT: 'DeployToDevices',
+  VIEW_DEVICE: 'ReadDevices',
+};
+
+export function grantsOfSets(sets: readonly ScopedSet[]): SetGrant[] {
+  return sets.map(({ name, scope }) => ({ set: name, ...(scope && { groups: scope.value }) }));
+}
+
+/** The permission sets among the grants, in the second form. */
+export function setsOf(grants: readonly Grant[]): ScopedSet[] {
+  return grants.flatMap((grant) => {
+    if (!('set' in grant)) return [];
+    const { set: name, groups } = grant;
+    return [
+      { name, ...(groups && { scope: { type: 'DeviceGroups', value: [...groups] } as const }) },
+    ];
+  });
+}
+
+/** What the second form cannot say, in the first one. */
+export function permissionsBesideSets(grants: readonly Grant[]): Permission[] {
+  return grants.flatMap((grant) => ('set' in grant ? [] : [permissionOfPath(grant)]));
+}
+
+/** All grants in the first form. */
+export function permissionsOf(grants: readonly Grant[]): Permission[] {
+  return grants.flatMap((grant) => {
+    if (!('set' in grant)) return [permissionOfPath(grant)];
+    const { set, groups } = grant;
+    if (!groups) return permissionsOfSet(set);
+    const action = Object.keys(groupActions).find((word) => groupActions[word] === set) ?? set;
+    return groups.map((value) => ({ action, object: { type: groupType, value } }));
+  });
+}
+
+/** What a permission set opens, operation by operation. */
+export function permissionsOfSet(name: PermissionSetName): Permission[] {
+  if (name === 'SuperUser') return [anything];
+  return userOperations
+    .filter(({ id }) => accessByOperation[id]?.includes(name))
+    .map(({ method, path }) => {
+      const value = `^${path.replace(/\{\w+\}/g, '[^/]+')}$`;
+      return { action: 'http', object: { type: method, value } };
+    });
+}
+
+/** The grants of the first form, or what is wrong with it. */
+export function grantsOfPermissions(
+  permissions: readonly Permission[],
+): readonly Grant[] | { readonly because: string } {
+  const grants: Grant[] = [];
+  for (const [index, permission] of permissions.entries()) {
+    const grant = grantOf(permission);
+    if ('because' in grant) return { because: `permissions.${index}.${grant.because}` };
+    grants.push(grant);
+  }
+  return grants;
+}
+
+function grantOf(permission: Permission): Grant | { readonly because: string } {
+  const { action, object } = permission;
+  if (action === 'any' && object.type === 'any' && object.value === 'any') {
+    return { set: 'SuperUser' };
+  }
+  if (action === 'http') return pathGrantOf(object);
+  const set = groupActions[action] ?? scopedSetNamed(action);
+  if (!set) {
+    const words = [...Object.keys(groupActions), ...scopedSets].join(', ');
+    return { because: `action: "${action}" must be http, ${words}; or any, with any any` };
+  }
+  if (object.type !== groupType) return { because: `object.type: must be ${groupType} here` };
+  if (!groupNamePattern.test(object.value)) {
+    return { because: 'object.value: must be the name of a group' };
+  }
+  return { set, groups: [object.value] };
+}
+
+const scopedSets = (Object.keys(permissionSets) as PermissionSetName[]).filter(
+  (name) => permissionSets[name].scoped,
+);
+
+function scopedSetNamed(action: string): PermissionSetName | undefined {
+  return scopedSets.find((name) => name === action);
+}
+
+/**
+ * The patterns that are taken are a part of what regular expressions can say: no group or class
+ * may repeat but a whole segment, so that none of them can take long.
+ */
+const pattern = /^\^?(?:[\w/-]|\.[*+]?|\[\^\/\][*+]?|\[\d-\d\]|\((?:[\w.-]|\||\[\d-\d\])+\))+\$?$/;
+const WILDCARDS_MAX = 3;
+
+function pathGrantOf({ type, value }: Permission['object']): PathGrant | { because: string } {
+  if (!methods.includes(type)) {
+    return { because: `object.type: must be one of ${methods.join(', ')}` };
+  }
+  if (!pattern.test(value) || (value.match(/[*+]/g)?.length ?? 0) > WILDCARDS_MAX) {
+    return {
+      because: `object.value: must be a path of letters, (a|b), (v[1-9]) and up to ${WILDCARDS_MAX} of .* and [^/]+`,
+    };
+  }
+  return { method: type, pattern: value, operations: operationsAt(type, new RegExp(value)) };
+}
+
+/** The token that lets devices in is for those who hold a permission set, never for a path. */
+function operationsAt(method: string, path: RegExp): string[] {
+  return userOperations
+    .filter((row) => method === 'any' || row.method === method)
+    .filter((row) => row.id !== 'get-tenant-token')
+    .filter((row) => path.test(row.path.replace(/\{\w+\}/g, 'x')))
+    .map(({ id }) => id);
+}
+
+function permissionOfPath({ method, pattern: value }: PathGrant): Permission {
+  return { action: 'http', object: { type: method, value } };
+}

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { exactOrPrefix, partOrPrefix, type TextSearch } from './text-search.ts';
+
+describe('a search term', () => {
+  it.each<[string, TextSearch]>([
+    ['foo', { how: 'exact', text: 'foo' }],
+    ['foo*', { how: 'prefix', text: 'foo' }],
+    ['*', { how: 'prefix', text: '' }],
+    ['foo\\*', { how: 'exact', text: 'foo*' }],
+    ['foo**', { how: 'prefix', text: 'foo*' }],
+    ['*foo', { how: 'exact', text: '*foo' }],
+    ['', { how: 'exact', text: '' }],
+  ])('%j is compared exactly unless it ends in a star', (term, expected) => {
+    expect(exactOrPrefix(term)).toEqual(expected);
+    const loose = expected.how === 'exact' ? { ...expected, how: 'part' } : expected;
+    expect(partOrPrefix(term)).toEqual(loose);
+  });
+});

@@ -1,0 +1,61 @@
+/** What waits for a secret that was sent to a mailbox: a first password, or another e-mail. */
+import { number, text, textOrNothing } from './row.ts';
+import type { Sql, SqlRow } from './sql.ts';
+
+export type ConfirmationKind = 'password' | 'email';
+
+/** Only a digest of the secret is kept. */
+export interface Confirmation {
+  readonly secretDigest: string;
+  readonly kind: ConfirmationKind;
+  readonly userId: string;
+  /** The e-mail to be; of the kind `email` only. */
+  readonly email?: string;
+  readonly expiresMs: number;
+}
+
+/** The verbs for confirmations. */
+export class ConfirmationStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Keeps the confirmation in place of the user's former one of its kind. */
+  record({ secretDigest, kind, userId, email, expiresMs }: Confirmation): void {
+    const values = [secretDigest, kind, userId, email ?? null, expiresMs];
+    this.#sql.run('INSERT OR REPLACE INTO confirmations VALUES (?, ?, ?, ?, ?)', values);
+  }
+
+  find(kind: ConfirmationKind, secretDigest: string): Confirmation | undefined {
+    const query = 'SELECT * FROM confirmations WHERE kind = ? AND secret_digest = ?';
+    const row = this.#sql.first(query, [kind, secretDigest]);
+    return row && confirmation(row);
+  }
+
+  findOf(kind: ConfirmationKind, userId: string): Confirmation | undefined {
+    const query = 'SELECT * FROM confirmations WHERE kind = ? AND user_id = ?';
+    const row = this.#sql.first(query, [kind, userId]);
+    return row && confirmation(row);
+  }
+
+  remove(kind: ConfirmationKind, userId: string): void {
+    this.#sql.run('DELETE FROM confirmations WHERE kind = ? AND user_id = ?', [kind, userId]);
+  }
+
+  removeAllOf(userId: string): void {
+    this.#sql.run('DELETE FROM confirmations WHERE user_id = ?', [userId]);
+  }
+}
+
+function confirmation(row: SqlRow): Confirmation {
+  const email = textOrNothing(row, 'email');
+  return {
+    secretDigest: text(row, 'secret_digest'),
+    kind: text(row, 'kind') as ConfirmationKind,
+    userId: text(row, 'user_id'),
+    ...(email !== undefined && { email }),
+    expiresMs: number(row, 'expires_ms'),
+  };
+}

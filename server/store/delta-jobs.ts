@@ -1,0 +1,84 @@
+/** Jobs that make a delta between two artifacts; see `management/delta-jobs.ts` for what becomes of them here. */
+import { bounds, type Page } from './page.ts';
+import { document, number, text } from './row.ts';
+import type { Sql, SqlRow } from './sql.ts';
+
+export interface StoredDeltaJob {
+  readonly id: string;
+  readonly deploymentId: string;
+  /** Names of the two artifacts. */
+  readonly fromVersion: string;
+  readonly toVersion: string;
+  readonly deviceTypes: readonly string[];
+  /** Bytes of the artifact that the delta leads to. */
+  readonly toSizeBytes: number;
+  readonly startedMs: number;
+}
+
+/** What is kept as it is; the rest has columns of its own. */
+type Document = Pick<StoredDeltaJob, 'fromVersion' | 'toVersion' | 'deviceTypes' | 'toSizeBytes'>;
+
+/** A job to be begun. */
+export interface NewDeltaJob extends Document {
+  readonly id: string;
+  readonly deploymentSeq: number;
+  readonly fromArtifactId: string;
+  readonly toArtifactId: string;
+  readonly nowMs: number;
+}
+
+/** The verbs for delta jobs. */
+export class DeltaJobStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Begins a job, unless the deployment has one between the same two artifacts. */
+  begin(job: NewDeltaJob): void {
+    const { fromVersion, toVersion, deviceTypes, toSizeBytes } = job;
+    const kept: Document = { fromVersion, toVersion, deviceTypes, toSizeBytes };
+    this.#sql.run(
+      `INSERT OR IGNORE INTO delta_jobs
+         (id, deployment_seq, from_artifact_id, to_artifact_id, document, started_ms)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+      [
+        job.id,
+        job.deploymentSeq,
+        job.fromArtifactId,
+        job.toArtifactId,
+        JSON.stringify(kept),
+        job.nowMs,
+      ],
+    );
+  }
+
+  find(id: string): StoredDeltaJob | undefined {
+    const row = this.#sql.first(`${jobQuery} WHERE j.id = ?`, [id]);
+    return row && deltaJob(row);
+  }
+
+  /** Jobs, the newest first. */
+  list(page: Page): StoredDeltaJob[] {
+    const query = `${jobQuery} ORDER BY j.seq DESC LIMIT ? OFFSET ?`;
+    return this.#sql.all(query, bounds(page)).map(deltaJob);
+  }
+
+  count(): number {
+    const row = this.#sql.first('SELECT count(*) AS n FROM delta_jobs');
+    return row ? number(row, 'n') : 0;
+  }
+}
+
+const jobQuery = `SELECT j.id, j.document, j.started_ms, d.id AS deployment_id
+  FROM delta_jobs j JOIN deployments d ON d.seq = j.deployment_seq`;
+
+function deltaJob(row: SqlRow): StoredDeltaJob {
+  return {
+    ...document<Document>(row, 'document'),
+    id: text(row, 'id'),
+    deploymentId: text(row, 'deployment_id'),
+    startedMs: number(row, 'started_ms'),
+  };
+}

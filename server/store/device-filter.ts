@@ -1,0 +1,41 @@
+/** Which devices a list or a count is for. */
+import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
+import { type Condition, type Filter, filterBy, oneOf } from './filter.ts';
+
+/** Everything that is given must hold; an empty list of statuses or ids filters nothing. */
+export interface DeviceFilter {
+  readonly status?: readonly DeviceStatus[] | undefined;
+  readonly id?: readonly string[] | undefined;
+  /** Devices of these groups only: those that the caller may see. */
+  readonly groups?: readonly string[] | undefined;
+  /** Devices of this group only: the one that the caller asks for. */
+  readonly group?: string | undefined;
+  /** Devices that are in any group, or in none. */
+  readonly hasGroup?: boolean | undefined;
+  /** Devices that were first accepted by this moment, in milliseconds since the Unix epoch. */
+  readonly acceptedByMs?: number | undefined;
+}
+
+/** The filter as the WHERE part of a query on devices. */
+export function deviceFilter(filter: DeviceFilter): Filter {
+  const { status = [], id = [], groups, group, hasGroup, acceptedByMs } = filter;
+  return filterBy(
+    oneOf('status', status),
+    oneOf('id', id),
+    inGroups(groups),
+    group === undefined ? undefined : inGroups([group]),
+    hasGroup === undefined ? undefined : grouped(hasGroup),
+    acceptedByMs === undefined ? undefined : ['accepted_ms <= ?', acceptedByMs],
+  );
+}
+
+/** No group at all is a filter too: it leaves nothing. */
+function inGroups(groups: readonly string[] | undefined): Condition | undefined {
+  if (!groups) return undefined;
+  const names = groups.map(() => '?').join(', ');
+  return [`id IN (SELECT device_id FROM device_groups WHERE name IN (${names}))`, ...groups];
+}
+
+function grouped(wanted: boolean): Condition {
+  return [`id ${wanted ? 'IN' : 'NOT IN'} (SELECT device_id FROM device_groups)`];
+}

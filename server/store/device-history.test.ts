@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
+import { openStore, type Store } from './store.ts';
+
+let store: Store;
+
+beforeEach(async () => {
+  store = await openStore();
+  for (const id of ['one', 'two', 'three']) {
+    store.deployments.create({
+      id,
+      type: 'software',
+      name: id,
+      artifactName: 'release',
+      deviceIds: ['a', 'b'],
+      deviceDigest: id,
+      forceInstallation: false,
+      retries: 1,
+      nowMs: 10,
+    });
+  }
+  end('one', 'a', 'success');
+  end('one', 'b', 'success');
+  end('two', 'a', 'already-installed');
+});
+
+afterEach(() => store.close());
+
+function end(id: string, deviceId: string, status: ReportableStatus): void {
+  const part = store.parts.find(id, deviceId);
+  if (!part) throw new Error(`${deviceId} has no part in ${id}`);
+  store.parts.offer(part, { request: 'r', artifactId: 'art', nowMs: 20 });
+  store.parts.report(part, { status, substate: 'step' }, 30);
+  store.parts.saveLog(part, 'log');
+}
+
+function listed(status?: string, page = { page: 1, perPage: 20 }): string[] {
+  const found = store.history.list('a', status, page).map(({ deployment }) => deployment.id);
+  if (page.perPage === 20) expect(store.history.count('a', status)).toBe(found.length);
+  return found;
+}
+
+describe('the history of a device', () => {
+  it('has the newest deployment first, in pages', () => {
+    expect(listed()).toEqual(['three', 'two', 'one']);
+    expect(listed(undefined, { page: 2, perPage: 2 })).toEqual(['one']);
+    expect(listed(undefined, { page: 3, perPage: 2 })).toEqual([]);
+    expect(store.history.list('c', undefined, { page: 1, perPage: 20 })).toEqual([]);
+  });
+
+  it.each([
+    ['success', ['one']],
+    ['finished', ['two', 'one']],
+    ['active', ['three']],
+    ['pause', []],
+  ])('is narrowed to %s', (status, expected) => {
+    expect(listed(status)).toEqual(expected);
+  });
+});
+
+describe('a history that is forgotten', () => {
+  beforeEach(() => store.history.forget('a'));
+
+  it('has lost the deployments that are over', () => {
+    expect(listed()).toEqual(['three', 'two']);
+    expect(store.parts.findOffered('one', 'a')).toBeUndefined();
+  });
+
+  it('lets the device begin anew with those that still run', () => {
+    const part = store.parts.find('two', 'a');
+    expect(part).toEqual({
+      deployment: part?.deployment,
+      deviceId: 'a',
+      status: 'pending',
+      attempts: 0,
+      hasLog: false,
+    });
+    expect(store.parts.findWaiting('a', 99)?.deployment.id).toBe('two');
+  });
+
+  it('leaves the figures of deployments that are over, and other devices', () => {
+    const one = store.deployments.find('one');
+    expect(one && store.parts.statistics(one)).toEqual(new Map([['success', 2]]));
+    expect(one?.finishedMs).toBe(30);
+    expect(store.parts.findOffered('one', 'b')).toMatchObject({ status: 'success' });
+  });
+});

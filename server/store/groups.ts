@@ -1,0 +1,55 @@
+/** Static groups of devices: a device is in one group at most, and a group is there while it has devices. */
+import { bounds, type Page } from './page.ts';
+import { number, text } from './row.ts';
+import type { Sql } from './sql.ts';
+
+/** The verbs for groups. */
+export class GroupStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** The group that the device is in, if any. */
+  groupOf(deviceId: string): string | undefined {
+    const query = 'SELECT name FROM device_groups WHERE device_id = ?';
+    const row = this.#sql.first(query, [deviceId]);
+    return row && text(row, 'name');
+  }
+
+  /** Puts the device into the group, out of any other. */
+  assign(deviceId: string, name: string): void {
+    this.#sql.run('INSERT OR REPLACE INTO device_groups VALUES (?, ?)', [deviceId, name]);
+  }
+
+  /** Takes the device out of its group. */
+  clear(deviceId: string): void {
+    this.#sql.run('DELETE FROM device_groups WHERE device_id = ?', [deviceId]);
+  }
+
+  /** Names of all groups, at most `most`, in order. */
+  names(most: number): string[] {
+    const query = 'SELECT DISTINCT name FROM device_groups ORDER BY name LIMIT ?';
+    return this.#sql.all(query, [most]).map((row) => text(row, 'name'));
+  }
+
+  /** Ids of the devices of a group, in order. */
+  deviceIds(name: string, page: Page): string[] {
+    const query =
+      'SELECT device_id FROM device_groups WHERE name = ? ORDER BY device_id LIMIT ? OFFSET ?';
+    return this.#sql.all(query, [name, ...bounds(page)]).map((row) => text(row, 'device_id'));
+  }
+
+  /** The group of every device that is in one, by device id. */
+  byDevice(): Map<string, string> {
+    const rows = this.#sql.all('SELECT device_id, name FROM device_groups');
+    return new Map(rows.map((row) => [text(row, 'device_id'), text(row, 'name')]));
+  }
+
+  count(name: string): number {
+    const query = 'SELECT count(*) AS n FROM device_groups WHERE name = ?';
+    const row = this.#sql.first(query, [name]);
+    return row ? number(row, 'n') : 0;
+  }
+}

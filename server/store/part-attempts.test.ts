@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
+import type { DeploymentDeviceStore } from './deployment-devices.ts';
+import type { NewDeployment, StoredDeployment } from './deployments.ts';
+import type { StoredPart } from './part-rows.ts';
+import { openStore, type Store } from './store.ts';
+
+let store: Store;
+let parts: DeploymentDeviceStore;
+
+beforeEach(async () => {
+  store = await openStore();
+  parts = store.parts;
+});
+
+afterEach(() => store.close());
+
+const offer = { request: 'r', artifactId: 'art', nowMs: 20 };
+
+function create(id: string, ...deviceIds: readonly string[]): StoredDeployment {
+  return createWith({ id, deviceIds });
+}
+
+function createWith(fields: Partial<NewDeployment>): StoredDeployment {
+  const { id = 'one', deviceIds = ['a'] } = fields;
+  store.deployments.create({
+    id,
+    type: 'software',
+    name: id,
+    artifactName: 'release',
+    deviceIds,
+    deviceDigest: deviceIds.join(),
+    forceInstallation: false,
+    nowMs: 10,
+    ...fields,
+  });
+  return deploymentOf(id);
+}
+
+function deploymentOf(id: string): StoredDeployment {
+  const deployment = store.deployments.find(id);
+  if (!deployment) throw new Error(`no deployment ${id}`);
+  return deployment;
+}
+
+function partOf(id: string, deviceId = 'a'): StoredPart {
+  const part = parts.find(id, deviceId);
+  if (!part) throw new Error(`${deviceId} has no part in ${id}`);
+  return part;
+}
+
+function offered(id: string, deviceId = 'a'): StoredPart {
+  parts.offer(partOf(id, deviceId), offer);
+  return partOf(id, deviceId);
+}
+
+function report(id: string, status: ReportableStatus, nowMs = 30): StoredPart {
+  parts.report(partOf(id), { status }, nowMs);
+  return partOf(id);
+}
+
+describe('a part in which the device failed', () => {
+  beforeEach(() => {
+    createWith({ retries: 2 });
+    offered('one');
+    report('one', 'failure');
+  });
+
+  it('may be tried again as often as the deployment says, and counts each time', () => {
+    const attempts = [partOf('one').attempts];
+    for (const left of [1, 0]) {
+      const failed = parts.findFailed('a');
+      if (!failed) throw new Error(`no retry although ${left + 1} are left`);
+      const again = parts.retry(failed);
+      expect(again).toMatchObject({ status: 'pending', offeredMs: 20 });
+      for (const gone of ['request', 'artifactId', 'startedMs', 'finishedMs', 'substate']) {
+        expect(again).not.toHaveProperty(gone);
+      }
+      expect(parts.findActive('a')?.deployment.id).toBe('one');
+      report('one', 'failure');
+      attempts.push(partOf('one').attempts);
+    }
+    expect(attempts).toEqual([1, 2, 3]);
+    expect(parts.findFailed('a')).toBeUndefined();
+  });
+
+  it('keeps its deployment open until it is tried no more', () => {
+    expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
+    for (const nowMs of [40, 50]) {
+      parts.retry(partOf('one'));
+      report('one', 'failure', nowMs);
+    }
+    expect(deploymentOf('one').finishedMs).toBe(50);
+  });
+
+  it.each<[string, () => void]>([
+    ['abort of the deployment', () => parts.abortAll(deploymentOf('one'), 60)],
+    ['abort on the device', () => parts.endAllOf('a', 'aborted', 60)],
+    ['end of the device', () => parts.endAllOf('a', 'decommissioned', 60)],
+  ])('stays failed and is tried no more after the %s', (_, end) => {
+    end();
+    expect([partOf('one').status, parts.findFailed('a')]).toEqual(['failure', undefined]);
+    expect(deploymentOf('one').finishedMs).toBe(60);
+  });
+
+  it('is tried no more once the device reports another end', () => {
+    report('one', 'success');
+    expect(parts.findFailed('a')).toBeUndefined();
+    expect(deploymentOf('one').finishedMs).toBe(30);
+  });
+});
+
+describe('a deployment that is for a part of its devices', () => {
+  const three = ['a', 'b', 'c'];
+  const waits = (deviceId: string, nowMs = 99) => parts.findWaiting(deviceId, nowMs)?.isHeldBack;
+
+  it('holds the others back once so many were offered it', () => {
+    createWith({ deviceIds: three, maxDevices: 2 });
+    expect(three.map((id) => waits(id))).toEqual([false, false, false]);
+    offered('one', 'c');
+    offered('one', 'a');
+    expect(waits('b')).toBe(true);
+  });
+
+  it('is over once so many are through, whatever the others are', () => {
+    createWith({ deviceIds: three, maxDevices: 2 });
+    parts.settle(offered('one', 'a'), 'success', 40);
+    expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
+    parts.settle(offered('one', 'b'), 'failure', 50);
+    expect(deploymentOf('one').finishedMs).toBe(50);
+    expect(parts.findWaiting('c', 99)).toBeUndefined();
+  });
+
+  it('is not over while one of them may try again', () => {
+    createWith({ deviceIds: three, maxDevices: 1, retries: 1 });
+    parts.settle(offered('one', 'a'), 'failure', 40);
+    expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
+    parts.settle(parts.retry(partOf('one', 'a')), 'failure', 50);
+    expect(deploymentOf('one').finishedMs).toBe(50);
+  });
+
+  it('lets its phases begin one after the other', () => {
+    const phases = [
+      { batchSize: 40, startMs: 100, devicesUntil: 1 },
+      { batchSize: 60, startMs: 200, devicesUntil: 3 },
+    ];
+    createWith({ deviceIds: three, phases });
+    expect([waits('a', 99), waits('a', 100)]).toEqual([true, false]);
+    offered('one', 'a');
+    expect([waits('b', 199), waits('b', 200)]).toEqual([true, false]);
+  });
+
+  it('does not keep a newer one from the device', () => {
+    createWith({ phases: [{ batchSize: 100, startMs: 1000, devicesUntil: 1 }] });
+    create('two', 'a');
+    expect(parts.findWaiting('a', 99)).toMatchObject({
+      deployment: { id: 'two' },
+      isHeldBack: false,
+    });
+  });
+});

@@ -1,0 +1,103 @@
+/** Releases: what the artifacts of one name have together, beside themselves. */
+import type { ReleaseOrder } from '../../fixtures/contract/management/releases.ts';
+import { type ArtifactFilter, artifactConditions } from './artifacts.ts';
+import { filterBy } from './filter.ts';
+import { bounds, type Page } from './page.ts';
+import { document, number, text } from './row.ts';
+import type { Sql, SqlRow } from './sql.ts';
+
+/** A release without its artifacts, which `ArtifactStore.findByName` has. */
+export interface StoredRelease {
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly notes: string;
+  /** Of the artifact that was changed last. */
+  readonly modifiedMs: number;
+}
+
+export interface ReleaseFilter extends ArtifactFilter {
+  /** Any of them. */
+  readonly tags?: readonly string[];
+}
+
+const orders: Record<ReleaseOrder, string> = {
+  'name:asc': 'name',
+  'name:desc': 'name DESC',
+  'modified:asc': 'modified_ms, name',
+  'modified:desc': 'modified_ms DESC, name',
+  'artifacts_count:asc': 'artifacts_count, name',
+  'artifacts_count:desc': 'artifacts_count DESC, name',
+  'tags:asc': 'tags, name',
+  'tags:desc': 'tags DESC, name',
+};
+
+/** The verbs for releases. */
+export class ReleaseStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  find(name: string): StoredRelease | undefined {
+    const row = this.#sql.first(`${releaseQuery} WHERE artifacts.name = ? ${grouped}`, [name]);
+    return row && release(row);
+  }
+
+  /** Releases of which one artifact at least fits the filter. */
+  list(filter: ReleaseFilter, page: Page, order: ReleaseOrder): StoredRelease[] {
+    const { where, values } = releaseFilter(filter);
+    const query = `${releaseQuery} ${where} ${grouped} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`;
+    return this.#sql.all(query, [...values, ...bounds(page)]).map(release);
+  }
+
+  count(filter: ReleaseFilter): number {
+    const { where, values } = releaseFilter(filter);
+    const query = `SELECT count(*) AS n FROM (${releaseQuery} ${where} ${grouped})`;
+    const row = this.#sql.first(query, values);
+    return row ? number(row, 'n') : 0;
+  }
+
+  /** Replaces what is given; an existing release. */
+  describe(name: string, given: Partial<Pick<StoredRelease, 'tags' | 'notes'>>): void {
+    const tags = given.tags && JSON.stringify(given.tags.toSorted());
+    this.#sql.run(
+      `INSERT INTO releases VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE
+         SET tags = coalesce(?, tags), notes = coalesce(?, notes)`,
+      [name, tags ?? '[]', given.notes ?? '', tags ?? null, given.notes ?? null],
+    );
+  }
+
+  /** All tags in use, in order; those of one release may be left out. */
+  tags({ except = '' }: { readonly except?: string } = {}): string[] {
+    const query = `SELECT DISTINCT t.value AS tag FROM releases, json_each(tags) t
+      WHERE name <> ? ORDER BY 1`;
+    return this.#sql.all(query, [except]).map((row) => text(row, 'tag'));
+  }
+}
+
+const releaseQuery = `SELECT artifacts.name AS name,
+    (SELECT max(a.modified_ms) FROM artifacts a WHERE a.name = artifacts.name) AS modified_ms,
+    (SELECT count(*) FROM artifacts a WHERE a.name = artifacts.name) AS artifacts_count,
+    coalesce(releases.tags, '[]') AS tags, coalesce(releases.notes, '') AS notes
+  FROM artifacts LEFT JOIN releases ON releases.name = artifacts.name`;
+const grouped = 'GROUP BY artifacts.name';
+
+function releaseFilter({ tags = [], ...filter }: ReleaseFilter) {
+  const marks = tags.map(() => '?').join(', ');
+  return filterBy(
+    ...artifactConditions(filter),
+    tags.length === 0
+      ? undefined
+      : [`EXISTS (SELECT 1 FROM json_each(releases.tags) t WHERE t.value IN (${marks}))`, ...tags],
+  );
+}
+
+function release(row: SqlRow): StoredRelease {
+  return {
+    name: text(row, 'name'),
+    tags: document<string[]>(row, 'tags'),
+    notes: text(row, 'notes'),
+    modifiedMs: number(row, 'modified_ms'),
+  };
+}

@@ -1,0 +1,52 @@
+/** The roles that a tenant has made for itself; the predefined ones are not stored. */
+import type { Grant, Role } from '../rules/access.ts';
+import { bounds, type Page } from './page.ts';
+import { document, number, text } from './row.ts';
+import type { Sql, SqlRow } from './sql.ts';
+
+/** The verbs for roles. */
+export class RoleStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  create({ name, description, grants }: Role): void {
+    const values = [name, description, JSON.stringify(grants)];
+    this.#sql.run('INSERT INTO roles (name, description, grants) VALUES (?, ?, ?)', values);
+  }
+
+  find(name: string): Role | undefined {
+    const row = this.#sql.first('SELECT * FROM roles WHERE name = ?', [name]);
+    return row && role(row);
+  }
+
+  /** In order of creation. */
+  list(page: Page): Role[] {
+    const query = 'SELECT * FROM roles ORDER BY seq LIMIT ? OFFSET ?';
+    return this.#sql.all(query, bounds(page)).map(role);
+  }
+
+  count(): number {
+    const row = this.#sql.first('SELECT count(*) AS n FROM roles');
+    return row ? number(row, 'n') : 0;
+  }
+
+  change({ name, description, grants }: Role): void {
+    const values = [description, JSON.stringify(grants), name];
+    this.#sql.run('UPDATE roles SET description = ?, grants = ? WHERE name = ?', values);
+  }
+
+  remove(name: string): void {
+    this.#sql.run('DELETE FROM roles WHERE name = ?', [name]);
+  }
+}
+
+function role(row: SqlRow): Role {
+  return {
+    name: text(row, 'name'),
+    description: text(row, 'description'),
+    grants: document<Grant[]>(row, 'grants'),
+  };
+}

@@ -1,0 +1,40 @@
+/** What holds for a whole tenant: how many devices it may accept, and whether alerts go out by e-mail. */
+import { number } from './row.ts';
+import type { Sql } from './sql.ts';
+
+/** The verbs for a tenant's settings. */
+export class TenantSettingStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** How many devices may be accepted; nothing when the tenant has no limit of its own. */
+  deviceLimit(): number | undefined {
+    return this.#find('device_limit');
+  }
+
+  /** Limits the tenant's accepted devices; -1 lifts every limit. */
+  setDeviceLimit(most: number): void {
+    this.#save('device_limit', most);
+  }
+
+  /** Whether alerts go out by e-mail; they do until somebody says otherwise. */
+  sendsAlertEmails(): boolean {
+    return this.#find('alert_emails') !== 0;
+  }
+
+  setAlertEmails(enabled: boolean): void {
+    this.#save('alert_emails', enabled ? 1 : 0);
+  }
+
+  #find(name: string): number | undefined {
+    const row = this.#sql.first('SELECT value FROM tenant_settings WHERE name = ?', [name]);
+    return row && number(row, 'value');
+  }
+
+  #save(name: string, value: number): void {
+    this.#sql.run('INSERT OR REPLACE INTO tenant_settings VALUES (?, ?)', [name, value]);
+  }
+}

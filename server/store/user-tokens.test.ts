@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore, type Store } from './store.ts';
+import type { UserTokenStore } from './user-tokens.ts';
+
+const page = { page: 1, perPage: 20 };
+
+let store: Store;
+let tokens: UserTokenStore;
+
+beforeEach(async () => {
+  store = await openStore();
+  tokens = store.userTokens;
+});
+
+afterEach(() => store.close());
+
+function openSessions(count: number, userId = 'u'): void {
+  for (let number = 1; number <= count; number += 1) {
+    tokens.record({ id: `${userId}-${number}`, userId, kind: 'session' }, number);
+  }
+}
+
+describe('sessions', () => {
+  it('end oldest first beyond ten', () => {
+    openSessions(12);
+    expect(tokens.find('u-1')).toBeUndefined();
+    expect(tokens.find('u-2')).toBeUndefined();
+    expect(tokens.find('u-3')).toMatchObject({ userId: 'u', kind: 'session' });
+    expect(tokens.find('u-12')).toBeDefined();
+  });
+
+  it('of one user do not end those of another, nor tokens of another kind', () => {
+    tokens.record({ id: 'first', userId: 'u', kind: 'first' }, 0);
+    tokens.record({ id: 'pat', userId: 'u', kind: 'personal', name: 'ci' }, 0);
+    openSessions(1, 'v');
+    openSessions(11);
+    expect(['first', 'pat', 'v-1'].map((id) => tokens.find(id)?.id)).toEqual([
+      'first',
+      'pat',
+      'v-1',
+    ]);
+  });
+});
+
+describe('tokens', () => {
+  it('are gone once ended', () => {
+    openSessions(2);
+    tokens.end('u-1');
+    expect([tokens.find('u-1'), tokens.find('u-2')?.id]).toEqual([undefined, 'u-2']);
+  });
+
+  it('of a user end all together, but for the one in use', () => {
+    openSessions(3);
+    tokens.record({ id: 'pat', userId: 'u', kind: 'personal', name: 'ci' }, 4);
+    openSessions(1, 'v');
+    tokens.endAllOf('u', 'u-2');
+    const left = ['u-1', 'u-2', 'u-3', 'pat', 'v-1'].filter((id) => tokens.find(id));
+    expect(left).toEqual(['u-2', 'v-1']);
+    tokens.endAllOf('u');
+    expect(tokens.find('u-2')).toBeUndefined();
+  });
+
+  it('that have expired are forgotten when another is recorded', () => {
+    tokens.record({ id: 'old', userId: 'u', kind: 'session', expiresMs: 10 }, 1);
+    tokens.record({ id: 'new', userId: 'v', kind: 'session', expiresMs: 20 }, 10);
+    expect([tokens.find('old'), tokens.find('new')?.id]).toEqual([undefined, 'new']);
+  });
+
+  it('remember their last use', () => {
+    openSessions(1);
+    tokens.recordUse('u-1', 77);
+    expect(tokens.find('u-1')).toMatchObject({ lastUsedMs: 77 });
+  });
+});
+
+describe('personal access tokens', () => {
+  beforeEach(() => {
+    tokens.record({ id: 'a', userId: 'u', kind: 'personal', name: 'one' }, 1);
+    tokens.record({ id: 'b', userId: 'u', kind: 'personal', name: 'two', expiresMs: 100 }, 2);
+    tokens.record({ id: 'c', userId: 'v', kind: 'personal', name: 'one' }, 3);
+    openSessions(1);
+  });
+
+  it('are listed for their user, in order of creation', () => {
+    expect(tokens.personal('u', 50, page)).toEqual([
+      { id: 'a', name: 'one', createdMs: 1 },
+      { id: 'b', name: 'two', createdMs: 2, expiresMs: 100 },
+    ]);
+    expect(tokens.personal('u', 50, { page: 2, perPage: 1 }).map(({ id }) => id)).toEqual(['b']);
+  });
+
+  it('do not count once expired', () => {
+    expect([tokens.countPersonal('u', 99), tokens.countPersonal('u', 100)]).toEqual([2, 1]);
+    expect(tokens.hasPersonal('u', 'two', 99)).toBe(true);
+    expect(tokens.hasPersonal('u', 'two', 100)).toBe(false);
+  });
+
+  it('can take the name of one that has expired', () => {
+    tokens.record({ id: 'd', userId: 'u', kind: 'personal', name: 'two' }, 100);
+    expect(tokens.personal('u', 100, page).map(({ id }) => id)).toEqual(['a', 'd']);
+  });
+
+  it('have names of their own among those of a user', () => {
+    expect(() => tokens.record({ id: 'd', userId: 'u', kind: 'personal', name: 'one' }, 5)).toThrow(
+      'UNIQUE',
+    );
+  });
+
+  it('are revoked by their user only, and nothing else is revoked this way', () => {
+    expect(tokens.revokePersonal('u', 'c')).toBeUndefined();
+    expect(tokens.revokePersonal('u', 'u-1')).toBeUndefined();
+    expect(tokens.revokePersonal('u', 'a')).toBe('one');
+    expect(tokens.revokePersonal('u', 'a')).toBeUndefined();
+    expect(['a', 'c', 'u-1'].filter((id) => tokens.find(id))).toEqual(['c', 'u-1']);
+  });
+});

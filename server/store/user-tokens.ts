@@ -1,0 +1,130 @@
+/** Tokens of users that still open something: sessions, personal access tokens, and the first one. */
+import { limits } from '../../fixtures/contract/limits.ts';
+import { bounds, type Page } from './page.ts';
+import { number, numberOrNothing, text } from './row.ts';
+import type { Sql, SqlRow } from './sql.ts';
+
+/** `first` is the token that the server hands out at its start; no later session ends it. */
+export type UserTokenKind = 'session' | 'personal' | 'first';
+
+/** A token to be recorded. */
+export interface NewUserToken {
+  readonly id: string;
+  readonly userId: string;
+  readonly kind: UserTokenKind;
+  /** Of a personal access token, unique among those of its user. */
+  readonly name?: string | undefined;
+  /** Absent when it has no end. */
+  readonly expiresMs?: number | undefined;
+}
+
+export interface StoredUserToken {
+  readonly id: string;
+  readonly userId: string;
+  readonly kind: UserTokenKind;
+  readonly lastUsedMs?: number;
+}
+
+export interface StoredPersonalToken {
+  readonly id: string;
+  readonly name: string;
+  readonly createdMs: number;
+  readonly expiresMs?: number;
+  readonly lastUsedMs?: number;
+}
+
+/** The verbs for tokens of users. */
+export class UserTokenStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Records the token, forgets those that have expired, and ends the sessions beyond the limit. */
+  record({ id, userId, kind, name, expiresMs }: NewUserToken, nowMs: number): void {
+    this.#sql.atomically(() => {
+      this.#sql.run('DELETE FROM user_tokens WHERE expires_ms <= ?', [nowMs]);
+      this.#sql.run(
+        `INSERT INTO user_tokens (id, user_id, kind, name, created_ms, expires_ms)
+         VALUES (?, ?, ?, ?, ?, ?)`,
+        [id, userId, kind, name ?? null, nowMs, expiresMs ?? null],
+      );
+      if (kind !== 'session') return;
+      this.#sql.run(
+        `DELETE FROM user_tokens WHERE user_id = ? AND kind = 'session' AND seq NOT IN
+         (SELECT seq FROM user_tokens WHERE user_id = ? AND kind = 'session'
+          ORDER BY seq DESC LIMIT ?)`,
+        [userId, userId, limits.sessionsMax],
+      );
+    });
+  }
+
+  find(id: string): StoredUserToken | undefined {
+    const row = this.#sql.first('SELECT * FROM user_tokens WHERE id = ?', [id]);
+    return row && token(row);
+  }
+
+  recordUse(id: string, nowMs: number): void {
+    this.#sql.run('UPDATE user_tokens SET last_used_ms = ? WHERE id = ?', [nowMs, id]);
+  }
+
+  /** Personal access tokens of a user that have not expired, in order of creation. */
+  personal(userId: string, nowMs: number, page: Page): StoredPersonalToken[] {
+    const query = `SELECT * FROM user_tokens WHERE ${livePersonal} ORDER BY seq LIMIT ? OFFSET ?`;
+    return this.#sql.all(query, [userId, nowMs, ...bounds(page)]).map(personalToken);
+  }
+
+  countPersonal(userId: string, nowMs: number): number {
+    const query = `SELECT count(*) AS n FROM user_tokens WHERE ${livePersonal}`;
+    const row = this.#sql.first(query, [userId, nowMs]);
+    return row ? number(row, 'n') : 0;
+  }
+
+  /** Whether a personal access token of the user that has not expired has the name. */
+  hasPersonal(userId: string, name: string, nowMs: number): boolean {
+    const query = `SELECT 1 FROM user_tokens WHERE ${livePersonal} AND name = ?`;
+    return this.#sql.first(query, [userId, nowMs, name]) !== undefined;
+  }
+
+  /** Forgets a personal access token of a user; its name, when there was one. */
+  revokePersonal(userId: string, id: string): string | undefined {
+    const own = "id = ? AND user_id = ? AND kind = 'personal'";
+    const row = this.#sql.first(`SELECT name FROM user_tokens WHERE ${own}`, [id, userId]);
+    if (row) this.end(id);
+    return row && text(row, 'name');
+  }
+
+  end(id: string): void {
+    this.#sql.run('DELETE FROM user_tokens WHERE id = ?', [id]);
+  }
+
+  /** Forgets all tokens of a user but the one that is in use, if any. */
+  endAllOf(userId: string, exceptId = ''): void {
+    this.#sql.run('DELETE FROM user_tokens WHERE user_id = ? AND id <> ?', [userId, exceptId]);
+  }
+}
+
+const livePersonal = "user_id = ? AND kind = 'personal' AND (expires_ms IS NULL OR expires_ms > ?)";
+
+function token(row: SqlRow): StoredUserToken {
+  const lastUsedMs = numberOrNothing(row, 'last_used_ms');
+  return {
+    id: text(row, 'id'),
+    userId: text(row, 'user_id'),
+    kind: text(row, 'kind') as UserTokenKind,
+    ...(lastUsedMs !== undefined && { lastUsedMs }),
+  };
+}
+
+function personalToken(row: SqlRow): StoredPersonalToken {
+  const expiresMs = numberOrNothing(row, 'expires_ms');
+  const { id, lastUsedMs } = token(row);
+  return {
+    id,
+    name: text(row, 'name'),
+    createdMs: number(row, 'created_ms'),
+    ...(expiresMs !== undefined && { expiresMs }),
+    ...(lastUsedMs !== undefined && { lastUsedMs }),
+  };
+}

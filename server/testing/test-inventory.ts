@@ -1,0 +1,44 @@
+/** Inventory in a test: what devices tell of themselves, and what users read of it. */
+import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
+import type { AcceptedDevice } from './test-device.ts';
+import { acceptedDevice } from './test-device.ts';
+import type { Reply, TestServer } from './test-server.ts';
+
+/** Brings a device in that tells these attributes of itself. */
+export async function tellingDevice(
+  server: TestServer,
+  name: string,
+  attributes: Readonly<Record<string, unknown>> = {},
+): Promise<AcceptedDevice> {
+  const device = await acceptedDevice(server, name);
+  const json = Object.entries(attributes).map(([key, value]) => ({ name: key, value }));
+  const told = await server.call('put-attributes', { token: device.token, json });
+  if (told.status !== 200) throw new Error(`not told: ${told.status} ${told.text}`);
+  return device;
+}
+
+/** Puts a device into a group, as a user. */
+export function setGroup(server: TestServer, id: string, group: string): Promise<Reply> {
+  const call = { token: server.adminToken, parameters: { id }, json: { group } };
+  return server.call('set-device-group', call);
+}
+
+/** The names (`{"mac": name}`) of the devices in an answer, in its order. */
+export function namesIn(reply: Reply): unknown[] {
+  if (reply.status !== 200) throw new Error(`no devices: ${reply.status} ${reply.text}`);
+  return reply.json<InventoryDevice[]>().map((device) => valueIn(device, 'identity', 'mac'));
+}
+
+/** The value of an attribute, as a user sees it. */
+export async function attributeOf(
+  server: TestServer,
+  id: string,
+  [scope, name]: readonly [scope: string, name: string],
+): Promise<unknown> {
+  const call = { token: server.adminToken, parameters: { id } };
+  return valueIn((await server.call('get-inventory', call)).json<InventoryDevice>(), scope, name);
+}
+
+function valueIn({ attributes }: InventoryDevice, scope: string, name: string): unknown {
+  return attributes.find((one) => one.scope === scope && one.name === name)?.value;
+}

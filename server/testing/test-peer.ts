@@ -1,0 +1,93 @@
+/** Either end of a connection that speaks the envelope: a scripted device, or a user's terminal. */
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import {
+  type ConnectMessage,
+  decodeConnectMessage,
+  encodeConnectMessage,
+} from '../../fixtures/formats/connect-message.ts';
+import type { AcceptedDevice } from './test-device.ts';
+import type { TestServer } from './test-server.ts';
+import { openSocket } from './test-sockets.ts';
+
+/** A socket whose messages are taken one by one, in order. */
+export class Peer {
+  readonly socket: WebSocket;
+  readonly #inbox: ConnectMessage[] = [];
+  #wake: () => void = () => undefined;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data) => {
+      this.#inbox.push(decodeConnectMessage(data as Buffer));
+      this.#wake();
+    });
+  }
+
+  /** What has arrived and was not taken. */
+  get waiting(): readonly ConnectMessage[] {
+    return this.#inbox;
+  }
+
+  /** The next message, as soon as it is there. */
+  async next(): Promise<ConnectMessage> {
+    for (;;) {
+      const message = this.#inbox.shift();
+      if (message) return message;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** The next message, which must be of this type. @throws Error when it is another one */
+  async nextOf(typ: string): Promise<ConnectMessage> {
+    const message = await this.next();
+    if (message.typ !== typ) throw new Error(`"${message.typ}" came where "${typ}" was due`);
+    return message;
+  }
+
+  say(message: ConnectMessage): void {
+    this.socket.send(encodeConnectMessage(message));
+  }
+
+  /** Says something in the session of another message. */
+  reply({ sid = '' }: ConnectMessage, message: ConnectMessage): void {
+    this.say({ ...message, sid });
+  }
+
+  /** Resolves once the server has taken all that was said before. */
+  async settled(): Promise<void> {
+    const pong = once(this.socket, 'pong');
+    this.socket.ping();
+    await pong;
+  }
+}
+
+/** The device's end, connected. */
+export async function connectPeer(
+  server: TestServer,
+  device: Pick<AcceptedDevice, 'token'>,
+): Promise<Peer> {
+  return new Peer(await openSocket(server, device));
+}
+
+/** Where users reach the device. */
+export function userSocketPath(device: Pick<AcceptedDevice, 'id'>): string {
+  return pathOf(managementOperations['connect-device'], { id: device.id });
+}
+
+/** A user's end of a connection to the device, once it is open; the administrator's by default. */
+export async function connectUser(
+  server: TestServer,
+  device: Pick<AcceptedDevice, 'id'>,
+  token: string = server.adminToken,
+): Promise<Peer> {
+  const url = server.baseUrl.replace('http', 'ws') + userSocketPath(device);
+  const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${token}` } });
+  const peer = new Peer(socket);
+  await once(socket, 'open');
+  return peer;
+}

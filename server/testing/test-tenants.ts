@@ -1,0 +1,122 @@
+/** Tenants, their users and the roles of these in a test. */
+import type { ScopedSet } from '../../fixtures/contract/management/roles.ts';
+import type { Reply, TestServer } from './test-server.ts';
+
+/** A tenant beside the first one, with its admin signed in. */
+export interface TestTenant {
+  readonly id: string;
+  readonly name: string;
+  /** What its devices say in `tenant_token`. */
+  readonly tenantToken: string;
+  readonly adminEmail: string;
+  readonly adminPassword: string;
+  /** The admin's token for the management API. */
+  readonly token: string;
+}
+
+/** Makes another tenant through the control listener, and signs its admin in. */
+export async function secondTenant(server: TestServer, name = 'Second'): Promise<TestTenant> {
+  const adminEmail = `admin@${name.toLowerCase()}.example`;
+  const reply = await control(server, 'POST', '/tenants', { name, adminEmail });
+  if (reply.status !== 201) throw new Error(`no second tenant: ${reply.status} ${reply.text}`);
+  const made = JSON.parse(reply.text) as Omit<TestTenant, 'token'>;
+  return { ...made, token: (await signIn(server, adminEmail, made.adminPassword)).text };
+}
+
+/** Signs in with e-mail and password. */
+export function signIn(server: TestServer, email: string, password: string): Promise<Reply> {
+  const credentials = Buffer.from(`${email}:${password}`).toString('base64');
+  return server.call('login', { headers: { Authorization: `Basic ${credentials}` } });
+}
+
+/** Calls a path of the control listener with its token. */
+export async function control(
+  server: TestServer,
+  method: string,
+  path: string,
+  json?: unknown,
+): Promise<{ status: number; text: string }> {
+  const headers = new Headers({ Authorization: `Bearer ${server.controlToken}` });
+  if (json !== undefined) headers.set('Content-Type', 'application/json');
+  const body = json === undefined ? null : JSON.stringify(json);
+  const reply = await fetch(server.controlUrl + path, { method, headers, body });
+  return { status: reply.status, text: await reply.text() };
+}
+
+/** Suspends a tenant, or lets it in again. */
+export async function setTenantStatus(
+  server: TestServer,
+  id: string,
+  status: 'active' | 'suspended',
+): Promise<void> {
+  const reply = await control(server, 'PUT', `/tenants/${id}/status`, { status });
+  if (reply.status !== 200) throw new Error(`tenant status: ${reply.status} ${reply.text}`);
+}
+
+/** A message as the control listener shows it. */
+export interface ShownMessage {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly kind: string;
+  readonly to: string;
+  readonly link: string;
+  readonly secret: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+/** The mail that the server would have sent, oldest first. */
+export async function outbox(server: TestServer): Promise<ShownMessage[]> {
+  const { text } = await control(server, 'GET', '/outbox');
+  return (JSON.parse(text) as { messages: ShownMessage[] }).messages;
+}
+
+/** The newest message to an address. */
+export async function mailTo(server: TestServer, to: string): Promise<ShownMessage> {
+  const message = (await outbox(server)).findLast((one) => one.to === to);
+  if (!message) throw new Error(`no message to ${to}`);
+  return message;
+}
+
+export const testPassword = 'correct horse battery';
+
+/** A user with a password, signed in. */
+export interface TestUser {
+  readonly id: string;
+  readonly email: string;
+  readonly token: string;
+}
+
+/** Invites a user, sets his password by the link in the outbox, and signs him in. */
+export async function signedInUser(
+  server: TestServer,
+  email: string,
+  { roles = [], token = server.adminToken }: { roles?: readonly string[]; token?: string } = {},
+): Promise<TestUser> {
+  const made = await server.call('create-user', { token, json: { email, roles } });
+  if (made.status !== 201) throw new Error(`no user ${email}: ${made.status} ${made.text}`);
+  const { secret } = await mailTo(server, email);
+  await server.call('complete-password-reset', {
+    json: { secret_hash: secret, password: testPassword },
+  });
+  const id = made.headers.get('location')?.split('/').at(-1) ?? '';
+  return { id, email, token: (await signIn(server, email, testPassword)).text };
+}
+
+/** A user whose only role has these permission sets. */
+export async function userWithSets(
+  server: TestServer,
+  email: string,
+  sets: readonly ScopedSet[],
+): Promise<TestUser> {
+  const name = `role-of-${email.replace('@', '-at-')}`;
+  const json = { name, permission_sets_with_scope: sets };
+  const made = await server.call('create-role', { token: server.adminToken, json });
+  if (made.status !== 201) throw new Error(`no role ${name}: ${made.status} ${made.text}`);
+  return signedInUser(server, email, { roles: [name] });
+}
+
+/** The scope of a permission set that is limited to groups. */
+export function inGroups(...value: readonly string[]): ScopedSet['scope'] {
+  return { type: 'DeviceGroups', value: [...value] };
+}

@@ -1,0 +1,203 @@
+/**
+ * An operator's websocket to one device, by way of the server. Not what the messages mean.
+ * Spec: Device connect
+ */
+import type { IncomingMessage } from 'node:http';
+import { type RawData, WebSocket } from 'ws';
+import type { Clock } from '../../fixtures/clock.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import {
+  type ConnectMessage,
+  ConnectMessageError,
+  decodeConnectMessage,
+  encodeConnectMessage,
+} from '../../fixtures/formats/connect-message.ts';
+import { statusError } from './answers.ts';
+import { type Circumstances, TimeoutError, TransportError } from './errors.ts';
+
+/** Where and how to connect. */
+export interface OperatorSocketOptions {
+  readonly baseUrl: string;
+  /** The user's token. */
+  readonly token: string;
+  readonly deviceId: string;
+  readonly clock: Clock;
+  readonly requestTimeLimitMs: number;
+  readonly caPem?: string | undefined;
+}
+
+/** Who is told what happens on the socket. */
+export interface OperatorSocketEvents {
+  message(message: ConnectMessage): void;
+  /** Called once, after the socket was open. @param cause in a few words */
+  closed(cause: string): void;
+}
+
+const SUBPROTOCOL = 'protomsg/msgpack';
+/** The server sends no pings of its own on this websocket: whoever wants to know asks. */
+const PING_EVERY_MS = limits.websocketPingSeconds * 1000;
+const SILENCE_MAX_MS = limits.websocketSilenceMaxSeconds * 1000;
+const REFUSAL_MAX_BYTES = 65_536;
+const NORMAL_CLOSURE = 1000;
+const INTERNAL_ERROR = 1011;
+const operation = managementOperations['connect-device'];
+
+/** An open socket. */
+export class OperatorSocket {
+  readonly #socket: WebSocket;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+  }
+
+  /**
+   * Opens a socket.
+   * @throws StatusError when the server refuses, TransportError and TimeoutError when there is no
+   * answer
+   */
+  static async open(
+    options: OperatorSocketOptions,
+    events: OperatorSocketEvents,
+  ): Promise<OperatorSocket> {
+    const socket = new WebSocket(urlOf(options), {
+      headers: {
+        authorization: `Bearer ${options.token}`,
+        'sec-websocket-protocol': SUBPROTOCOL,
+      },
+      perMessageDeflate: false,
+      maxPayload: limits.websocketMessageMaxBytes,
+      skipUTF8Validation: true,
+      ...(options.caPem === undefined ? {} : { ca: options.caPem }),
+    });
+    // By RFC 6455 the name of a subprotocol has no slash, and the library holds to that.
+    socket.on('upgrade', ({ headers }) => {
+      if (headers['sec-websocket-protocol'] === SUBPROTOCOL) {
+        delete headers['sec-websocket-protocol'];
+      }
+    });
+    listen(socket, events);
+    await opened(socket, options);
+    keepAlive(socket, options.clock);
+    return new OperatorSocket(socket);
+  }
+
+  /** Sends a message; resolves once it has left, or never will. */
+  send(message: ConnectMessage): Promise<void> {
+    if (this.#socket.readyState !== WebSocket.OPEN) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#socket.send(encodeConnectMessage(message), () => resolve());
+    });
+  }
+
+  /** Takes no more messages until `resume`. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  close(): void {
+    this.#socket.close(NORMAL_CLOSURE);
+  }
+}
+
+function urlOf({ baseUrl, deviceId }: OperatorSocketOptions): string {
+  const path = pathOf(operation, { id: deviceId });
+  return baseUrl.replace(/^http/i, 'ws').replace(/\/$/, '') + path;
+}
+
+function listen(socket: WebSocket, events: OperatorSocketEvents): void {
+  let wasOpen = false;
+  let fault: string | undefined;
+  socket.on('open', () => {
+    wasOpen = true;
+  });
+  socket.on('message', (data: RawData) => {
+    try {
+      // The library hands out one Buffer unless told otherwise.
+      events.message(decodeConnectMessage(data as Buffer));
+    } catch (error) {
+      if (!(error instanceof ConnectMessageError)) throw error;
+      fault = `the server sent what is no message: ${error.message}`;
+      socket.close(INTERNAL_ERROR, 'malformed message');
+    }
+  });
+  socket.on('error', (error) => {
+    fault ??= error.message;
+  });
+  socket.on('close', (code, reason) => {
+    if (!wasOpen) return;
+    const said = reason.length > 0 ? `: ${reason}` : '';
+    events.closed(fault ?? `the server closed the connection with ${code}${said}`);
+  });
+}
+
+/** Resolves once the socket is open. */
+function opened(socket: WebSocket, options: OperatorSocketOptions): Promise<void> {
+  const { clock, requestTimeLimitMs } = options;
+  const startedMs = clock.monotonicMs();
+  const circumstances = (cause?: unknown): Circumstances => {
+    const elapsedMs = clock.monotonicMs() - startedMs;
+    return { operation: operation.id, caller: 'operator', elapsedMs, cause };
+  };
+  return new Promise((resolve, reject) => {
+    const timer = clock.after(requestTimeLimitMs, () => {
+      reject(new TimeoutError(requestTimeLimitMs, circumstances()));
+      socket.terminate();
+    });
+    socket.once('open', () => {
+      timer.cancel();
+      resolve();
+    });
+    socket.once('error', (error: Error & { readonly code?: string }) => {
+      timer.cancel();
+      reject(new TransportError(error.code ?? error.message, circumstances(error)));
+    });
+    socket.once('unexpected-response', (_request, response: IncomingMessage) => {
+      void refusalOf(response).then((body) => {
+        timer.cancel();
+        const { statusCode: status = 0, headers } = response;
+        const { elapsedMs } = circumstances();
+        const context = { operation, caller: 'operator', clock };
+        reject(statusError({ status, headers, body, elapsedMs }, context));
+        socket.terminate();
+      });
+    });
+  });
+}
+
+/** What the server says in its refusal; the status alone tells enough when the rest is cut off. */
+function refusalOf(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > REFUSAL_MAX_BYTES) response.destroy();
+  });
+  return new Promise((resolve) => {
+    for (const end of ['end', 'error', 'close']) {
+      response.once(end, () => resolve(Buffer.concat(chunks)));
+    }
+  });
+}
+
+/** Asks now and then whether the server is there, and gives it up when it is not. */
+function keepAlive(socket: WebSocket, clock: Clock): void {
+  let heardMs = clock.monotonicMs();
+  const heard = (): void => {
+    heardMs = clock.monotonicMs();
+  };
+  for (const event of ['message', 'ping', 'pong']) socket.on(event, heard);
+  const rounds = clock.every(PING_EVERY_MS, () => {
+    // Whoever does not take messages cannot hear either.
+    if (socket.isPaused) heard();
+    if (clock.monotonicMs() - heardMs > SILENCE_MAX_MS) socket.terminate();
+    else socket.ping();
+  });
+  socket.once('close', () => rounds.cancel());
+}

@@ -1,0 +1,334 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { encodeBody } from '../../fixtures/formats/connect-bodies.ts';
+import {
+  type ConnectMessage,
+  decodeConnectMessage,
+  encodeConnectMessage,
+} from '../../fixtures/formats/connect-message.ts';
+import { noonMs, token } from '../testing/bench.ts';
+import { closedPortUrl, PretendServer } from '../testing/pretend-server.ts';
+import { type Answering, Sheet, SID, startRelay, willingDevice } from '../testing/relay-server.ts';
+import { RemoteShell, ShellRefused } from './remote-shell.ts';
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function relay(...device: Parameters<typeof startRelay>) {
+  const server = await startRelay(...device);
+  closers.push(() => server.close());
+  return server;
+}
+
+function start(baseUrl: string) {
+  const clock = new ManualClock(noonMs);
+  const screen = new Sheet();
+  const options = { baseUrl, token, deviceId: 'device/1', clock, requestTimeLimitMs: 5000 };
+  const started = RemoteShell.start(options, screen);
+  return { clock, screen, started };
+}
+
+async function shellOn(answering: Answering = willingDevice()) {
+  const server = await relay(answering);
+  const { clock, screen, started } = start(server.baseUrl);
+  const remote = await started;
+  return { ...server, clock, screen, remote, websocket: await server.opened };
+}
+
+async function faultOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => Promise.reject(new Error('it should have failed')),
+    (error: unknown) => error,
+  );
+}
+
+describe("an operator's shell", () => {
+  it('is asked for with the token, the subprotocol and the size of the screen', async () => {
+    const { requests, heard, remote } = await shellOn();
+    const [request] = requests;
+    expect(request?.url).toMatch(/\/devices\/device%2F1\/connect$/);
+    expect(request?.headers.authorization).toBe(`Bearer ${token}`);
+    expect(heard[0]).toEqual({
+      proto: 1,
+      typ: 'new',
+      props: { terminal_height: 24, terminal_width: 100 },
+    });
+    await remote.stop();
+  });
+
+  it('shows what the device shows, and passes keys on under its session', async () => {
+    const { screen, remote, heard } = await shellOn();
+    await screen.until(/# $/);
+    await remote.type(Buffer.from('echo größe\r'));
+    await screen.until(/\r\ngröße\r\n.*# $/s);
+    expect(heard.at(-1)).toMatchObject({ typ: 'shell', sid: SID });
+    await remote.stop();
+  });
+
+  it('is as large as its screen', async () => {
+    const { screen, remote } = await shellOn();
+    remote.resize({ height: 10, width: 33 });
+    await remote.type(Buffer.from('echo $COLUMNS\r'));
+    await screen.until(/\r\n33\r\n/);
+    await remote.stop();
+  });
+
+  it('sends many keys in messages that a device can read', async () => {
+    const { screen, remote, heard } = await shellOn();
+    await remote.type(Buffer.from(`${'x'.repeat(9000)}\x15pwd\r`));
+    await screen.until(/\r\n\/root\r\n/);
+    const sizes = heard.slice(1).map(({ body }) => body?.length);
+    expect(sizes).toEqual([4096, 4096, 9005 - 8192]);
+    await remote.stop();
+  });
+
+  it('ends in order when the device ends it', async () => {
+    const { remote, websocket } = await shellOn();
+    const closed = new Promise((resolve) => websocket.once('close', resolve));
+    await remote.type(Buffer.from('exit\r'));
+    expect(await remote.ended).toEqual({});
+    expect(await closed).toBe(1000);
+  });
+
+  it('ends in order when no more keys come', async () => {
+    const { remote, screen } = await shellOn();
+    await screen.until(/# $/);
+    await remote.type(Buffer.from('pwd\n'));
+    await remote.endInput();
+    expect(await remote.ended).toEqual({});
+    expect(screen.shown).toMatch(/\r\n\/root\r\n.*exit\r\n$/s);
+  });
+
+  it('is told to end when the operator leaves', async () => {
+    const { remote, heard, websocket } = await shellOn();
+    const closed = new Promise((resolve) => websocket.once('close', resolve));
+    await remote.stop();
+    expect(await remote.ended).toEqual({});
+    await closed;
+    expect(heard.at(-1)).toMatchObject({ typ: 'stop', sid: SID });
+  });
+
+  it('that does not end of itself is ended once it is quiet', async () => {
+    const deaf: Answering = ({ typ }) => (typ === 'new' ? [{ proto: 1, typ, sid: SID }] : []);
+    const { remote, clock } = await shellOn(deaf);
+    await remote.endInput();
+    let isOver = false;
+    const ended = remote.ended.then(() => {
+      isOver = true;
+    });
+    clock.advance(29_000);
+    await Promise.resolve();
+    expect(isOver).toBe(false);
+    clock.advance(1000);
+    await ended;
+  });
+
+  it('answers the pings of the device, in the protocol in which they come', async () => {
+    const { websocket, remote } = await shellOn();
+    const answers: ConnectMessage[] = [];
+    const both = new Promise<void>((resolve) => {
+      websocket.on('message', (data) => {
+        if (answers.push(decodeConnectMessage(data as Buffer)) === 2) resolve();
+      });
+    });
+    websocket.send(encodeConnectMessage({ proto: 1, typ: 'ping', sid: SID }));
+    websocket.send(encodeConnectMessage({ proto: 0xffff, typ: 'ping', sid: SID }));
+    await both;
+    expect(answers).toEqual([
+      { proto: 1, typ: 'pong', sid: SID },
+      { proto: 0xffff, typ: 'pong', sid: SID },
+    ]);
+    await remote.stop();
+  });
+
+  it('takes no notice of other protocols and of what it does not know', async () => {
+    const { websocket, remote, screen } = await shellOn();
+    const strangers = [
+      { proto: 2, typ: 'file_chunk', body: Buffer.from('x') },
+      { proto: 1, typ: 'other' },
+      { proto: 0xffff, typ: 'other' },
+      { proto: 1, typ: 'shell', body: Buffer.from('still here') },
+    ];
+    for (const each of strangers) websocket.send(encodeConnectMessage(each));
+    await screen.until(/still here$/);
+    expect(screen.notes).toEqual([]);
+    await remote.stop();
+  });
+
+  it('waits for a screen that has no room', async () => {
+    const { websocket, remote, screen } = await shellOn();
+    await screen.until(/# $/);
+    screen.room = false;
+    const show = (text: string) =>
+      websocket.send(encodeConnectMessage({ proto: 1, typ: 'shell', body: Buffer.from(text) }));
+    show('first');
+    await screen.until(/first$/);
+    show('second');
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(screen.shown).toMatch(/first$/);
+    screen.room = true;
+    remote.drained();
+    await screen.until(/second$/);
+    await remote.stop();
+  });
+
+  it('pings a server that sends nothing, and gives it up when it stays silent', async () => {
+    const { websocket, clock, remote } = await shellOn();
+    const pinged = new Promise((resolve) => websocket.once('ping', resolve));
+    clock.advance(30_000);
+    await pinged;
+    websocket.pause();
+    clock.advance(90_000);
+    expect(await remote.ended).toEqual({ fault: 'the server closed the connection with 1006' });
+  });
+});
+
+describe('a shell that fails', () => {
+  it.each<[string, Answering, RegExp]>([
+    [
+      'the device refuses',
+      () => [{ proto: 1, typ: 'new', props: { status: 2 }, body: Buffer.from('too many shells') }],
+      /^too many shells$/,
+    ],
+    [
+      'the device refuses without a word',
+      () => [{ proto: 1, typ: 'new', props: { status: 2 } }],
+      /^new failed$/,
+    ],
+    [
+      'the device has no shells',
+      () => [
+        { proto: 0xffff, typ: 'error', body: encodeBody({ err: 'no handler', close: false }) },
+      ],
+      /^no handler$/,
+    ],
+    [
+      'the device says what cannot be read',
+      () => [{ proto: 0xffff, typ: 'error', body: Buffer.from([0xc1]) }],
+      /^an error that cannot be read/,
+    ],
+    ['the device stops at once', () => [{ proto: 1, typ: 'stop' }], /ended before it had started/],
+    [
+      'the device closes the session',
+      () => [{ proto: 0xffff, typ: 'close' }],
+      /closed the session/,
+    ],
+  ])('is refused: %s', async (_what, answering, fault) => {
+    const { baseUrl } = await relay(answering);
+    const error = await faultOf(start(baseUrl).started);
+    expect(error).toBeInstanceOf(ShellRefused);
+    expect(String(error)).toMatch(new RegExp(fault.source.replace('^', ': ')));
+  });
+
+  it('is refused when the device says nothing', async () => {
+    let asked: () => void = () => undefined;
+    const wasAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const { baseUrl } = await relay(() => {
+      asked();
+      return [];
+    });
+    const { clock, started } = start(baseUrl);
+    const fault = faultOf(started);
+    await wasAsked;
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(60_000);
+    expect(String(await fault)).toContain('the device said nothing for 60 seconds');
+  });
+
+  it('is refused when the server hangs up first', async () => {
+    const { baseUrl, opened } = await relay(() => []);
+    const { started } = start(baseUrl);
+    (await opened).close(1001, 'device disconnected');
+    expect(String(await faultOf(started))).toContain('1001: device disconnected');
+  });
+
+  it.each<[string, ConnectMessage, string]>([
+    [
+      'by the device',
+      { proto: 1, typ: 'stop', props: { status: 2 }, body: Buffer.from('session expired') },
+      'session expired',
+    ],
+    [
+      'because there is none any more',
+      { proto: 1, typ: 'shell', props: { status: 2 }, body: Buffer.from('session not found') },
+      'session not found',
+    ],
+    [
+      'with its session',
+      { proto: 0xffff, typ: 'error', body: encodeBody({ err: 'session timeout', close: true }) },
+      'session timeout',
+    ],
+    ['by a close', { proto: 0xffff, typ: 'close' }, 'the device has closed the session'],
+  ])('is ended with a reason: %s', async (_what, message, fault) => {
+    const { websocket, remote } = await shellOn();
+    websocket.send(encodeConnectMessage(message));
+    expect(await remote.ended).toEqual({ fault });
+  });
+
+  it('goes on after an error that ends nothing, and shows it', async () => {
+    const { websocket, remote, screen } = await shellOn();
+    const body = encodeBody({ err: 'the message was too long', close: false });
+    websocket.send(encodeConnectMessage({ proto: 0xffff, typ: 'error', body }));
+    await screen.until(/the message was too long/);
+    expect(screen.notes).toEqual(['the message was too long']);
+    await remote.type(Buffer.from('pwd\r'));
+    await screen.until(/\r\n\/root\r\n/);
+    await remote.stop();
+  });
+
+  it('ends with the connection, and says how', async () => {
+    const { websocket, remote } = await shellOn();
+    websocket.close(1001, 'device disconnected');
+    const fault = 'the server closed the connection with 1001: device disconnected';
+    expect(await remote.ended).toEqual({ fault });
+    await remote.type(Buffer.from('into the void'));
+  });
+
+  it('ends when the server sends what is no message', async () => {
+    const { websocket, remote } = await shellOn();
+    const closed = new Promise((resolve) => websocket.once('close', resolve));
+    websocket.send(Buffer.from([0xc1]));
+    expect((await remote.ended).fault).toContain('the server sent what is no message');
+    expect(await closed).toBe(1011);
+  });
+});
+
+describe('a socket that does not open', () => {
+  it.each([
+    [
+      'HTTP/1.1 404 Not Found\r\nContent-Length: 31\r\n\r\n{"error":"device disconnected"}',
+      { status: 404, serverSays: 'device disconnected', operation: 'connect-device' },
+    ],
+    ['HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n', { status: 401, serverSays: undefined }],
+    ['HTTP/1.1 502 No\r\nContent-Length: 900\r\n\r\n<html>', { status: 502 }],
+    ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi', { status: 200 }],
+  ])('because of %j', async (refusal, wanted) => {
+    const { baseUrl } = await relay(() => [], refusal);
+    expect(await faultOf(start(baseUrl).started)).toMatchObject(wanted);
+  });
+
+  it('because nothing listens', async () => {
+    const fault = await faultOf(start(await closedPortUrl()).started);
+    expect(fault).toMatchObject({ label: 'transport/ECONNREFUSED' });
+  });
+
+  it('because no answer comes in time', async () => {
+    const server = await PretendServer.start({});
+    closers.push(() => server.close());
+    const asked = new Promise<void>((resolve) => {
+      server.http.once('upgrade', (_request, socket) => {
+        closers.push(() => void socket.destroy());
+        resolve();
+      });
+    });
+    const { clock, started } = start(server.baseUrl);
+    const fault = faultOf(started);
+    await asked;
+    clock.advance(5000);
+    expect(await fault).toMatchObject({ code: 'timeout' });
+  });
+});

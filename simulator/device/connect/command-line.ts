@@ -1,0 +1,138 @@
+/**
+ * One line of the device's shell: words with quotes and variables, and where the output goes. Not a
+ * shell language: whatever would need one is refused by name.
+ */
+
+/** A line that is no command; the message is what the shell says. */
+export class SyntaxFault extends Error {
+  override readonly name = 'SyntaxFault';
+}
+
+/** Where output goes that does not go to the terminal. */
+export interface Redirection {
+  readonly path: string;
+  readonly appends: boolean;
+}
+
+/** A line, taken apart. */
+export interface CommandLine {
+  /** The command's name and its arguments; empty for an empty line. */
+  readonly words: readonly string[];
+  readonly redirection?: Redirection;
+}
+
+/** What would need more than one command at a time. */
+const unsupported = '|&;<()`';
+const BLANK = /\s/;
+const NAME = /^(?:\?|[A-Za-z_]\w*)/;
+const BRACED_NAME = /^\{(\?|[A-Za-z_]\w*)\}/;
+/** Characters that a backslash keeps plain within double quotes. */
+const escapable = '"\\$`';
+
+/**
+ * Takes a line apart.
+ * @param lookUp the value of a variable, empty when there is none
+ * @throws SyntaxFault
+ */
+export function parseCommandLine(line: string, lookUp: (name: string) => string): CommandLine {
+  return new Parser(line, lookUp).parse();
+}
+
+class Parser {
+  readonly #line: string;
+  readonly #lookUp: (name: string) => string;
+  #at = 0;
+
+  constructor(line: string, lookUp: (name: string) => string) {
+    this.#line = line;
+    this.#lookUp = lookUp;
+  }
+
+  parse(): CommandLine {
+    const words: string[] = [];
+    let redirection: Redirection | undefined;
+    for (;;) {
+      this.#skipBlanks();
+      const next = this.#peek();
+      if (next === '' || next === '#') break;
+      if (next === '>') redirection = this.#redirection();
+      else words.push(this.#word());
+    }
+    return { words, ...(redirection === undefined ? {} : { redirection }) };
+  }
+
+  #redirection(): Redirection {
+    this.#take();
+    const appends = this.#peek() === '>';
+    if (appends) this.#take();
+    this.#skipBlanks();
+    const next = this.#peek();
+    if (next === '' || next === '>') throw unexpected(next === '' ? 'newline' : next);
+    return { path: this.#word(), appends };
+  }
+
+  #word(): string {
+    let word = '';
+    for (let next = this.#peek(); next !== '' && next !== '>'; next = this.#peek()) {
+      if (BLANK.test(next)) break;
+      if (unsupported.includes(next)) throw unexpected(next);
+      word += this.#piece();
+    }
+    return word;
+  }
+
+  #piece(): string {
+    const character = this.#take();
+    if (character === "'") return this.#quoted();
+    if (character === '"') return this.#doubleQuoted();
+    if (character === '\\') return this.#take();
+    return character === '$' ? this.#variable() : character;
+  }
+
+  #quoted(): string {
+    const end = this.#line.indexOf("'", this.#at);
+    if (end < 0) throw new SyntaxFault('sh: syntax error: unterminated quoted string');
+    const text = this.#line.slice(this.#at, end);
+    this.#at = end + 1;
+    return text;
+  }
+
+  #doubleQuoted(): string {
+    let text = '';
+    for (let character = this.#take(); character !== '"'; character = this.#take()) {
+      if (character === '') throw new SyntaxFault('sh: syntax error: unterminated quoted string');
+      if (character === '$') text += this.#variable();
+      else if (character === '\\' && escapable.includes(this.#peek() || ' ')) text += this.#take();
+      else text += character;
+    }
+    return text;
+  }
+
+  #variable(): string {
+    const rest = this.#line.slice(this.#at);
+    const braced = BRACED_NAME.exec(rest);
+    const name = braced?.[1] ?? NAME.exec(rest)?.[0];
+    if (name === undefined) return '$';
+    this.#at += braced?.[0].length ?? name.length;
+    return this.#lookUp(name);
+  }
+
+  #skipBlanks(): void {
+    while (BLANK.test(this.#peek())) this.#at++;
+  }
+
+  /** The next character; empty at the end. */
+  #peek(): string {
+    return this.#line[this.#at] ?? '';
+  }
+
+  #take(): string {
+    const character = this.#peek();
+    this.#at++;
+    return character;
+  }
+}
+
+function unexpected(token: string): SyntaxFault {
+  return new SyntaxFault(`sh: syntax error: "${token}" unexpected`);
+}

@@ -1,0 +1,238 @@
+/**
+ * The commands of the device's shell: a table, each a function of its arguments, the device's facts
+ * and its files in memory. Nothing here reaches the machine that the simulator runs on.
+ */
+import type { Clock } from '../../../fixtures/clock.ts';
+import { absolutePath, type DeviceFiles, FileFault, fileLimits } from './files.ts';
+import type { DeviceFacts } from './surroundings.ts';
+
+/** What a shell's commands act on. */
+export interface ShellContext {
+  readonly clock: Clock;
+  readonly facts: DeviceFacts;
+  readonly files: DeviceFiles;
+  /** Variables; `?` is the status of the last command. */
+  readonly variables: Map<string, string>;
+  workingFolder: string;
+}
+
+/** What a command has come to. */
+export interface Outcome {
+  readonly output: Buffer;
+  /** Lines for the terminal, wherever the output goes. */
+  readonly faults: readonly string[];
+  /** 0 when all went well. */
+  readonly status: number;
+  /** The shell is to end. */
+  readonly exits: boolean;
+}
+
+type Flags = ReadonlySet<string>;
+
+interface Run {
+  readonly context: ShellContext;
+  readonly flags: Flags;
+  /** Arguments that are no flags. */
+  readonly operands: readonly string[];
+  out(content: string | Buffer): void;
+  fault(text: string): void;
+}
+
+interface CommandRow {
+  readonly usage: string;
+  /** Letters that may stand behind a dash. */
+  readonly flags?: string;
+  readonly run: (run: Run) => void;
+}
+
+const NOT_FOUND_STATUS = 127;
+
+const commands: Readonly<Record<string, CommandRow>> = {
+  cat: { usage: 'cat FILE...', run: cat },
+  cd: { usage: 'cd [FOLDER]', run: cd },
+  date: { usage: 'date', run: ({ context, out }) => out(`${dateText(context.clock.now())}\n`) },
+  echo: { usage: 'echo [-n] [TEXT...]', flags: 'n', run: echo },
+  env: { usage: 'env', run: env },
+  exit: { usage: 'exit', run: () => undefined },
+  help: { usage: 'help', run: ({ out }) => out(`${usages().join('\n')}\n`) },
+  hostname: { usage: 'hostname', run: ({ context, out }) => out(`${context.facts.hostname}\n`) },
+  ls: { usage: 'ls [-al] [PATH...]', flags: 'al1', run: ls },
+  mkdir: { usage: 'mkdir [-p] FOLDER...', flags: 'p', run: mkdir },
+  pwd: { usage: 'pwd', run: ({ context, out }) => out(`${context.workingFolder}\n`) },
+  rm: { usage: 'rm [-rf] PATH...', flags: 'rf', run: rm },
+  uname: { usage: 'uname [-a]', flags: 'asnrm', run: uname },
+  whoami: { usage: 'whoami', run: ({ out }) => out('root\n') },
+};
+
+/** Runs one command. @param words its name and its arguments; none is a command that does nothing */
+export function runCommand(words: readonly string[], context: ShellContext): Outcome {
+  const [name, ...rest] = words;
+  if (name === undefined) return { output: Buffer.alloc(0), faults: [], status: 0, exits: false };
+  const row = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (row === undefined) return failed(`sh: ${name}: not found`, NOT_FOUND_STATUS);
+  const output: Buffer[] = [];
+  let outputBytes = 0;
+  const faults: string[] = [];
+  const { flags, operands, stranger } = sorted(rest, row.flags ?? '');
+  if (stranger !== undefined) return failed(`${name}: invalid option -- '${stranger}'`, 1);
+  row.run({
+    context,
+    flags,
+    operands,
+    out: (content) => {
+      outputBytes += content.length;
+      if (outputBytes > fileLimits.fileMaxBytes) throw new FileFault('File too large');
+      output.push(typeof content === 'string' ? Buffer.from(content) : content);
+    },
+    fault: (text) => faults.push(`${name}: ${text}`),
+  });
+  const status = faults.length > 0 ? 1 : 0;
+  return { output: Buffer.concat(output), faults, status, exits: name === 'exit' };
+}
+
+function failed(fault: string, status: number): Outcome {
+  return { output: Buffer.alloc(0), faults: [fault], status, exits: false };
+}
+
+/** Flags come first; of a command without flags every argument is an operand. */
+function sorted(
+  rest: readonly string[],
+  known: string,
+): {
+  readonly flags: Flags;
+  readonly operands: readonly string[];
+  readonly stranger?: string;
+} {
+  const isFlag = (argument: string): boolean => known !== '' && /^-\w/.test(argument);
+  const end = rest.findIndex((argument) => !isFlag(argument));
+  const given = rest.slice(0, end < 0 ? rest.length : end);
+  const operands = rest.slice(given.length);
+  const letters = given.flatMap((argument) => [...argument.slice(1)]);
+  const stranger = letters.find((letter) => !known.includes(letter));
+  return { flags: new Set(letters), operands, ...(stranger === undefined ? {} : { stranger }) };
+}
+
+function usages(): string[] {
+  return Object.values(commands).map(({ usage }) => usage);
+}
+
+/** Does something with each path, and goes on after one that fails. */
+function eachPath(run: Run, act: (path: string, shown: string) => void): void {
+  for (const shown of run.operands) {
+    try {
+      act(absolutePath(shown, run.context.workingFolder), shown);
+    } catch (error) {
+      if (!(error instanceof FileFault)) throw error;
+      run.fault(`${shown}: ${error.message}`);
+    }
+  }
+}
+
+function cat(run: Run): void {
+  if (run.operands.length === 0) run.fault('a file is needed: there is no input to read');
+  eachPath(run, (path) => run.out(run.context.files.read(path)));
+}
+
+function cd(run: Run): void {
+  const { context, operands } = run;
+  const [to = context.variables.get('HOME') ?? '/', ...more] = operands;
+  if (more.length > 0) run.fault('too many arguments');
+  else
+    eachPath({ ...run, operands: [to] }, (path) => {
+      if (!context.files.stat(path).isFolder) throw new FileFault('Not a directory');
+      context.variables.set('OLDPWD', context.workingFolder);
+      context.variables.set('PWD', path);
+      context.workingFolder = path;
+    });
+}
+
+function echo({ flags, operands, out }: Run): void {
+  out(operands.join(' ') + (flags.has('n') ? '' : '\n'));
+}
+
+function env({ context, out }: Run): void {
+  const pairs = [...context.variables].filter(([name]) => name !== '?').sort();
+  out(pairs.map(([name, value]) => `${name}=${value}\n`).join(''));
+}
+
+function ls(run: Run): void {
+  const { files } = run.context;
+  const wanted = run.operands.length === 0 ? ['.'] : run.operands;
+  eachPath({ ...run, operands: wanted }, (path, shown) => {
+    if (!files.stat(path).isFolder) return run.out(listing(run, [[shown, path]]));
+    if (wanted.length > 1) run.out(`${shown}:\n`);
+    const names = files.list(path).filter((name) => run.flags.has('a') || !name.startsWith('.'));
+    run.out(
+      listing(
+        run,
+        names.map((name) => [name, `${path}/${name}`]),
+      ),
+    );
+  });
+}
+
+function listing({ context, flags }: Run, rows: readonly (readonly [string, string])[]): string {
+  const lines = rows.map(([name, path]) => {
+    if (!flags.has('l')) return name;
+    const { isFolder, mode, uid, gid, sizeBytes, modifiedMs } = context.files.stat(path);
+    const rights = (isFolder ? 'd' : '-') + rightsText(mode);
+    const size = String(sizeBytes).padStart(8);
+    const when = new Date(modifiedMs).toISOString().slice(0, 16).replace('T', ' ');
+    return `${rights} ${owner(uid)} ${owner(gid)} ${size} ${when} ${name}`;
+  });
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function rightsText(mode: number): string {
+  return [...'rwxrwxrwx'].map((right, bit) => (mode & (0o400 >> bit) ? right : '-')).join('');
+}
+
+function owner(id: number): string {
+  return (id === 0 ? 'root' : String(id)).padEnd(8);
+}
+
+function mkdir(run: Run): void {
+  const { files } = run.context;
+  if (run.operands.length === 0) run.fault('missing operand');
+  eachPath(run, (path) => {
+    if (!run.flags.has('p')) return files.makeFolder(path);
+    const parts = path.split('/');
+    for (let depth = 2; depth <= parts.length; depth++) {
+      const folder = parts.slice(0, depth).join('/');
+      if (!files.exists(folder)) files.makeFolder(folder);
+      else if (!files.stat(folder).isFolder) throw new FileFault('Not a directory');
+    }
+  });
+}
+
+function rm(run: Run): void {
+  const { files } = run.context;
+  if (run.operands.length === 0 && !run.flags.has('f')) run.fault('missing operand');
+  eachPath(run, (path) => {
+    if (run.flags.has('f') && !files.exists(path)) return;
+    const { isFolder } = files.stat(path);
+    if (isFolder && !run.flags.has('r')) throw new FileFault('Is a directory');
+    if (isFolder && `${run.context.workingFolder}/`.startsWith(`${path}/`)) {
+      throw new FileFault('Device or resource busy');
+    }
+    files.remove(path);
+  });
+}
+
+function uname({ context, flags, out }: Run): void {
+  const parts: readonly (readonly [string, string])[] = [
+    ['s', 'Linux'],
+    ['n', context.facts.hostname],
+    ['r', '6.6.0-simulated'],
+    ['m', 'armv7l'],
+  ];
+  const wanted = flags.size === 0 ? new Set('s') : flags;
+  const shown = parts.filter(([letter]) => wanted.has('a') || wanted.has(letter));
+  out(`${shown.map(([, text]) => text).join(' ')}\n`);
+}
+
+/** As `date` writes it: `Sat Jan 31 12:00:00 UTC 2026`. */
+function dateText(momentMs: number): string {
+  const [weekday, day, month, year, time] = new Date(momentMs).toUTCString().split(/[, ]+/);
+  return `${weekday} ${month} ${day} ${time} UTC ${year}`;
+}

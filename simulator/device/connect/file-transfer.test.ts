@@ -1,0 +1,290 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeBody, encodeBody, fileInfoShape } from '../../../fixtures/formats/connect-bodies.ts';
+import type { ConnectMessage } from '../../../fixtures/formats/connect-message.ts';
+import { noonMs } from '../../testing/bench.ts';
+import { ConnectBench, faultOf, textOf, typesOf } from '../../testing/connect-bench.ts';
+
+const CHUNK = 4096;
+
+class Transfer extends ConnectBench {
+  send(typ: string, body?: Record<string, unknown>): readonly ConnectMessage[] {
+    return this.say('fileTransfer', typ, body === undefined ? {} : { body: encodeBody(body) });
+  }
+
+  ack(offset: unknown): readonly ConnectMessage[] {
+    return this.say('fileTransfer', 'ack', { props: { offset } });
+  }
+
+  chunk(offset: unknown, body?: Buffer): readonly ConnectMessage[] {
+    const props = { offset };
+    return this.say('fileTransfer', 'file_chunk', body === undefined ? { props } : { props, body });
+  }
+
+  /** Sends a whole file, in chunks, without looking at what comes back. */
+  upload(path: string, content: Buffer): readonly ConnectMessage[] {
+    const answers = [...this.send('put_file', { path })];
+    for (let offset = 0; offset < content.length; offset += CHUNK) {
+      answers.push(...this.chunk(offset, content.subarray(offset, offset + CHUNK)));
+    }
+    return [...answers, ...this.chunk(content.length)];
+  }
+}
+
+function offsetsOf(messages: readonly ConnectMessage[]): unknown[] {
+  return messages.map(({ props }) => props?.offset);
+}
+
+/** Bytes of which no two chunks are alike. */
+function bytes(count: number): Buffer {
+  const all = Buffer.alloc(count);
+  for (let at = 0; at < count; at++) all[at] = (at * 31 + (at >> 8)) & 0xff;
+  return all;
+}
+
+describe('what a device says of a file', () => {
+  it('is its size, its owner, its rights and its time', () => {
+    const [info] = new Transfer().send('stat', { path: '/etc/hostname' });
+    expect(info).toMatchObject({ proto: 2, typ: 'file_info', sid: 's-1' });
+    expect(decodeBody(fileInfoShape, info?.body)).toEqual({
+      path: '/etc/hostname',
+      size: 5,
+      uid: 0,
+      gid: 0,
+      mode: 0o644,
+      modtime: new Date(noonMs),
+    });
+  });
+
+  it('shows by the mode when it is a folder', () => {
+    const [info] = new Transfer().send('stat', { path: '/etc/' });
+    expect(decodeBody(fileInfoShape, info?.body)).toMatchObject({ mode: 0x8000_0000 + 0o755 });
+  });
+
+  it.each([
+    [{ path: '/none' }, "failed to get file info from path '/none': No such file or directory"],
+    [{ path: 'etc/hostname' }, "invalid request parameters: path 'etc/hostname' is not absolute"],
+    [{ path: '' }, 'invalid request parameters: path is missing'],
+    [{ path: 7 }, 'body.path is wrong'],
+    [{}, 'body.path is wrong'],
+    [undefined, 'the body is missing'],
+  ])('is an error for %j', (body, fault) => {
+    const answers = new Transfer().send('stat', body);
+    expect(faultOf(answers)).toContain(fault);
+    expect(answers[0]).toMatchObject({ proto: 2, typ: 'error', sid: 's-1' });
+  });
+});
+
+describe('a download', () => {
+  it('of a small file is its chunk and the end, at once', () => {
+    const chunks = new Transfer().send('get_file', { path: '/etc/hostname' });
+    expect(chunks).toMatchObject([
+      { proto: 2, typ: 'file_chunk', props: { offset: 0 }, body: Buffer.from('fb-1\n') },
+      { proto: 2, typ: 'file_chunk', props: { offset: 5 } },
+    ]);
+    expect(chunks[1]?.body).toBeUndefined();
+  });
+
+  it('of an empty file is the end alone', () => {
+    const transfer = new Transfer();
+    transfer.upload('/tmp/empty', Buffer.alloc(0));
+    const [end, ...more] = transfer.send('get_file', { path: '/tmp/empty' });
+    expect(more).toEqual([]);
+    expect(end).toEqual({ proto: 2, typ: 'file_chunk', sid: 's-1', props: { offset: 0 } });
+  });
+
+  it('is twenty chunks ahead of what is acknowledged, never more', () => {
+    const transfer = new Transfer();
+    transfer.upload('/tmp/a', bytes(45 * CHUNK + 1));
+    const first = transfer.send('get_file', { path: '/tmp/a' });
+    expect(offsetsOf(first)).toEqual(Array.from({ length: 20 }, (_, index) => index * CHUNK));
+    expect(transfer.ack(0)).toEqual([]);
+    expect(offsetsOf(transfer.ack(10 * CHUNK))).toEqual(
+      Array.from({ length: 10 }, (_, index) => (20 + index) * CHUNK),
+    );
+    expect(transfer.ack(5 * CHUNK)).toEqual([]);
+    expect(transfer.ack(30 * CHUNK)).toHaveLength(15 + 1 + 1);
+  });
+
+  it('gives every byte, whatever the size and however it is acknowledged', () => {
+    fc.assert(
+      fc.property(fc.nat(40 * CHUNK), fc.integer({ min: 1, max: 20 }), (size, every) => {
+        const transfer = new Transfer();
+        const content = bytes(size);
+        transfer.upload('/tmp/a', content);
+        const received: Buffer[] = [];
+        const open = [...transfer.send('get_file', { path: '/tmp/a' })];
+        let offset = 0;
+        for (let message = open.shift(); message; message = open.shift()) {
+          expect(message.props?.offset).toBe(offset);
+          offset += message.body?.length ?? 0;
+          const count = received.push(Buffer.from(message.body ?? ''));
+          if (count % every === 0) open.push(...transfer.ack(offset));
+        }
+        expect(Buffer.concat(received).equals(content)).toBe(true);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it.each([
+    [{ path: '/none' }, "failed to open file '/none' for reading: No such file or directory"],
+    [{ path: '/etc' }, "failed to open file '/etc' for reading: Is a directory"],
+    [{ path: '../etc/hostname' }, 'is not absolute'],
+    [{ path: null }, 'body.path is wrong'],
+  ])('is an error for %j', (body, fault) => {
+    expect(faultOf(new Transfer().send('get_file', body))).toContain(fault);
+  });
+
+  it.each([
+    ['beyond what was sent', 21 * CHUNK, 'ack of an offset that was not sent yet'],
+    ['that is missing', undefined, 'invalid ack message: offset property'],
+    ['in text', '4096', 'invalid ack message: offset property'],
+    ['below zero', -1, 'invalid ack message: offset property'],
+  ])('is not gone on with by an offset %s', (_what, offset, fault) => {
+    const transfer = new Transfer();
+    transfer.upload('/tmp/a', bytes(30 * CHUNK));
+    transfer.send('get_file', { path: '/tmp/a' });
+    expect(faultOf(transfer.ack(offset))).toContain(fault);
+  });
+
+  it('is broken off by an error of the other side', () => {
+    const transfer = new Transfer();
+    transfer.upload('/tmp/a', bytes(30 * CHUNK));
+    transfer.send('get_file', { path: '/tmp/a' });
+    expect(transfer.send('error', { err: 'disk full' })).toEqual([]);
+    expect(faultOf(transfer.ack(10 * CHUNK))).toBe('no file transfer in progress');
+  });
+
+  it('gives the file as it was at the beginning', () => {
+    const transfer = new Transfer();
+    transfer.upload('/tmp/a', bytes(25 * CHUNK));
+    transfer.send('get_file', { path: '/tmp/a' });
+    transfer.upload('/tmp/other', Buffer.alloc(0));
+    transfer.say('shell', 'new');
+    transfer.say('shell', 'shell', { body: Buffer.from('echo new > /tmp/a\r') });
+    const rest = transfer.ack(20 * CHUNK).slice(0, 5);
+    expect(Buffer.concat(rest.map(({ body }) => Buffer.from(body ?? '')))).toEqual(
+      bytes(25 * CHUNK).subarray(20 * CHUNK),
+    );
+  });
+});
+
+describe('an upload', () => {
+  it('is welcomed, acknowledged every ten chunks and at its end, and then there', () => {
+    const transfer = new Transfer();
+    const content = bytes(23 * CHUNK + 5);
+    const acks = transfer.upload('/tmp/a', content);
+    expect(typesOf(acks)).toEqual(['ack', 'ack', 'ack', 'ack']);
+    expect(offsetsOf(acks)).toEqual([0, 10 * CHUNK, 20 * CHUNK, content.length]);
+    const [info] = transfer.send('stat', { path: '/tmp/a' });
+    expect(decodeBody(fileInfoShape, info?.body).size).toBe(content.length);
+  });
+
+  it('is not there before its end', () => {
+    const transfer = new Transfer();
+    transfer.send('put_file', { path: '/tmp/a' });
+    transfer.chunk(0, bytes(10));
+    expect(faultOf(transfer.send('stat', { path: '/tmp/a' }))).toContain('No such file');
+  });
+
+  it('takes owner and rights with it, and no other bits', () => {
+    const transfer = new Transfer();
+    transfer.send('put_file', {
+      src_path: 'a',
+      path: '/tmp/a',
+      uid: 1000,
+      gid: 100,
+      mode: 0o104755,
+      size: 1,
+    });
+    transfer.chunk(0, bytes(1));
+    transfer.chunk(1);
+    const [info] = transfer.send('stat', { path: '/tmp/a' });
+    expect(decodeBody(fileInfoShape, info?.body)).toMatchObject({
+      uid: 1000,
+      gid: 100,
+      mode: 0o755,
+    });
+  });
+
+  it('can be read in the shell', () => {
+    const transfer = new Transfer();
+    transfer.upload('/tmp/a', Buffer.from('from afar\n'));
+    transfer.say('shell', 'new');
+    const answers = transfer.say('shell', 'shell', { body: Buffer.from('cat /tmp/a\r') });
+    expect(textOf(answers)).toContain('\r\nfrom afar\r\n');
+  });
+
+  it.each([
+    [{ path: 'tmp/a' }, 'is not absolute'],
+    [{ path: '/etc' }, 'conflicting file path: cannot overwrite irregular file'],
+    [{ path: '/' }, 'conflicting file path: cannot overwrite irregular file'],
+    [{ path: '/none/a' }, "failed to create target file: folder '/none': No such file"],
+    [{ path: '/etc/hostname/a' }, "folder '/etc/hostname': Not a directory"],
+    [{ path: '/tmp/a', size: 2 ** 40 }, 'the file is larger than 8388608 bytes'],
+    [{ path: '/tmp/a', size: -1 }, 'body.size is wrong'],
+    [{ path: '/tmp/a', mode: '0644' }, 'body.mode is wrong'],
+    [{}, 'body.path is wrong'],
+    [undefined, 'the body is missing'],
+  ])('is not begun for %j', (body, fault) => {
+    const transfer = new Transfer();
+    expect(faultOf(transfer.send('put_file', body))).toContain(fault);
+    expect(faultOf(transfer.chunk(0, bytes(1)))).toBe('no file transfer in progress');
+  });
+
+  it.each([
+    ['leaves a gap', CHUNK + 1, 'received unexpected chunk offset'],
+    ['comes twice', 0, 'received unexpected chunk offset'],
+    ['says no offset', undefined, 'invalid file_chunk message: offset property'],
+  ])('ends without a trace when a chunk %s', (_what, offset, fault) => {
+    const transfer = new Transfer();
+    transfer.send('put_file', { path: '/tmp/a' });
+    transfer.chunk(0, bytes(CHUNK));
+    expect(faultOf(transfer.chunk(offset, bytes(1)))).toContain(fault);
+    expect(faultOf(transfer.send('stat', { path: '/tmp/a' }))).toContain('No such file');
+  });
+
+  it('ends where a file ends that is too large', () => {
+    const transfer = new Transfer();
+    transfer.send('put_file', { path: '/tmp/a' });
+    const part = bytes(2 ** 20);
+    for (let count = 0; count < 8; count++)
+      expect(transfer.chunk(count * 2 ** 20, part)).toEqual([]);
+    expect(faultOf(transfer.chunk(8 * 2 ** 20, bytes(1)))).toBe(
+      'the file is larger than 8388608 bytes',
+    );
+  });
+
+  it('says when the folder has gone meanwhile', () => {
+    const transfer = new Transfer();
+    transfer.send('put_file', { path: '/tmp/a' });
+    transfer.say('shell', 'new');
+    transfer.say('shell', 'shell', { body: Buffer.from('rm -r /tmp\r') });
+    expect(faultOf(transfer.chunk(0))).toBe(
+      'failed to commit uploaded file: No such file or directory',
+    );
+  });
+
+  it.each(['put_file', 'get_file'])('does not let %s begin beside it', (typ) => {
+    const transfer = new Transfer();
+    transfer.send('put_file', { path: '/tmp/a' });
+    expect(faultOf(transfer.send(typ, { path: '/etc/hostname' }))).toBe(
+      'another file transfer is in progress',
+    );
+    expect(typesOf(transfer.chunk(0))).toEqual(['ack']);
+  });
+});
+
+describe('a message of file transfer', () => {
+  it.each(['ack', 'file_chunk'])('needs a transfer: %s', (typ) => {
+    const answers = new Transfer().say('fileTransfer', typ, { props: { offset: 0 } });
+    expect(faultOf(answers)).toBe('no file transfer in progress');
+  });
+
+  it('that nobody knows is named', () => {
+    expect(faultOf(new Transfer().send('chmod'))).toBe(
+      "session: filetransfer message type 'chmod' not supported",
+    );
+  });
+});

@@ -1,0 +1,236 @@
+/**
+ * File transfer in one session: one file at a time, in chunks that are acknowledged. A path is one
+ * in the device's memory. Spec: Device connect
+ */
+import type * as v from 'valibot';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import {
+  decodeBody,
+  encodeBody,
+  fileModes,
+  filePathShape,
+  type PutFile,
+  putFileShape,
+} from '../../../fixtures/formats/connect-bodies.ts';
+import {
+  type ConnectMessage,
+  ConnectMessageError,
+  connectProtocols,
+} from '../../../fixtures/formats/connect-message.ts';
+import { absolutePath, type DeviceFiles, FileFault, fileLimits } from './files.ts';
+import { protocolError } from './replies.ts';
+import type { ProtocolHandler, Reply } from './surroundings.ts';
+
+interface Download {
+  readonly kind: 'download';
+  readonly content: Buffer;
+  sent: number;
+  acknowledged: number;
+  /** The empty chunk that ends the file has been sent. */
+  hasEnded: boolean;
+}
+
+interface Upload {
+  readonly kind: 'upload';
+  readonly target: PutFile;
+  readonly chunks: Buffer[];
+  received: number;
+}
+
+/** A transfer that cannot be begun, or not be gone on with. */
+class TransferFault extends Error {
+  override readonly name = 'TransferFault';
+}
+
+/** The files' side of one session. */
+export class FileTransfer implements ProtocolHandler {
+  readonly #files: DeviceFiles;
+  #running: Download | Upload | undefined;
+  readonly #kinds = new Map<string | undefined, (message: ConnectMessage) => readonly Reply[]>([
+    ['stat', (message) => this.#stat(message)],
+    ['get_file', (message) => this.#beginDownload(message)],
+    ['put_file', (message) => this.#beginUpload(message)],
+    ['file_chunk', (message) => this.#takeChunk(message)],
+    ['ack', (message) => this.#takeAck(message)],
+    ['error', () => this.end()],
+  ]);
+
+  constructor(files: DeviceFiles) {
+    this.#files = files;
+  }
+
+  answer(message: ConnectMessage): readonly Reply[] {
+    const kind = this.#kinds.get(message.typ);
+    if (kind === undefined) {
+      const typ = message.typ ?? '';
+      return [protocolError(message, `session: filetransfer message type '${typ}' not supported`)];
+    }
+    try {
+      return kind(message);
+    } catch (error) {
+      const isForeseen = [ConnectMessageError, FileFault, TransferFault].some(
+        (fault) => error instanceof fault,
+      );
+      if (!isForeseen || !(error instanceof Error)) throw error;
+      return [protocolError(message, error.message)];
+    }
+  }
+
+  end(): readonly Reply[] {
+    this.#running = undefined;
+    return [];
+  }
+
+  #stat(message: ConnectMessage): readonly Reply[] {
+    const { path } = request(filePathShape, message);
+    const found = about(`failed to get file info from path '${path}'`, () =>
+      this.#files.stat(path),
+    );
+    const info = {
+      path,
+      size: found.sizeBytes,
+      uid: found.uid,
+      gid: found.gid,
+      mode: found.mode + (found.isFolder ? fileModes.directory : 0),
+      modtime: new Date(found.modifiedMs),
+    };
+    return [reply('file_info', { body: encodeBody(info) })];
+  }
+
+  #beginDownload(message: ConnectMessage): readonly Reply[] {
+    const { path } = request(filePathShape, message);
+    this.#checkFree();
+    const content = about(`failed to open file '${path}' for reading`, () =>
+      this.#files.read(path),
+    );
+    const download: Download = {
+      kind: 'download',
+      content,
+      sent: 0,
+      acknowledged: 0,
+      hasEnded: false,
+    };
+    this.#running = download;
+    return this.#goOn(download);
+  }
+
+  /** As many chunks as may be underway, and the end marker behind the last one. */
+  #goOn(download: Download): readonly Reply[] {
+    const { content } = download;
+    const { fileChunkBytes, fileChunksAhead } = limits;
+    const until = download.acknowledged + fileChunksAhead * fileChunkBytes;
+    const chunks: Reply[] = [];
+    while (download.sent < content.length && download.sent < until) {
+      const offset = download.sent;
+      const body = content.subarray(offset, offset + fileChunkBytes);
+      chunks.push(reply('file_chunk', { props: { offset }, body }));
+      download.sent += body.length;
+    }
+    if (download.sent === content.length && !download.hasEnded) {
+      download.hasEnded = true;
+      chunks.push(reply('file_chunk', { props: { offset: download.sent } }));
+    }
+    return chunks;
+  }
+
+  #takeAck(message: ConnectMessage): readonly Reply[] {
+    const running = this.#running;
+    if (running?.kind !== 'download') throw new TransferFault('no file transfer in progress');
+    const offset = offsetIn(message);
+    if (offset > running.sent) return this.#abort('ack of an offset that was not sent yet');
+    running.acknowledged = Math.max(running.acknowledged, offset);
+    return this.#goOn(running);
+  }
+
+  #beginUpload(message: ConnectMessage): readonly Reply[] {
+    const target = request(putFileShape, message);
+    this.#checkFree();
+    const { path, size = 0 } = target;
+    if (size > fileLimits.fileMaxBytes) {
+      throw new TransferFault(`the file is larger than ${fileLimits.fileMaxBytes} bytes`);
+    }
+    if (this.#files.exists(path) && this.#files.stat(path).isFolder) {
+      throw new TransferFault('conflicting file path: cannot overwrite irregular file');
+    }
+    const folder = absolutePath(`${path}/..`);
+    about(`failed to create target file: folder '${folder}'`, () => this.#files.list(folder));
+    this.#running = { kind: 'upload', target, chunks: [], received: 0 };
+    return [reply('ack', { props: { offset: 0 } })];
+  }
+
+  #takeChunk(message: ConnectMessage): readonly Reply[] {
+    const running = this.#running;
+    if (running?.kind !== 'upload') throw new TransferFault('no file transfer in progress');
+    const offset = offsetIn(message);
+    if (offset !== running.received) return this.#abort('received unexpected chunk offset');
+    const { body } = message;
+    if (body === undefined) return this.#commit(running);
+    running.received += body.length;
+    if (running.received > fileLimits.fileMaxBytes) {
+      return this.#abort(`the file is larger than ${fileLimits.fileMaxBytes} bytes`);
+    }
+    const count = running.chunks.push(Buffer.from(body));
+    return count % limits.fileAckEveryChunks === 0 ? [ackOf(running)] : [];
+  }
+
+  #commit(upload: Upload): readonly Reply[] {
+    const { path, mode, uid, gid } = upload.target;
+    this.#running = undefined;
+    const ownership = {
+      mode: (mode ?? 0o644) & fileModes.permissions,
+      ...(uid === undefined ? {} : { uid }),
+      ...(gid === undefined ? {} : { gid }),
+    };
+    about('failed to commit uploaded file', () =>
+      this.#files.write(path, Buffer.concat(upload.chunks), ownership),
+    );
+    return [ackOf(upload)];
+  }
+
+  /** A finished download that nobody acknowledges to the end does not stand in the way. */
+  #checkFree(): void {
+    const running = this.#running;
+    const isFree = running === undefined || (running.kind === 'download' && running.hasEnded);
+    if (!isFree) throw new TransferFault('another file transfer is in progress');
+  }
+
+  #abort(because: string): never {
+    this.#running = undefined;
+    throw new TransferFault(because);
+  }
+}
+
+function reply(typ: string, rest: Pick<Reply, 'props' | 'body'>): Reply {
+  return { proto: connectProtocols.fileTransfer, typ, ...rest };
+}
+
+function ackOf({ received }: Upload): Reply {
+  return reply('ack', { props: { offset: received } });
+}
+
+/** What a message asks for, about an absolute path. */
+function request<Shape extends v.GenericSchema<unknown, { path: string }>>(
+  shape: Shape,
+  { body }: ConnectMessage,
+): v.InferOutput<Shape> {
+  const wanted = decodeBody(shape, body);
+  if (wanted.path === '') throw new TransferFault('invalid request parameters: path is missing');
+  if (wanted.path.startsWith('/')) return wanted;
+  throw new TransferFault(`invalid request parameters: path '${wanted.path}' is not absolute`);
+}
+
+function offsetIn({ typ, props }: ConnectMessage): number {
+  const offset = props?.offset;
+  if (typeof offset === 'number' && Number.isSafeInteger(offset) && offset >= 0) return offset;
+  throw new TransferFault(`invalid ${typ} message: offset property is missing or no integer`);
+}
+
+/** What is done with a file; a fault tells what was tried. */
+function about<Result>(attempt: string, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error;
+    throw new FileFault(`${attempt}: ${error.message}`, { cause: error });
+  }
+}

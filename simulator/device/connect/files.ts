@@ -1,0 +1,227 @@
+/**
+ * A device's files, in memory: a tree of folders and plain files with bounds. Never the machine's
+ * own files; a path here means nothing outside.
+ */
+import type { Clock } from '../../../fixtures/clock.ts';
+
+/** Bounds of one device's files. */
+export const fileLimits = {
+  fileMaxBytes: 8 * 2 ** 20,
+  /** All files together. */
+  allMaxBytes: 16 * 2 ** 20,
+  /** Files and folders. */
+  entriesMax: 1000,
+  nameMaxBytes: 255,
+  pathMaxBytes: 4096,
+} as const;
+
+/** Something that cannot be done with a file; the message is what a shell would say. */
+export class FileFault extends Error {
+  override readonly name = 'FileFault';
+}
+
+/** What a file or folder is. */
+export interface FileStat {
+  readonly isFolder: boolean;
+  /** 0 for a folder. */
+  readonly sizeBytes: number;
+  /** The nine bits of chmod. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly modifiedMs: number;
+}
+
+/** Who owns a file, and who may do what. */
+type Ownership = Partial<Pick<FileStat, 'mode' | 'uid' | 'gid'>>;
+
+/** Content that does not change, or that is told anew at each look. */
+type Content = Buffer | (() => string);
+
+interface Folder {
+  readonly entries: Map<string, Entry>;
+  modifiedMs: number;
+}
+
+interface PlainFile {
+  readonly content: Content;
+  readonly modifiedMs: number;
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+type Entry = Folder | PlainFile;
+
+const FOLDER_MODE = 0o755;
+const FILE_MODE = 0o644;
+
+/** An absolute path without `.`, `..` and superfluous slashes. */
+export function absolutePath(path: string, workingFolder = '/'): string {
+  const whole = path.startsWith('/') ? path : `${workingFolder}/${path}`;
+  const parts: string[] = [];
+  for (const part of whole.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}`;
+}
+
+/** All files of a device. Paths are absolute; every method but the first throws FileFault. */
+export class DeviceFiles {
+  readonly #clock: Clock;
+  readonly #root: Folder;
+  #entriesCount = 0;
+  #bytes = 0;
+
+  constructor(clock: Clock, contents: Readonly<Record<string, string | (() => string)>> = {}) {
+    this.#clock = clock;
+    this.#root = this.#newFolder();
+    for (const [path, content] of Object.entries(contents)) this.#plant(path, content);
+  }
+
+  stat(path: string): FileStat {
+    const entry = this.#entryAt(path);
+    const { modifiedMs } = entry;
+    if (isFolder(entry)) {
+      return { isFolder: true, sizeBytes: 0, mode: FOLDER_MODE, uid: 0, gid: 0, modifiedMs };
+    }
+    const { mode, uid, gid } = entry;
+    return { isFolder: false, sizeBytes: bytesOf(entry).length, mode, uid, gid, modifiedMs };
+  }
+
+  exists(path: string): boolean {
+    return this.#find(path) !== undefined;
+  }
+
+  /** Names in a folder, in order. */
+  list(path: string): string[] {
+    const entry = this.#entryAt(path);
+    if (!isFolder(entry)) throw new FileFault('Not a directory');
+    return [...entry.entries.keys()].sort();
+  }
+
+  read(path: string): Buffer {
+    const entry = this.#entryAt(path);
+    if (isFolder(entry)) throw new FileFault('Is a directory');
+    return bytesOf(entry);
+  }
+
+  /** Makes a file, or replaces one; its folder must be there. */
+  write(path: string, content: Buffer, ownership: Ownership = {}): void {
+    const [folder, name] = this.#placeOf(path);
+    const before = folder.entries.get(name);
+    if (before !== undefined && isFolder(before)) throw new FileFault('Is a directory');
+    const freed = before === undefined ? 0 : sizeOf(before);
+    this.#claim(content.length - freed, before === undefined ? 1 : 0, content.length);
+    const {
+      mode = before?.mode ?? FILE_MODE,
+      uid = before?.uid ?? 0,
+      gid = before?.gid ?? 0,
+    } = ownership;
+    const modifiedMs = this.#clock.now();
+    folder.entries.set(name, { content: Buffer.from(content), modifiedMs, mode, uid, gid });
+    folder.modifiedMs = modifiedMs;
+  }
+
+  makeFolder(path: string): void {
+    const [folder, name] = this.#placeOf(path);
+    if (folder.entries.has(name)) throw new FileFault('File exists');
+    this.#claim(0, 1);
+    folder.entries.set(name, this.#newFolder());
+    folder.modifiedMs = this.#clock.now();
+  }
+
+  /** Removes a file, or a folder with all that is in it. */
+  remove(path: string): void {
+    const [folder, name] = this.#placeOf(path);
+    const entry = folder.entries.get(name);
+    if (entry === undefined) throw new FileFault('No such file or directory');
+    folder.entries.delete(name);
+    folder.modifiedMs = this.#clock.now();
+    this.#bytes -= sizeOf(entry);
+    this.#entriesCount -= countOf(entry);
+  }
+
+  /** The folder for a new entry and the name that it gets. */
+  #placeOf(path: string): readonly [Folder, string] {
+    const whole = absolutePath(path);
+    const cut = whole.lastIndexOf('/');
+    const name = whole.slice(cut + 1);
+    if (name === '') throw new FileFault('Is a directory');
+    const isLong =
+      Buffer.byteLength(name) > fileLimits.nameMaxBytes ||
+      Buffer.byteLength(whole) > fileLimits.pathMaxBytes;
+    if (isLong) throw new FileFault('File name too long');
+    if (name.includes('\0')) throw new FileFault('Invalid argument');
+    const folder = this.#entryAt(whole.slice(0, cut) || '/');
+    if (!isFolder(folder)) throw new FileFault('Not a directory');
+    return [folder, name];
+  }
+
+  #entryAt(path: string): Entry {
+    const entry = this.#find(path);
+    if (entry === undefined) throw new FileFault('No such file or directory');
+    return entry;
+  }
+
+  #find(path: string): Entry | undefined {
+    let entry: Entry | undefined = this.#root;
+    for (const part of absolutePath(path).split('/').filter(Boolean)) {
+      entry = isFolder(entry) ? entry.entries.get(part) : undefined;
+      if (entry === undefined) return undefined;
+    }
+    return entry;
+  }
+
+  #claim(bytes: number, entries: number, fileBytes = 0): void {
+    if (fileBytes > fileLimits.fileMaxBytes) throw new FileFault('File too large');
+    const isFull =
+      this.#bytes + bytes > fileLimits.allMaxBytes ||
+      this.#entriesCount + entries > fileLimits.entriesMax;
+    if (isFull) throw new FileFault('No space left on device');
+    this.#bytes += bytes;
+    this.#entriesCount += entries;
+  }
+
+  /** A path that ends with a slash is a folder and nothing more. */
+  #plant(path: string, content: Content | string): void {
+    const parts = absolutePath(path).split('/');
+    for (let depth = 2; depth < parts.length; depth++) {
+      const folder = parts.slice(0, depth).join('/');
+      if (!this.exists(folder)) this.makeFolder(folder);
+    }
+    if (path.endsWith('/')) this.makeFolder(path);
+    else this.write(path, Buffer.from(typeof content === 'function' ? '' : content));
+    if (typeof content === 'function') this.#tellAnew(path, content);
+  }
+
+  #tellAnew(path: string, content: () => string): void {
+    const [folder, name] = this.#placeOf(path);
+    const modifiedMs = this.#clock.now();
+    folder.entries.set(name, { content, modifiedMs, mode: FILE_MODE, uid: 0, gid: 0 });
+  }
+
+  #newFolder(): Folder {
+    return { entries: new Map(), modifiedMs: this.#clock.now() };
+  }
+}
+
+function isFolder(entry: Entry): entry is Folder {
+  return 'entries' in entry;
+}
+
+function bytesOf({ content }: PlainFile): Buffer {
+  return typeof content === 'function' ? Buffer.from(content()) : content;
+}
+
+/** What an entry takes of the device's space; content told anew at each look takes none. */
+function sizeOf(entry: Entry): number {
+  if (!isFolder(entry)) return Buffer.isBuffer(entry.content) ? entry.content.length : 0;
+  return [...entry.entries.values()].reduce((total, inner) => total + sizeOf(inner), 0);
+}
+
+function countOf(entry: Entry): number {
+  if (!isFolder(entry)) return 1;
+  return [...entry.entries.values()].reduce((total, inner) => total + countOf(inner), 1);
+}

@@ -1,0 +1,105 @@
+/**
+ * What a terminal's line discipline does: echoes what is typed, mends it by backspace, and gives
+ * whole lines. Not what the lines mean.
+ */
+import { StringDecoder } from 'node:string_decoder';
+
+/** What came of the bytes that were typed, in order. */
+export type Typed =
+  | { readonly kind: 'echo'; readonly text: string }
+  | { readonly kind: 'line'; readonly text: string }
+  /** Ctrl-C. */
+  | { readonly kind: 'interrupt' }
+  /** Ctrl-D on an empty line. */
+  | { readonly kind: 'end' };
+
+const LINE_MAX_CHARACTERS = 4096;
+const BELL = '\x07';
+const ERASE_ONE = '\b \b';
+
+/** Keeps the line that is being typed. */
+export class LineEditor {
+  readonly #decoder = new StringDecoder('utf8');
+  #line: string[] = [];
+  #lastWasReturn = false;
+  /** Within a sequence such as an arrow key's, which does nothing here. */
+  #escape: 'none' | 'begun' | 'within' = 'none';
+  readonly #keys: Readonly<Record<string, () => Typed | undefined>> = {
+    '\r': () => this.#finish(),
+    '\n': () => this.#finish(),
+    '\b': () => this.#eraseOne(),
+    '\x7f': () => this.#eraseOne(),
+    '\x03': () => this.#interrupt(),
+    '\x04': () => this.#endIfEmpty(),
+    '\x15': () => this.#eraseAll(),
+    '\x1b': () => this.#beginEscape(),
+  };
+
+  /** Takes bytes as they come; a character may come in two halves. */
+  type(bytes: Uint8Array): Typed[] {
+    return [...this.#decoder.write(Buffer.from(bytes))].flatMap((character) => {
+      const typed = this.#typed(character);
+      return typed === undefined ? [] : [typed];
+    });
+  }
+
+  #typed(character: string): Typed | undefined {
+    if (this.#isWithinEscape(character)) return undefined;
+    const isSecondOfPair = character === '\n' && this.#lastWasReturn;
+    this.#lastWasReturn = character === '\r';
+    if (isSecondOfPair) return undefined;
+    const key = this.#keys[character];
+    if (key !== undefined) return key();
+    return character < ' ' ? undefined : this.#keep(character);
+  }
+
+  #isWithinEscape(character: string): boolean {
+    if (this.#escape === 'begun') {
+      this.#escape = character === '[' || character === 'O' ? 'within' : 'none';
+      return true;
+    }
+    if (this.#escape === 'within') {
+      const isLast = character >= '@' && character <= '~';
+      if (isLast) this.#escape = 'none';
+      return true;
+    }
+    return false;
+  }
+
+  #keep(character: string): Typed {
+    if (this.#line.length >= LINE_MAX_CHARACTERS) return { kind: 'echo', text: BELL };
+    this.#line.push(character);
+    return { kind: 'echo', text: character };
+  }
+
+  #finish(): Typed {
+    return { kind: 'line', text: this.#drop().join('') };
+  }
+
+  #eraseOne(): Typed | undefined {
+    return this.#line.pop() === undefined ? undefined : { kind: 'echo', text: ERASE_ONE };
+  }
+
+  #eraseAll(): Typed {
+    return { kind: 'echo', text: ERASE_ONE.repeat(this.#drop().length) };
+  }
+
+  #interrupt(): Typed {
+    this.#drop();
+    return { kind: 'interrupt' };
+  }
+
+  #endIfEmpty(): Typed | undefined {
+    return this.#line.length === 0 ? { kind: 'end' } : undefined;
+  }
+
+  #beginEscape(): undefined {
+    this.#escape = 'begun';
+  }
+
+  #drop(): string[] {
+    const line = this.#line;
+    this.#line = [];
+    return line;
+  }
+}

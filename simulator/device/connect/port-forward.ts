@@ -1,0 +1,145 @@
+/**
+ * Port forwarding in one session: connections to what listens on the device itself, one message
+ * underway in each direction. Spec: Device connect
+ */
+import { decodeBody, portForwardShape } from '../../../fixtures/formats/connect-bodies.ts';
+import {
+  type ConnectMessage,
+  ConnectMessageError,
+  connectProtocols,
+} from '../../../fixtures/formats/connect-message.ts';
+import { openPort, type PortConnection } from './port-services.ts';
+import { pieces, protocolError, textProp } from './replies.ts';
+import type { DeviceFacts, ProtocolHandler, Reply } from './surroundings.ts';
+
+/** Bounds of one session. */
+const portForwardLimits = {
+  connectionsMax: 32,
+  /** Bytes for a user who does not acknowledge what he gets. */
+  waitingMaxBytes: 2 ** 18,
+} as const;
+
+interface Forward {
+  readonly connection: PortConnection;
+  /** Pieces that wait for the acknowledgement of the one before. */
+  readonly waiting: Buffer[];
+  isUnderway: boolean;
+}
+
+/** The ports' side of one session. */
+export class PortForward implements ProtocolHandler {
+  readonly #facts: DeviceFacts;
+  readonly #forwards = new Map<string, Forward>();
+  readonly #kinds = new Map<string | undefined, (message: ConnectMessage) => readonly Reply[]>([
+    ['new', (message) => this.#open(message)],
+    ['forward', (message) => this.#forward(message)],
+    ['ack', (message) => this.#acknowledge(message)],
+    ['stop', (message) => this.#stop(message)],
+    // What the user's side could not do needs no answer.
+    ['error', () => []],
+  ]);
+
+  constructor(facts: DeviceFacts) {
+    this.#facts = facts;
+  }
+
+  answer(message: ConnectMessage): readonly Reply[] {
+    const kind = this.#kinds.get(message.typ);
+    return kind === undefined ? [failure(message, 'unknown message type')] : kind(message);
+  }
+
+  end(): readonly Reply[] {
+    const ids = [...this.#forwards.keys()];
+    this.#forwards.clear();
+    return ids.map((id) => reply('stop', id));
+  }
+
+  #open(message: ConnectMessage): readonly Reply[] {
+    const id = idOf(message);
+    const connection = this.#connect(message, id);
+    if (typeof connection === 'string') return [failure(message, connection)];
+    this.#forwards.set(id, { connection, waiting: [], isUnderway: false });
+    return [reply('new', id)];
+  }
+
+  /** The connection, or why there is none. */
+  #connect(message: ConnectMessage, id: string): PortConnection | string {
+    if (id === '') return 'invalid port-forward message: connection_id is missing';
+    if (this.#forwards.has(id)) return `connection '${id}' is open already`;
+    if (this.#forwards.size >= portForwardLimits.connectionsMax) return 'too many connections';
+    try {
+      const wanted = decodeBody(portForwardShape, message.body);
+      const { remote_host: host, remote_port: port, protocol } = wanted;
+      const place = `dial ${protocol} ${host}:${port}`;
+      const hosts = ['localhost', '127.0.0.1', '::1', this.#facts.hostname];
+      if (!hosts.includes(host)) return `${place}: no route to host`;
+      return openPort(protocol, port, this.#facts) ?? `${place}: connection refused`;
+    } catch (error) {
+      if (!(error instanceof ConnectMessageError)) throw error;
+      return `invalid port-forward message: ${error.message}`;
+    }
+  }
+
+  #forward(message: ConnectMessage): readonly Reply[] {
+    return this.#with(message, (forward, id) => {
+      const answer = forward.connection.receive(message.body ?? new Uint8Array());
+      forward.waiting.push(...pieces(answer));
+      const waitingBytes = forward.waiting.reduce((total, { length }) => total + length, 0);
+      if (waitingBytes <= portForwardLimits.waitingMaxBytes) {
+        return [reply('ack', id), ...this.#goOn(forward, id)];
+      }
+      this.#forwards.delete(id);
+      return [failure(message, 'too much waits for an ack'), reply('stop', id)];
+    });
+  }
+
+  #acknowledge(message: ConnectMessage): readonly Reply[] {
+    return this.#with(message, (forward, id) => {
+      forward.isUnderway = false;
+      return this.#goOn(forward, id);
+    });
+  }
+
+  #goOn(forward: Forward, id: string): readonly Reply[] {
+    if (forward.isUnderway) return [];
+    const body = forward.waiting.shift();
+    if (body !== undefined) {
+      forward.isUnderway = true;
+      return [{ ...reply('forward', id), body }];
+    }
+    if (!forward.connection.hasEnded) return [];
+    this.#forwards.delete(id);
+    return [reply('stop', id)];
+  }
+
+  #stop(message: ConnectMessage): readonly Reply[] {
+    return this.#with(message, (_forward, id) => {
+      this.#forwards.delete(id);
+      return [reply('stop', id)];
+    });
+  }
+
+  #with(
+    message: ConnectMessage,
+    act: (forward: Forward, id: string) => readonly Reply[],
+  ): readonly Reply[] {
+    const id = idOf(message);
+    const forward = this.#forwards.get(id);
+    return forward === undefined ? [failure(message, 'unknown connection')] : act(forward, id);
+  }
+}
+
+function idOf(message: ConnectMessage): string {
+  return textProp(message, 'connection_id') ?? '';
+}
+
+function reply(typ: string, id: string): Reply {
+  return { proto: connectProtocols.portForward, typ, props: { connection_id: id } };
+}
+
+/** The fault comes back with the connection that it is about, when one was named. */
+function failure(message: ConnectMessage, because: string): Reply {
+  const id = idOf(message);
+  const props = id === '' ? {} : { props: { connection_id: id } };
+  return { ...protocolError(message, because), ...props };
+}

@@ -1,0 +1,71 @@
+/**
+ * What listens on a device's own ports, in memory: an echo on 7 and a small web page on 80. There
+ * is no socket behind any of it.
+ */
+import type { DeviceFacts } from './surroundings.ts';
+
+/** One connection to a service. */
+export interface PortConnection {
+  /** Takes bytes of the client; what the service sends for them. */
+  receive(bytes: Uint8Array): Buffer;
+  /** The service has sent all that it will. */
+  readonly hasEnded: boolean;
+}
+
+type Open = (facts: DeviceFacts) => PortConnection;
+
+const services = new Map<string, Open>([
+  ['tcp/7', echo],
+  ['udp/7', echo],
+  ['tcp/80', (facts) => new WebConnection(facts)],
+]);
+
+/** A connection to a port of the device itself; undefined when nothing listens there. */
+export function openPort(
+  protocol: string,
+  port: number,
+  facts: DeviceFacts,
+): PortConnection | undefined {
+  return services.get(`${protocol}/${port}`)?.(facts);
+}
+
+function echo(): PortConnection {
+  return { receive: (bytes) => Buffer.from(bytes), hasEnded: false };
+}
+
+const REQUEST_MAX_BYTES = 8192;
+const HEAD_END = '\r\n\r\n';
+
+/** HTTP/1.1 with one answer a connection. */
+class WebConnection implements PortConnection {
+  readonly #facts: DeviceFacts;
+  #request = '';
+  hasEnded = false;
+
+  constructor(facts: DeviceFacts) {
+    this.#facts = facts;
+  }
+
+  receive(bytes: Uint8Array): Buffer {
+    if (this.hasEnded) return Buffer.alloc(0);
+    this.#request += Buffer.from(bytes).toString('latin1');
+    if (this.#request.length > REQUEST_MAX_BYTES) return this.#answer('431 Too Large');
+    if (!this.#request.includes(HEAD_END)) return Buffer.alloc(0);
+    const [method, path] = /^(\S+) (\S+) HTTP\/1\.[01]\r\n/.exec(this.#request)?.slice(1) ?? [];
+    if (method === undefined) return this.#answer('400 Bad Request');
+    if (method !== 'GET' && method !== 'HEAD') return this.#answer('405 Method Not Allowed');
+    if (path !== '/') return this.#answer('404 Not Found');
+    return this.#answer('200 OK', `${this.#facts.hostname}\n`, method === 'HEAD');
+  }
+
+  #answer(status: string, text = `${status}\n`, isHeadOnly = false): Buffer {
+    this.hasEnded = true;
+    const head = [
+      `HTTP/1.1 ${status}`,
+      'Content-Type: text/plain; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(text)}`,
+      'Connection: close',
+    ];
+    return Buffer.from(head.join('\r\n') + HEAD_END + (isHeadOnly ? '' : text));
+  }
+}

@@ -1,0 +1,50 @@
+/** Messages of a device that several protocols send: errors, and bytes in pieces. */
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
+import {
+  type ConnectMessage,
+  connectProtocols,
+} from '../../../fixtures/formats/connect-message.ts';
+import type { Reply } from './surroundings.ts';
+
+/** Values of `props.status` in shell messages and in those of the device's client. */
+export const messageStatuses = { normal: 1, error: 2, control: 3 } as const;
+
+/** Characters of an error: a device's message has 8192 bytes at most. */
+const FAULT_MAX_CHARACTERS = 1000;
+/** Characters of an id that somebody else has given out. */
+const TEXT_MAX_CHARACTERS = 256;
+
+/** An error of the session itself; `closes` when it ends with that. */
+export function controlError(about: Partial<ConnectMessage>, err: string, closes: boolean): Reply {
+  const msgid = textProp(about, 'msgid');
+  const { proto, typ } = about;
+  const body = { err: shortened(err), close: closes, msgproto: proto, msgtype: typ, msgid };
+  return { proto: connectProtocols.control, typ: 'error', body: encodeBody(body) };
+}
+
+/** An error of one protocol, told in the protocol itself. */
+export function protocolError(about: ConnectMessage, err: string): Reply {
+  const msgid = textProp(about, 'msgid');
+  const body = { err: shortened(err), msgtype: about.typ, msgid };
+  return { proto: about.proto, typ: 'error', body: encodeBody(body) };
+}
+
+/** A property that is text, when it is there and short enough to be sent back. */
+export function textProp({ props }: Partial<ConnectMessage>, name: string): string | undefined {
+  const value = props?.[name];
+  const isShort = typeof value === 'string' && value.length <= TEXT_MAX_CHARACTERS;
+  return isShort ? value : undefined;
+}
+
+/** The bytes in pieces that fit into a message. */
+export function pieces(bytes: Buffer): Buffer[] {
+  const count = Math.ceil(bytes.length / limits.fileChunkBytes);
+  return Array.from({ length: count }, (_, index) =>
+    bytes.subarray(index * limits.fileChunkBytes, (index + 1) * limits.fileChunkBytes),
+  );
+}
+
+function shortened(text: string): string {
+  return text.slice(0, FAULT_MAX_CHARACTERS);
+}

@@ -1,0 +1,175 @@
+/**
+ * The sessions of one device, by id: each begins with its first message, routes messages to what it
+ * has running, answers control messages, and ends when nobody is there any more. Shells are apart:
+ * they have limits and an end of their own. Spec: Device connect
+ */
+import type { Clock } from '../../../fixtures/clock.ts';
+import {
+  connectErrorShape,
+  decodeBody,
+  encodeBody,
+  openShape,
+} from '../../../fixtures/formats/connect-bodies.ts';
+import {
+  type ConnectMessage,
+  ConnectMessageError,
+  connectProtocols,
+} from '../../../fixtures/formats/connect-message.ts';
+import { controlError } from './replies.ts';
+import type { ProtocolHandler, Reply } from './surroundings.ts';
+
+/** Bounds of a device's sessions. */
+const sessionLimits = {
+  sessionsMax: 64,
+  /** Silence after which the device asks whether the other side is still there. */
+  pingAfterSeconds: 48,
+  /** Silence after which the session ends. */
+  silenceMaxSeconds: 60,
+} as const;
+
+const VERSION = 1;
+const MS = 1000;
+
+interface Session {
+  readonly sid: string;
+  readonly handlers: Map<number, ProtocolHandler>;
+  heardMs: number;
+  isPinged: boolean;
+}
+
+/** What makes the handler of each protocol that is served by session. */
+type Routes = ReadonlyMap<number, () => ProtocolHandler>;
+
+interface SessionsOptions {
+  readonly clock: Clock;
+  readonly routes: Routes;
+  /** Protocols that are accepted. */
+  readonly protocols: readonly number[];
+  /** Called when the other side ends a session by a message. */
+  readonly onClose: (sid: string) => void;
+}
+
+/** All sessions of a device. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  answer(message: ConnectMessage): readonly ConnectMessage[] {
+    const sid = message.sid ?? '';
+    const session = this.#session(sid);
+    const replies =
+      session === undefined
+        ? [controlError(message, `too many sessions: ${this.#sessions.size} are open`, true)]
+        : this.#route(session, message);
+    return replies.map((reply) => ({ ...reply, sid }));
+  }
+
+  /** Notes a sign of life that came by another way. */
+  noteLife(sid: string): void {
+    const session = this.#sessions.get(sid);
+    if (session) this.#heard(session);
+  }
+
+  /** What has fallen due: pings, and the ends of sessions that have fallen silent. */
+  due(): readonly ConnectMessage[] {
+    const nowMs = this.#options.clock.monotonicMs();
+    return [...this.#sessions.values()].flatMap((session) =>
+      this.#dueOf(session, nowMs).map((reply) => ({ ...reply, sid: session.sid })),
+    );
+  }
+
+  #dueOf(session: Session, nowMs: number): readonly Reply[] {
+    const silentMs = nowMs - session.heardMs;
+    if (silentMs >= sessionLimits.silenceMaxSeconds * MS) {
+      return [...this.#end(session), controlError({}, 'session timeout', true)];
+    }
+    if (session.isPinged || silentMs < sessionLimits.pingAfterSeconds * MS) return [];
+    session.isPinged = true;
+    return [control('ping')];
+  }
+
+  #session(sid: string): Session | undefined {
+    const known = this.#sessions.get(sid);
+    if (known) return known;
+    if (this.#sessions.size >= sessionLimits.sessionsMax) return undefined;
+    const session = { sid, handlers: new Map(), heardMs: 0, isPinged: false };
+    this.#sessions.set(sid, session);
+    return session;
+  }
+
+  #heard(session: Session): void {
+    session.heardMs = this.#options.clock.monotonicMs();
+    session.isPinged = false;
+  }
+
+  #route(session: Session, message: ConnectMessage): readonly Reply[] {
+    this.#heard(session);
+    const { proto } = message;
+    if (proto === connectProtocols.control) return this.#answerControl(session, message);
+    const handler = session.handlers.get(proto) ?? this.#options.routes.get(proto)?.();
+    if (handler === undefined) {
+      const digits = proto.toString(16).toUpperCase().padStart(4, '0');
+      return [controlError(message, `no handler registered for protocol: 0x${digits}`, false)];
+    }
+    session.handlers.set(proto, handler);
+    return handler.answer(message);
+  }
+
+  #answerControl(session: Session, message: ConnectMessage): readonly Reply[] {
+    const { typ = '' } = message;
+    if (typ === 'open') return this.#handshake(session, message);
+    if (typ === 'ping') return [control('pong')];
+    if (typ === 'pong' || typ === 'accept') return [];
+    if (typ === 'close') return this.#close(session);
+    if (typ === 'error') return endsSession(message) ? this.#close(session) : [];
+    const fault = `session: control type message not understood: '${typ}'`;
+    return [controlError(message, fault, false)];
+  }
+
+  #handshake(session: Session, message: ConnectMessage): readonly Reply[] {
+    if (versionsIn(message).includes(VERSION)) {
+      const body = encodeBody({ version: VERSION, protocols: this.#options.protocols });
+      return [{ ...control('accept'), body }];
+    }
+    const fault = `handshake rejected: require version ${VERSION}`;
+    return [...this.#end(session), controlError(message, fault, true)];
+  }
+
+  #close(session: Session): readonly Reply[] {
+    this.#options.onClose(session.sid);
+    return this.#end(session);
+  }
+
+  #end(session: Session): readonly Reply[] {
+    this.#sessions.delete(session.sid);
+    return [...session.handlers.values()].flatMap((handler) => handler.end());
+  }
+}
+
+function control(typ: string): Reply {
+  return { proto: connectProtocols.control, typ };
+}
+
+/** The versions that the other side offers; none when the body is none. */
+function versionsIn({ body }: ConnectMessage): readonly number[] {
+  try {
+    return decodeBody(openShape, body).versions;
+  } catch (error) {
+    if (!(error instanceof ConnectMessageError)) throw error;
+    return [];
+  }
+}
+
+/** Whether an error ends the session: one that cannot be read does not. */
+function endsSession({ body }: ConnectMessage): boolean {
+  try {
+    return decodeBody(connectErrorShape, body).close ?? false;
+  } catch (error) {
+    if (!(error instanceof ConnectMessageError)) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { ConnectBench, faultOf, textOf, typesOf } from '../../testing/connect-bench.ts';
+
+const prompt = 'root@fb-1:~# ';
+const size = { terminal_height: 24, terminal_width: 100 };
+
+function started(props: Record<string, unknown> = {}) {
+  const bench = new ConnectBench();
+  const answers = bench.say('shell', 'new', { props: { ...size, user_id: 'u-1', ...props } });
+  const type = (text: string, sid = 's-1') =>
+    bench.say('shell', 'shell', { sid, body: Buffer.from(text) });
+  return { bench, answers, type };
+}
+
+describe('a shell', () => {
+  it('begins with a word and the prompt', () => {
+    const { answers } = started();
+    expect(answers).toEqual([
+      {
+        proto: 1,
+        typ: 'new',
+        sid: 's-1',
+        props: { status: 1 },
+        body: Buffer.from('Shell started'),
+      },
+      { proto: 1, typ: 'shell', sid: 's-1', props: { status: 1 }, body: Buffer.from(prompt) },
+    ]);
+  });
+
+  it('shows what is typed and what comes of it', () => {
+    const { type } = started();
+    const answers = type('echo hi\r');
+    expect(typesOf(answers)).toEqual(['shell']);
+    expect(textOf(answers)).toBe(`echo hi\r\nhi\r\n${prompt}`);
+  });
+
+  it('takes a message without a body for nothing typed', () => {
+    const { bench } = started();
+    expect(bench.say('shell', 'shell')).toEqual([]);
+  });
+
+  it('sends much in several messages, in order', () => {
+    const { type } = started();
+    type(`echo -n ${'x'.repeat(4000)} > a\r`);
+    type('cat a a a > b\r');
+    const answers = type('cat b\r');
+    expect(answers.map(({ body }) => body?.length)).toEqual([4096, 4096, 3808 + 7 + prompt.length]);
+    expect(textOf(answers)).toBe(`cat b\r\n${'x'.repeat(12_000)}${prompt}`);
+  });
+
+  it.each([
+    ['what was asked for', size, '24 100'],
+    ['the usual when nothing was', { terminal_height: undefined }, '40 80'],
+    ['the usual when it can be none', { terminal_height: 0 }, '40 80'],
+    ['the usual when it is no number', { terminal_width: 'wide' }, '40 80'],
+    ['the usual when it is beyond a screen', { terminal_width: 70_000 }, '40 80'],
+  ])('has a screen of %s', (_what, props, shown) => {
+    expect(textOf(started(props).type('echo $LINES $COLUMNS\r'))).toContain(`\r\n${shown}\r\n`);
+  });
+
+  it('follows its screen', () => {
+    const { bench, type } = started();
+    const props = { terminal_height: 10, terminal_width: 20 };
+    expect(bench.say('shell', 'resize', { props })).toEqual([]);
+    expect(textOf(type('echo $LINES $COLUMNS\r'))).toContain('\r\n10 20\r\n');
+    expect(faultOf(bench.say('shell', 'resize', { props: { terminal_height: 10 } }))).toBe(
+      'terminal_height or terminal_width is none',
+    );
+  });
+
+  it('answers a ping', () => {
+    expect(started().bench.say('shell', 'ping')).toEqual([
+      { proto: 1, typ: 'pong', sid: 's-1', props: { status: 3 } },
+    ]);
+  });
+
+  it('tells its user when it has ended by itself', () => {
+    const { bench, type } = started();
+    const answers = type('exit\r');
+    expect(typesOf(answers)).toEqual(['shell', 'stop']);
+    expect(answers[1]).toMatchObject({ sid: 's-1', props: { status: 1, user_id: 'u-1' } });
+    expect(faultOf(type('pwd\r'))).toBe('session not found');
+    expect(bench.pass(700)).toEqual([]);
+  });
+
+  it('ends when it is told to', () => {
+    const { bench, type } = started();
+    const stop = { props: { status: 2 }, body: Buffer.from('user disconnected') };
+    expect(bench.say('shell', 'stop', stop)).toMatchObject([{ typ: 'stop', props: { status: 1 } }]);
+    expect(faultOf(type('pwd\r'))).toBe('session not found');
+    expect(faultOf(bench.say('shell', 'stop'))).toBe('session not found');
+  });
+
+  it('ends with all others of its user when no session is named', () => {
+    const { bench, type } = started();
+    bench.say('shell', 'new', { sid: 's-2', props: { user_id: 'u-2' } });
+    const stop = { proto: 1, typ: 'stop', props: { user_id: 'u-1' } };
+    expect(bench.device.answer(stop)).toMatchObject([{ typ: 'stop', sid: 's-1' }]);
+    expect(faultOf(bench.device.answer(stop))).toBe('session not found');
+    expect(textOf(type('pwd\r', 's-2'))).toContain('/root');
+  });
+
+  it.each(['shell', 'resize', 'ping', 'pong', 'stop'])('is needed for %s', (typ) => {
+    const answers = new ConnectBench().say('shell', typ);
+    expect(faultOf(answers)).toBe('session not found');
+    expect(answers[0]).toMatchObject({ proto: 1, typ, sid: 's-1' });
+  });
+
+  it.each([
+    ['spawn', "unknown message type 'spawn'"],
+    ['', "unknown message type ''"],
+  ])('does not know messages of the type %j', (typ, fault) => {
+    expect(faultOf(started().bench.say('shell', typ))).toBe(fault);
+  });
+});
+
+describe('the shells of a device', () => {
+  it('are one for each session', () => {
+    const { bench, type } = started();
+    const again = bench.say('shell', 'new', { props: { user_id: 'u-2' } });
+    expect(faultOf(again)).toBe('failed to start shell: shell is already running');
+    expect(again[0]).toMatchObject({ typ: 'new', sid: 's-1' });
+    expect(textOf(type('pwd\r'))).toContain('/root');
+  });
+
+  it('are one for each user', () => {
+    const { bench } = started();
+    const second = { sid: 's-2', props: { user_id: 'u-1' } };
+    expect(faultOf(bench.say('shell', 'new', second))).toBe('user has too many open sessions');
+    bench.say('shell', 'stop');
+    expect(typesOf(bench.say('shell', 'new', second))).toEqual(['new', 'shell']);
+  });
+
+  it('are sixteen at most', () => {
+    const bench = new ConnectBench();
+    const spawn = (index: number) =>
+      bench.say('shell', 'new', { sid: `s-${index}`, props: { user_id: `u-${index}` } });
+    for (let index = 1; index <= 16; index++) expect(spawn(index)).toHaveLength(2);
+    expect(faultOf(spawn(17))).toBe('too many shells spawned');
+    bench.say('shell', 'stop', { sid: 's-5' });
+    expect(typesOf(spawn(17))).toEqual(['new', 'shell']);
+  });
+
+  it('share the files and nothing else', () => {
+    const { bench, type } = started();
+    bench.say('shell', 'new', { sid: 's-2', props: { user_id: 'u-2' } });
+    type('cd /tmp\recho shared > a\r');
+    expect(textOf(type('pwd\rcat /tmp/a\r', 's-2'))).toContain('/root\r\n');
+    expect(textOf(type('cat /tmp/a\r', 's-2'))).toContain('\r\nshared\r\n');
+  });
+});
+
+describe('a shell that is left alone', () => {
+  it('asks once a minute whether its user is there, and goes on when he is', () => {
+    const { bench } = started();
+    expect(bench.pass(59)).toEqual([]);
+    expect(bench.pass(1)).toEqual([
+      { proto: 1, typ: 'ping', sid: 's-1', props: { status: 3, timeout: 65 } },
+    ]);
+    bench.say('shell', 'pong');
+    expect(bench.pass(59)).toEqual([]);
+    expect(typesOf(bench.pass(1))).toEqual(['ping']);
+  });
+
+  it('ends when no answer comes in time', () => {
+    const { bench, type } = started();
+    const ends = bench.pass(66);
+    expect(typesOf(ends)).toEqual(['ping', 'stop']);
+    expect(faultOf(ends.slice(1))).toBe('health check failed: no pong came in time');
+    expect(faultOf(type('pwd\r'))).toBe('session not found');
+  });
+
+  it('ends after ten minutes without a key, whatever answers come', () => {
+    const { bench, type } = started();
+    type('pwd\r');
+    const ends = [];
+    for (let minute = 0; minute < 11; minute++) {
+      ends.push(...bench.pass(60).filter(({ typ }) => typ === 'stop'));
+      bench.say('shell', 'pong');
+    }
+    expect(faultOf(ends)).toBe('session expired');
+  });
+
+  it('lives on by keys', () => {
+    const { bench, type } = started();
+    for (let minute = 0; minute < 20; minute++) {
+      expect(typesOf(bench.pass(60))).toEqual(['ping']);
+      bench.say('shell', 'pong');
+      type('\r');
+    }
+    expect(textOf(type('pwd\r'))).toContain('/root');
+  });
+});

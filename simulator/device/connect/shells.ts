@@ -1,0 +1,204 @@
+/**
+ * The remote shells of one device: who has one, how many there may be, and when they end by
+ * themselves. Spec: Device connect
+ */
+import type { Clock } from '../../../fixtures/clock.ts';
+import {
+  type ConnectMessage,
+  connectProtocols,
+} from '../../../fixtures/formats/connect-message.ts';
+import type { DeviceFiles } from './files.ts';
+import { messageStatuses, pieces, textProp } from './replies.ts';
+import type { DeviceFacts } from './surroundings.ts';
+import { Terminal, type TerminalSize } from './terminal.ts';
+
+/** Bounds as devices in the field have them unless told otherwise. */
+const shellLimits = {
+  perUserMax: 1,
+  perDeviceMax: 16,
+  idleMaxSeconds: 600,
+  pingEverySeconds: 60,
+  /** Wait for the answer to a ping. */
+  pongMaxSeconds: 5,
+} as const;
+
+interface Shell {
+  readonly sid: string;
+  readonly userId: string;
+  readonly terminal: Terminal;
+  /** The user's last message. */
+  activeMs: number;
+  pingedMs: number;
+  /** The last sign of life of the user's side. */
+  pongMs: number;
+}
+
+type Messages = readonly ConnectMessage[];
+
+const defaultSize: TerminalSize = { height: 40, width: 80 };
+const SIZE_MAX = 0xffff;
+const MS = 1000;
+
+/** All shells of a device, by session. */
+export class Shells {
+  readonly #around: { clock: Clock; facts: DeviceFacts; files: DeviceFiles };
+  readonly #shells = new Map<string, Shell>();
+  readonly #kinds = new Map<string | undefined, (message: ConnectMessage) => Messages>([
+    ['new', (message) => this.#spawn(message)],
+    ['shell', (message) => this.#type(message)],
+    ['resize', (message) => this.#resize(message)],
+    ['stop', (message) => this.#stop(message)],
+    ['ping', (message) => this.#ping(message)],
+    ['pong', (message) => this.#pong(message)],
+  ]);
+
+  constructor(around: { clock: Clock; facts: DeviceFacts; files: DeviceFiles }) {
+    this.#around = around;
+  }
+
+  answer(message: ConnectMessage): Messages {
+    const kind = this.#kinds.get(message.typ);
+    if (kind !== undefined) return kind(message);
+    return [failure(message, `unknown message type '${message.typ ?? ''}'`)];
+  }
+
+  /** What has fallen due: pings, and the ends of shells that nobody uses any more. */
+  due(): Messages {
+    const nowMs = this.#nowMs();
+    return [...this.#shells.values()].flatMap((shell) => this.#dueOf(shell, nowMs));
+  }
+
+  /** Ends the shell of a session without a word. */
+  drop(sid: string): void {
+    this.#shells.delete(sid);
+  }
+
+  #dueOf(shell: Shell, nowMs: number): Messages {
+    const { idleMaxSeconds, pingEverySeconds, pongMaxSeconds } = shellLimits;
+    if (nowMs - shell.activeMs > idleMaxSeconds * MS) return this.#expire(shell, 'session expired');
+    if (nowMs - shell.pongMs > (pingEverySeconds + pongMaxSeconds) * MS) {
+      return this.#expire(shell, 'health check failed: no pong came in time');
+    }
+    if (nowMs - shell.pingedMs < pingEverySeconds * MS) return [];
+    shell.pingedMs = nowMs;
+    const timeout = pingEverySeconds + pongMaxSeconds;
+    return [{ ...to(shell), typ: 'ping', props: { status: messageStatuses.control, timeout } }];
+  }
+
+  #expire(shell: Shell, because: string): Messages {
+    this.#shells.delete(shell.sid);
+    return [ended(shell, messageStatuses.error, because)];
+  }
+
+  #spawn(message: ConnectMessage): Messages {
+    const sid = message.sid ?? '';
+    const userId = textProp(message, 'user_id') ?? '';
+    const refusal = this.#refusal(sid, userId);
+    if (refusal !== undefined) return [failure(message, refusal)];
+    const terminal = new Terminal(this.#around, sizeIn(message) ?? defaultSize);
+    const nowMs = this.#nowMs();
+    const times = { activeMs: nowMs, pingedMs: nowMs, pongMs: nowMs };
+    const shell = { sid, userId, terminal, ...times };
+    this.#shells.set(sid, shell);
+    const started = { ...to(shell), typ: 'new', props: { status: messageStatuses.normal } };
+    return [{ ...started, body: Buffer.from('Shell started') }, ...screen(shell, terminal.begin())];
+  }
+
+  #refusal(sid: string, userId: string): string | undefined {
+    const { perDeviceMax, perUserMax } = shellLimits;
+    if (this.#shells.size >= perDeviceMax) return 'too many shells spawned';
+    if (this.#shells.has(sid)) return 'failed to start shell: shell is already running';
+    const own = [...this.#shells.values()].filter((shell) => shell.userId === userId);
+    return own.length >= perUserMax ? 'user has too many open sessions' : undefined;
+  }
+
+  #type(message: ConnectMessage): Messages {
+    return this.#with(message, (shell) => {
+      shell.activeMs = this.#nowMs();
+      const shown = screen(shell, shell.terminal.type(message.body ?? new Uint8Array()));
+      if (!shell.terminal.hasEnded) return shown;
+      this.#shells.delete(shell.sid);
+      return [...shown, ended(shell, messageStatuses.normal)];
+    });
+  }
+
+  #resize(message: ConnectMessage): Messages {
+    return this.#with(message, (shell) => {
+      const size = sizeIn(message);
+      if (size === undefined)
+        return [failure(message, 'terminal_height or terminal_width is none')];
+      shell.terminal.resize(size);
+      return [];
+    });
+  }
+
+  /** Without a session id all shells of the user end. */
+  #stop(message: ConnectMessage): Messages {
+    if (message.sid !== undefined) {
+      return this.#with(message, (shell) => {
+        this.#shells.delete(shell.sid);
+        return [ended(shell, messageStatuses.normal)];
+      });
+    }
+    const userId = textProp(message, 'user_id');
+    const own = [...this.#shells.values()].filter((shell) => shell.userId === userId);
+    if (own.length === 0) return [failure(message, 'session not found')];
+    for (const { sid } of own) this.#shells.delete(sid);
+    return own.map((shell) => ended(shell, messageStatuses.normal));
+  }
+
+  #ping(message: ConnectMessage): Messages {
+    return this.#with(message, (shell) => {
+      const props = { status: messageStatuses.control };
+      return [{ ...to(shell), typ: 'pong', props }];
+    });
+  }
+
+  #pong(message: ConnectMessage): Messages {
+    return this.#with(message, (shell) => {
+      shell.pongMs = this.#nowMs();
+      return [];
+    });
+  }
+
+  #with(message: ConnectMessage, act: (shell: Shell) => Messages): Messages {
+    const shell = this.#shells.get(message.sid ?? '');
+    return shell === undefined ? [failure(message, 'session not found')] : act(shell);
+  }
+
+  #nowMs(): number {
+    return this.#around.clock.monotonicMs();
+  }
+}
+
+function to({ sid }: Shell): { readonly proto: number; readonly sid: string } {
+  return { proto: connectProtocols.shell, sid };
+}
+
+/** The end of a shell, told to its user. */
+function ended(shell: Shell, status: number, because = ''): ConnectMessage {
+  const props = { status, user_id: shell.userId };
+  return { ...to(shell), typ: 'stop', props, body: Buffer.from(because) };
+}
+
+/** Bytes for the user's screen. */
+function screen(shell: Shell, bytes: Buffer): Messages {
+  const props = { status: messageStatuses.normal };
+  return pieces(bytes).map((body) => ({ ...to(shell), typ: 'shell', props, body }));
+}
+
+/** An error of a shell: the message comes back with what is wrong. */
+function failure({ proto, typ = '', sid = '' }: ConnectMessage, because: string): ConnectMessage {
+  const props = { status: messageStatuses.error };
+  return { proto, typ, sid, props, body: Buffer.from(because) };
+}
+
+/** The size that a message asks for, when it asks for one that a screen can have. */
+function sizeIn({ props = {} }: ConnectMessage): TerminalSize | undefined {
+  const height = Number(props.terminal_height);
+  const width = Number(props.terminal_width);
+  const isSize = [height, width].every(
+    (each) => Number.isInteger(each) && each > 0 && each <= SIZE_MAX,
+  );
+  return isSize ? { height, width } : undefined;
+}

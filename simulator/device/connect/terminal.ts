@@ -1,0 +1,151 @@
+/**
+ * One shell with its terminal: bytes typed go in, bytes for the screen come out. The same bytes on
+ * the same files give the same screen.
+ */
+import { parseCommandLine, type Redirection, SyntaxFault } from './command-line.ts';
+import { type Outcome, runCommand, type ShellContext } from './commands.ts';
+import { absolutePath, FileFault } from './files.ts';
+import { LineEditor, type Typed } from './line-editor.ts';
+
+/** Characters that a screen shows. */
+export interface TerminalSize {
+  readonly height: number;
+  readonly width: number;
+}
+
+/** Bytes for the screen that one message may lead to. */
+const SCREEN_MAX_BYTES = 2 ** 18;
+const HOME = '/root';
+const SYNTAX_STATUS = 2;
+const INTERRUPTED_STATUS = 130;
+const LINE_END = '\r\n';
+
+/** A shell at work. */
+export class Terminal {
+  readonly #context: ShellContext;
+  readonly #editor = new LineEditor();
+  #screen: Buffer[] = [];
+  #screenBytes = 0;
+  /** The user has left by `exit` or Ctrl-D. */
+  hasEnded = false;
+
+  constructor(around: Pick<ShellContext, 'clock' | 'facts' | 'files'>, size: TerminalSize) {
+    const variables = new Map(Object.entries({ HOME, PWD: HOME, SHELL: '/bin/sh', USER: 'root' }));
+    this.#context = { ...around, variables, workingFolder: HOME };
+    variables.set('?', '0');
+    this.resize(size);
+  }
+
+  /** What the screen shows before anything is typed. */
+  begin(): Buffer {
+    this.#show(this.#prompt());
+    return this.#shown();
+  }
+
+  /** Takes what was typed; what the screen shows of it. */
+  type(bytes: Uint8Array): Buffer {
+    for (const typed of this.#editor.type(bytes)) {
+      if (this.hasEnded || this.#isOverfull()) break;
+      this.#act(typed);
+    }
+    return this.#shown();
+  }
+
+  resize({ height, width }: TerminalSize): void {
+    this.#context.variables.set('LINES', String(height)).set('COLUMNS', String(width));
+  }
+
+  #act(typed: Typed): void {
+    if (typed.kind === 'echo') this.#show(typed.text);
+    else if (typed.kind === 'end') this.#leave(`exit${LINE_END}`);
+    else if (typed.kind === 'interrupt') this.#interrupt();
+    else this.#enter(typed.text);
+  }
+
+  #interrupt(): void {
+    this.#context.variables.set('?', String(INTERRUPTED_STATUS));
+    this.#show(`^C${LINE_END}${this.#prompt()}`);
+  }
+
+  #enter(line: string): void {
+    this.#show(LINE_END);
+    this.#runLine(line);
+    if (!this.hasEnded) this.#show(this.#prompt());
+  }
+
+  #leave(text: string): void {
+    this.#show(text);
+    this.hasEnded = true;
+  }
+
+  #runLine(line: string): void {
+    try {
+      const { words, redirection } = parseCommandLine(line, (name) => this.#valueOf(name));
+      this.#finish(runCommand(words, this.#context), redirection);
+    } catch (error) {
+      if (!(error instanceof SyntaxFault || error instanceof FileFault)) throw error;
+      this.#context.variables.set('?', String(SYNTAX_STATUS));
+      this.#print(`${error.message}\n`);
+    }
+  }
+
+  #finish({ output, faults, status, exits }: Outcome, redirection?: Redirection): void {
+    this.#context.variables.set('?', String(status));
+    if (redirection === undefined) this.#print(output);
+    else this.#writeTo(redirection, output);
+    for (const fault of faults) this.#print(`${fault}\n`);
+    if (exits) this.#leave('');
+  }
+
+  #writeTo(redirection: Redirection, output: Buffer): void {
+    const { files, workingFolder } = this.#context;
+    const path = absolutePath(redirection.path, workingFolder);
+    try {
+      const before = redirection.appends && files.exists(path) ? files.read(path) : '';
+      files.write(path, Buffer.concat([Buffer.from(before), output]));
+    } catch (error) {
+      if (!(error instanceof FileFault)) throw error;
+      throw new FileFault(`sh: can't create ${redirection.path}: ${error.message}`);
+    }
+  }
+
+  #valueOf(name: string): string {
+    return this.#context.variables.get(name) ?? '';
+  }
+
+  #prompt(): string {
+    const { facts, workingFolder } = this.#context;
+    const shown = `${workingFolder}/`.startsWith(`${HOME}/`)
+      ? `~${workingFolder.slice(HOME.length)}`
+      : workingFolder;
+    return `root@${facts.hostname}:${shown}# `;
+  }
+
+  /** Shows text with the line ends that a terminal needs. */
+  #print(text: string | Buffer): void {
+    const bytes = Buffer.from(text);
+    this.#show(Buffer.from(bytes.toString('latin1').replaceAll('\n', LINE_END), 'latin1'));
+  }
+
+  #show(text: string | Buffer): void {
+    const bytes = Buffer.from(text);
+    this.#screenBytes += bytes.length;
+    this.#screen.push(bytes);
+  }
+
+  #isOverfull(): boolean {
+    return this.#screenBytes > SCREEN_MAX_BYTES;
+  }
+
+  /** What was shown since the last time; what is beyond the bound is cut, and the cut told. */
+  #shown(): Buffer {
+    const whole = Buffer.concat(this.#screen);
+    const isCut = this.#isOverfull();
+    this.#screen = [];
+    this.#screenBytes = 0;
+    if (!isCut) return whole;
+    const notice = `${LINE_END}sh: output cut after ${SCREEN_MAX_BYTES} bytes${LINE_END}`;
+    const end = this.hasEnded ? '' : this.#prompt();
+    return Buffer.concat([whole.subarray(0, SCREEN_MAX_BYTES), Buffer.from(notice + end)]);
+  }
+}

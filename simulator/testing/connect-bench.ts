@@ -1,0 +1,62 @@
+/** A device that can be spoken to without a socket, for the tests of what it answers. */
+import { ManualClock } from '../../fixtures/clock.ts';
+import { connectErrorShape, decodeBody } from '../../fixtures/formats/connect-bodies.ts';
+import { type ConnectMessage, connectProtocols } from '../../fixtures/formats/connect-message.ts';
+import { ConnectDevice } from '../device/connect/connect-device.ts';
+import type { DeviceFacts } from '../device/connect/surroundings.ts';
+import { noonMs } from './bench.ts';
+
+export const facts: DeviceFacts = {
+  hostname: 'fb-1',
+  deviceType: () => 'board',
+  artifactName: () => 'factory-image',
+};
+
+/** A device, its clock, and what its client was asked to do. */
+export class ConnectBench {
+  readonly clock = new ManualClock(noonMs);
+  readonly asked: string[] = [];
+  readonly device = new ConnectDevice({
+    clock: this.clock,
+    facts,
+    checkUpdate: () => this.asked.push('check-update'),
+    sendInventory: () => this.asked.push('send-inventory'),
+  });
+
+  /** Sends a message in a session. */
+  say(
+    proto: keyof typeof connectProtocols,
+    typ: string,
+    rest: Omit<ConnectMessage, 'proto' | 'typ'> = {},
+  ): readonly ConnectMessage[] {
+    return this.device.answer({ proto: connectProtocols[proto], typ, sid: 's-1', ...rest });
+  }
+
+  /** What the device says by itself while so many seconds pass. */
+  pass(seconds: number): readonly ConnectMessage[] {
+    const said: ConnectMessage[] = [];
+    for (let second = 0; second < seconds; second++) {
+      this.clock.advance(1000);
+      said.push(...this.device.due());
+    }
+    return said;
+  }
+}
+
+/** Messages as types, such as `file_chunk`. */
+export function typesOf(messages: readonly ConnectMessage[]): string[] {
+  return messages.map(({ typ = '' }) => typ);
+}
+
+/** The text of an only message that is an error, or fails in a shell's way. */
+export function faultOf([message, ...more]: readonly ConnectMessage[]): string {
+  if (message === undefined || more.length > 0) throw new Error('there is not one message');
+  if (message.typ === 'error') return decodeBody(connectErrorShape, message.body).err;
+  if (message.props?.status !== 2) throw new Error('the message is no error');
+  return Buffer.from(message.body ?? '').toString();
+}
+
+/** The bytes of all bodies, as text. */
+export function textOf(messages: readonly ConnectMessage[]): string {
+  return Buffer.concat(messages.map(({ body }) => Buffer.from(body ?? ''))).toString();
+}
