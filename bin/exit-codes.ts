@@ -4,13 +4,13 @@
 export const exitCodes = {
   /** Everything asked for was done and holds. */
   pass: 0,
-  /** A verdict failed, or the fleet's balance does not hold. */
+  /** A verdict failed, the fleet's balance does not hold, or recorded traffic uses what is retired. */
   failed: 1,
   /** The command line itself is wrong. */
   usage: 2,
   /** Unreachable, port busy, login refused, file unusable: the run could not be set up. */
   setUp: 3,
-  /** A threshold was missed, nothing was decided, or the generator was the limit. */
+  /** A threshold was missed, nothing was decided (by a recording too), or the generator was the limit. */
   undecided: 4,
   /** Our own fault. */
   internal: 70,

@@ -57,7 +57,11 @@ export async function writeWhole(path: string, text: string, mode = 0o644): Prom
   }
 }
 
-function fileFault(what: string, error: unknown): CommandFault {
+/**
+ * The fault of a file that cannot be used.
+ * @param what was to be done with which file, such as `--ca cannot read x.pem`
+ */
+export function fileFault(what: string, error: unknown): CommandFault {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = reasons[code] ?? code;
   return new CommandFault(`${what}: ${reason}; name another file.`, exitCodes.setUp, error);

@@ -4,9 +4,10 @@
  * code. Each command lives in its own file and is loaded only when it is asked for.
  */
 import { Command, CommanderError } from 'commander';
+import { printableText } from '../fixtures/printable.ts';
 import { exitCodes } from './exit-codes.ts';
 import { CommandFault, reportFault } from './fault.ts';
-import { clean } from './output.ts';
+
 import { packageVersion } from './version.ts';
 
 /** What a command's file exports: adds its options and what it does; the action sets the exit code. */
@@ -30,9 +31,17 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: 'judge a server by the contract',
     load: () => import('./conform.ts'),
   },
+  terminal: {
+    summary: 'open a shell on a connected device',
+    load: () => import('./terminal.ts'),
+  },
   demo: {
     summary: 'run server, fleet and suite together, and stay up',
     load: () => import('./demo.ts'),
+  },
+  calendar: {
+    summary: 'show what is deprecated until when, and who still uses it',
+    load: () => import('./calendar.ts'),
   },
 };
 
@@ -41,7 +50,7 @@ async function programFor(words: readonly string[]): Promise<Command> {
     .description('A reference server, a fleet simulator and a conformance suite in one.')
     .version(packageVersion())
     .exitOverride()
-    .configureOutput({ writeErr: (text) => process.stderr.write(clean(text)) });
+    .configureOutput({ writeErr: (text) => process.stderr.write(printableText(text)) });
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = program.command(name).description(summary).allowExcessArguments(false);
     if (words.includes(name)) (await load()).configure(command);
@@ -53,10 +62,10 @@ async function programFor(words: readonly string[]): Promise<Command> {
 function exitCodeOf(fault: unknown): number {
   if (fault instanceof CommanderError) return fault.exitCode === 0 ? 0 : exitCodes.usage;
   const { exitCode, sentence } = reportFault(fault);
-  process.stderr.write(`fleetbed: ${clean(sentence)}\n`);
+  process.stderr.write(`fleetbed: ${printableText(sentence)}\n`);
   const isDebugging = process.env.FLEETBED_DEBUG === '1';
   if (isDebugging && fault instanceof Error && !(fault instanceof CommandFault)) {
-    process.stderr.write(`${clean(fault.stack ?? '')}\n`);
+    process.stderr.write(`${printableText(fault.stack ?? '')}\n`);
   }
   return exitCode;
 }

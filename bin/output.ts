@@ -2,6 +2,7 @@
  * What goes where: data to standard output, everything for human eyes beside it. With `--json`
  * standard output carries JSON only and human lines go to standard error.
  */
+import { printableText } from '../fixtures/printable.ts';
 
 /** The two streams of a command. */
 export interface Output {
@@ -27,20 +28,7 @@ export function createOutput(json: boolean, streams: OutputStreams = process): O
     data: (value) => {
       if (json) streams.stdout.write(`${JSON.stringify(value)}\n`);
     },
-    line: (text) => human.write(`${clean(text)}\n`),
-    progress: (text) => streams.stderr.write(`${clean(text)}\n`),
+    line: (text) => human.write(`${printableText(text)}\n`),
+    progress: (text) => streams.stderr.write(`${printableText(text)}\n`),
   };
-}
-
-const STEERING = /[\p{Cc}\p{Cs}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-const HARMLESS = new Set(['\n', '\t']);
-
-/**
- * The text with every control character but line break and tab spelled out (`\u{1b}`), and every
- * mark that turns the direction of writing: what a server or a device sent must not steer a terminal.
- */
-export function clean(text: string): string {
-  return text.replace(STEERING, (character) =>
-    HARMLESS.has(character) ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
 }

@@ -1,7 +1,7 @@
 /**
- * Makes a clone ready to run: installs the packages of the lock file, builds, and with `--browser`
- * finds a browser for the tests. What is already done is skipped. Plain JavaScript without any
- * package, because it runs before there are packages.
+ * Makes a clone ready to run: installs the packages of the lock file and builds. For the tests it
+ * finds a browser (`--browser`) and clients of the field (`--field-clients`). What is already done
+ * is skipped. Plain JavaScript without any package, because it runs before there are packages.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,6 +12,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   unlinkSync,
@@ -19,13 +20,13 @@ import {
 } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_LEAST = [20, 19];
 const INSTALL_MAX_MS = 600_000;
 const BUILD_MAX_MS = 300_000;
-const BROWSER_MAX_MS = 240_000;
+const APT_MAX_MS = 240_000;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...names) => join(root, ...names);
@@ -37,6 +38,15 @@ const installStamp = at('node_modules', '.fleetbed-lock');
 const buildStamp = at('dist', '.stamp');
 const builtCommand = at('dist', 'bin', 'fleetbed.js');
 const commandLink = at('node_modules', '.bin', 'fleetbed');
+/** Debian's packages of clients of the field, unpacked: nothing on the machine is changed. */
+const fieldFolder = at('.fleetbed', 'field-clients');
+/** The package of each program. */
+const fieldPackages = {
+  mender: 'mender-client',
+  'mender-connect': 'mender-connect',
+  'mender-artifact': 'mender-artifact',
+  'dbus-daemon': 'dbus-daemon',
+};
 
 /** A failure with a way out; its message is all that is printed. */
 class SetupError extends Error {}
@@ -180,10 +190,64 @@ function installBrowser() {
   if (!program || spawnSync(program, [...rest, '--version']).status !== 0) return false;
   say("installing Debian's chromium for the browser test");
   const wanted = ['install', '-y', '--no-install-recommends', 'chromium'];
-  const first = run(program, [...rest, ...wanted], BROWSER_MAX_MS);
+  const first = run(program, [...rest, ...wanted], APT_MAX_MS);
   if (first.done) return true;
-  run(program, [...rest, 'update'], BROWSER_MAX_MS);
-  return run(program, [...rest, ...wanted], BROWSER_MAX_MS).done;
+  run(program, [...rest, 'update'], APT_MAX_MS);
+  return run(program, [...rest, ...wanted], APT_MAX_MS).done;
+}
+
+function missingFieldPrograms() {
+  const folders = [join(fieldFolder, 'usr', 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
+  return Object.keys(fieldPackages).filter(
+    (program) => !folders.some((folder) => existsSync(join(folder, program))),
+  );
+}
+
+function findFieldClients() {
+  const missing = missingFieldPrograms();
+  if (missing.length === 0) return;
+  unpackPackages(Object.values(fieldPackages));
+  if (missingFieldPrograms().length === 0) return;
+  const packages = missing.map((program) => fieldPackages[program]).join(' ');
+  say(
+    `no ${missing.join(', ')}, and the tests of field clients need them. Debian 12 has them (${packages}): see that apt-get reaches its mirror, and run this again`,
+  );
+  if (process.env.CI) throw new SetupError('CI does not go on without the field clients');
+}
+
+/**
+ * Downloads the packages, and those they need that the machine does not have, and unpacks them.
+ * They are not installed: that takes rights, and would start and enable services.
+ */
+function unpackPackages(packages) {
+  say(`unpacking Debian's ${packages.join(', ')} for the tests`);
+  const work = `${fieldFolder}.new`;
+  const archives = join(work, 'archives');
+  const lists = join(work, 'lists');
+  rmSync(work, { recursive: true, force: true });
+  for (const folder of [archives, lists]) mkdirSync(join(folder, 'partial'), { recursive: true });
+  const unlocked = ['Debug::NoLocking=true', 'APT::Sandbox::User=root'];
+  const own = [...unlocked, `Dir::Cache=${work}`, `Dir::Cache::archives=${archives}`];
+  const ownLists = [...own, `Dir::State::lists=${lists}`];
+  const wanted = ['install', '--yes', '--download-only', '--no-install-recommends', ...packages];
+  const done = aptGet(wanted, own) || (aptGet(['update'], ownLists) && aptGet(wanted, ownLists));
+  if (done && unpackArchives(archives, join(work, 'root'))) {
+    rmSync(fieldFolder, { recursive: true, force: true });
+    renameSync(join(work, 'root'), fieldFolder);
+  }
+  rmSync(work, { recursive: true, force: true });
+}
+
+function aptGet(words, settings) {
+  const options = settings.flatMap((setting) => ['-o', setting]);
+  return run('apt-get', ['--quiet', '--quiet', ...options, ...words], APT_MAX_MS).done;
+}
+
+function unpackArchives(folder, target) {
+  const archives = readdirSync(folder).filter((name) => name.endsWith('.deb'));
+  return archives.every(
+    (name) => run('dpkg-deb', ['--extract', join(folder, name), target], APT_MAX_MS).done,
+  );
 }
 
 const lockPath = join(tmpdir(), `fleetbed-set-up-${sha256(root).slice(0, 16)}`);
@@ -232,6 +296,7 @@ async function main() {
     });
   }
   if (process.argv.includes('--browser')) findBrowser();
+  if (process.argv.includes('--field-clients')) await alone(findFieldClients);
 }
 
 try {

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -231,5 +233,97 @@ describe('the search for a browser', { timeout: 60_000 }, () => {
     );
     const inCi = await setUp(['--browser'], { ...missing, CI: 'true' });
     expect(inCi.code).toBe(1);
+  });
+});
+
+describe('the search for field clients', { timeout: 60_000 }, () => {
+  const programs = ['mender', 'mender-connect', 'mender-artifact', 'dbus-daemon'];
+  const unpacked = (name = '') => at('.fleetbed/field-clients', name);
+  /** Nothing of the machine is found, whatever it has installed. */
+  const search = (environment: NodeJS.ProcessEnv = {}) =>
+    setUp(['--field-clients'], { PATH: at('programs'), ...environment });
+
+  /** A program in place of the machine's own, which keeps the words that it is called with. */
+  function stand(program: string, script: string): void {
+    const lines = ['#!/bin/sh', `echo "$*" >> "${at('calls')}"`, script, ''];
+    put(`programs/${program}`, lines.join('\n'));
+    chmodSync(at('programs', program), 0o755);
+  }
+
+  const calls = () => readFileSync(at('calls'), 'utf8').trimEnd().split('\n');
+  const download =
+    'for w; do case $w in *archives=*) IFS==; set -- $w; : > "$2/clients.deb" ;; esac; done';
+  const unpack = `/bin/mkdir -p "$3/usr/bin"; cd "$3/usr/bin"; for p in ${programs.join(' ')}; do : > $p; done`;
+
+  beforeEach(takePreparedClone);
+
+  it('is content with those that are there', async () => {
+    for (const program of programs.slice(1)) put(`programs/${program}`, '');
+    put('.fleetbed/field-clients/usr/bin/mender', '');
+    expect(await search({ CI: '1' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it("unpacks Debian's packages beside the project's own, and then has nothing to do", async () => {
+    stand('apt-get', download);
+    stand('dpkg-deb', unpack);
+    const first = await search({ CI: '1' });
+    expect(first).toMatchObject({ code: 0, stdout: '' });
+    expect(first.stderr).toMatch(
+      /^set-up: unpacking Debian's mender-client, mender-connect, .*\n$/,
+    );
+    expect(readdirSync(unpacked('usr/bin')).sort()).toEqual(programs.toSorted());
+    expect(readdirSync(at('.fleetbed'))).toEqual(['field-clients']);
+    const [downloading, ...rest] = calls();
+    expect(downloading).toMatch(
+      / install .*--download-only --no-install-recommends mender-client /,
+    );
+    expect(rest).toEqual([expect.stringMatching(/^--extract .*clients\.deb /)]);
+    expect(await search({ CI: '1' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('fetches lists of packages of its own when those of the machine do not do', async () => {
+    stand(
+      'apt-get',
+      `case "$*" in *" update") exit 0 ;; *State::lists=*) ;; *) exit 100 ;; esac\n${download}`,
+    );
+    stand('dpkg-deb', unpack);
+    const { code, stderr } = await search({ CI: '1' });
+    expect(code, stderr).toBe(0);
+    expect(calls().map((words) => / (install|update)\b/.exec(words)?.[1])).toEqual([
+      'install',
+      'update',
+      'install',
+      undefined,
+    ]);
+  });
+
+  it.each([
+    ['there is no apt-get', () => undefined],
+    ['apt-get fails', () => stand('apt-get', 'exit 100')],
+    [
+      'a package cannot be unpacked',
+      () => {
+        stand('apt-get', download);
+        stand('dpkg-deb', `${unpack}; exit 2`);
+      },
+    ],
+    [
+      'the packages do not hold the programs',
+      () => {
+        stand('apt-get', download);
+        stand('dpkg-deb', '/bin/mkdir -p "$3"');
+      },
+    ],
+  ])('says how to get them, and stops CI, when %s', async (_, prepare) => {
+    prepare();
+    const here = await search();
+    expect(here.code).toBe(0);
+    expect(here.stderr).toMatch(
+      /set-up: no mender, mender-connect, mender-artifact, dbus-daemon, .*\(mender-client mender-connect mender-artifact dbus-daemon\): .* run this again\n$/,
+    );
+    const inCi = await search({ CI: 'true' });
+    expect(inCi.code).toBe(1);
+    expect(inCi.stderr).toMatch(/set-up: CI does not go on without the field clients\n$/);
+    expect(existsSync(unpacked('usr'))).toBe(false);
   });
 });

@@ -1,0 +1,85 @@
+/**
+ * The schedule as iCalendar (RFC 5545): an all-day event for each day on which something changes,
+ * so that a subscription shows few entries with what to do in each, and reminders of the last one.
+ */
+import ical, { ICalAlarmType, type ICalCalendar, ICalEventTransparency } from 'ical-generator';
+import { dayStartMs } from './day.ts';
+import { rowName, type Schedule, type ScheduleRow } from './schedule.ts';
+
+const DAY_SECONDS = 86_400;
+/** Before the end of life, time enough for a release, then the last calls. */
+const REMINDER_DAYS = [180, 90, 30, 7, 1];
+
+/**
+ * The document with CRLF line ends. The same schedule at the same moment is the same text, and an
+ * event keeps its UID for ever, so that a renewed file changes events instead of doubling them.
+ * @param stampMs when the document was made, milliseconds since the Unix epoch
+ */
+export function scheduleIcal({ endOfLife, rows }: Schedule, stampMs: number): string {
+  const calendar = ical({
+    name: 'Device API deprecations',
+    description: 'When calls and fields of the API are deprecated and when they stop working.',
+    prodId: { company: 'fleetbed', product: 'calendar', language: 'EN' },
+    ttl: DAY_SECONDS,
+  });
+  const stamp = new Date(stampMs);
+  for (const day of [...new Set(rows.map((row) => row.deprecatedSince))].toSorted()) {
+    addAnnouncement(calendar, { day, stamp, rows });
+  }
+  addEndOfLife(calendar, { day: endOfLife, stamp, rows });
+  // The last line needs its end too; the package leaves it out.
+  return `${calendar.toString().trimEnd()}\r\n`;
+}
+
+interface Entry {
+  readonly day: string;
+  readonly stamp: Date;
+  readonly rows: readonly ScheduleRow[];
+}
+
+function addAnnouncement(calendar: ICalCalendar, { day, stamp, rows }: Entry): void {
+  const announced = rows.filter((row) => row.deprecatedSince === day);
+  const [first] = announced;
+  const what = announced.length === 1 && first ? rowName(first) : countsOf(announced);
+  calendar.createEvent({
+    ...allDay(day, stamp),
+    id: `deprecated-${day}@fleetbed`,
+    summary: `Deprecated: ${what}`,
+    description: announced.map(adviceOf).join('\n'),
+  });
+}
+
+function addEndOfLife(calendar: ICalCalendar, { day, stamp, rows }: Entry): void {
+  const summary = `End of life: ${countsOf(rows)} stop working`;
+  calendar.createEvent({
+    ...allDay(day, stamp),
+    // Without the day: should the schedule move, the event moves with it.
+    id: 'end-of-life@fleetbed',
+    summary,
+    description: rows.map(adviceOf).join('\n'),
+    alarms: REMINDER_DAYS.map((days) => ({
+      type: ICalAlarmType.display,
+      trigger: days * DAY_SECONDS,
+      description: `In ${days} ${days === 1 ? 'day' : 'days'}: ${summary}`,
+    })),
+  });
+}
+
+/** What events have in common: a whole day, which does not make its reader busy. */
+function allDay(day: string, stamp: Date) {
+  const start = new Date(dayStartMs(day));
+  return { start, allDay: true, stamp, transparency: ICalEventTransparency.TRANSPARENT };
+}
+
+function adviceOf(row: ScheduleRow): string {
+  return `${rowName(row)} - ${row.replacement}`;
+}
+
+function countsOf(rows: readonly ScheduleRow[]): string {
+  const calls = rows.filter(({ kind }) => kind === 'call').length;
+  const fields = rows.length - calls;
+  return [
+    ...(calls > 0 ? [`${calls} ${calls === 1 ? 'call' : 'calls'}`] : []),
+    ...(fields > 0 ? [`${fields} ${fields === 1 ? 'field' : 'fields'}`] : []),
+  ].join(' and ');
+}

@@ -1,0 +1,296 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reportFault } from '../fault.ts';
+import { openRecording } from './open-recording.ts';
+import type { RecordedExchange } from './recording.ts';
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-recording-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileOf(name: string, content: string | Buffer): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+async function read(file: string, limits?: Parameters<typeof openRecording>[1]) {
+  const { form, exchanges } = await openRecording(file, limits);
+  const all: RecordedExchange[] = [];
+  for await (const exchange of exchanges) all.push(exchange);
+  return { form, all };
+}
+
+/** The sentence of the fault, without the folder, and its exit code. */
+async function faultOf(file: string, limits?: Parameters<typeof openRecording>[1]) {
+  const fault = await read(file, limits).then(
+    () => new Error('it was read'),
+    (error: unknown) => error,
+  );
+  const { sentence, exitCode } = reportFault(fault);
+  return { sentence: sentence.replaceAll(`${folder}/`, ''), exitCode };
+}
+
+const entry = {
+  startedDateTime: '2026-10-02T10:00:00.500+02:00',
+  time: 3,
+  request: { method: 'GET', url: 'https://gw.example/base/api/x?y=1#z', headers: [] },
+  response: { status: 200, content: { size: 2, mimeType: 'application/json', text: '[]' } },
+};
+const har = (...entries: readonly unknown[]) =>
+  JSON.stringify({ log: { version: '1.2', entries } });
+const line = {
+  at: '2026-10-02T08:00:00Z',
+  method: 'get',
+  url: 'https://gw.example/a?b',
+  status: 204,
+};
+const journal = (...lines: readonly unknown[]) =>
+  lines.map((each) => JSON.stringify(each)).join('\n');
+
+describe('a HAR file', () => {
+  it('gives when, what and how it was answered', async () => {
+    const { form, all } = await read(fileOf('a.har', har(entry)));
+    expect(form).toBe('har');
+    const atMs = Date.UTC(2026, 9, 2, 8, 0, 0, 500);
+    expect(all).toMatchObject([{ atMs, method: 'GET', pathname: '/base/api/x', status: 200 }]);
+    expect(all[0]?.responseBody()).toBe('[]');
+    expect(all[0]?.requestBody()).toBeUndefined();
+  });
+
+  it('is known by its content too, behind a byte order mark and white space', async () => {
+    const file = fileOf('traffic.json', `\ufeff\n  {\n  "log" : ${har(entry).slice(7)}`);
+    expect(await read(file)).toMatchObject({ form: 'har', all: [{ status: 200 }] });
+  });
+
+  it('may hold answers in base64, and forms taken apart or in one piece', async () => {
+    const content = { text: Buffer.from('{"ü":1}').toString('base64'), encoding: 'base64' };
+    const params = [
+      { name: 'size', value: '7' },
+      { name: 'artifact', fileName: 'a.mender' },
+    ];
+    const post = { mimeType: 'multipart/form-data', params, text: '' };
+    const entries = [
+      {
+        ...entry,
+        request: { ...entry.request, postData: post },
+        response: { status: 200, content },
+      },
+      {
+        ...entry,
+        request: { ...entry.request, postData: { mimeType: 'x', params: [], text: 'y' } },
+      },
+    ];
+    const { all } = await read(fileOf('bodies.har', har(...entries)));
+    expect(all[0]?.responseBody()).toBe('{"ü":1}');
+    expect(all[0]?.requestBody()).toEqual({ size: '7', artifact: '' });
+    expect(all[1]?.requestBody()).toBe('y');
+  });
+
+  it('may hold what a page loads besides, and requests that failed', async () => {
+    const data = {
+      ...entry,
+      request: { method: 'GET', url: 'data:text/plain,/api/management/v1/x' },
+    };
+    const { all } = await read(
+      fileOf('page.har', har(data, { ...entry, response: { status: 0 } })),
+    );
+    expect(all.map(({ pathname, status }) => [pathname, status])).toEqual([
+      ['', 200],
+      ['/base/api/x', 0],
+    ]);
+    expect(all[1]?.responseBody()).toBeUndefined();
+  });
+
+  it.each<[string, string, string]>([
+    ['nothing', '', 'is cut off or no JSON: '],
+    ['no JSON', '<html>', 'is cut off or no JSON: '],
+    ['half an archive', har(entry).slice(0, -20), 'is cut off or no JSON: '],
+    ['a list', '[]', 'is no HAR 1.2 archive: it has no list log.entries.'],
+    ['no log', '{"entries":[]}', 'is no HAR 1.2 archive: it has no list log.entries.'],
+    ['entries that are no list', '{"log":{"entries":{}}}', 'it has no list log.entries.'],
+  ])('with %s is refused in one sentence', async (_, content, sentence) => {
+    const fault = await faultOf(fileOf('bad.har', content));
+    expect(fault.exitCode).toBe(3);
+    expect(fault.sentence).toMatch(/^bad\.har: is [^\n]+\.$/);
+    expect(fault.sentence).toContain(sentence);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['null', null, 'is no JSON object.'],
+    [
+      'no time',
+      { ...entry, startedDateTime: undefined },
+      'startedDateTime must be a time such as 2026-01-31T12:00:00Z, missing.',
+    ],
+    [
+      'a wrong time',
+      { ...entry, startedDateTime: 'yesterday' },
+      'startedDateTime must be a time such as 2026-01-31T12:00:00Z, not "yesterday".',
+    ],
+    ['no request', { ...entry, request: 'GET /' }, 'request must be an object, not "GET /".'],
+    ['no response', { ...entry, response: null }, 'response must be an object, not null.'],
+    [
+      'no method',
+      { ...entry, request: { url: 'https://h/' } },
+      'request.method must be a text, missing.',
+    ],
+    [
+      'a path for a URL',
+      { ...entry, request: { method: 'GET', url: '/api' } },
+      'request.url must be an absolute URL, not "/api".',
+    ],
+    [
+      'a wrong status',
+      { ...entry, response: { status: '200' } },
+      'response.status must be a whole number, not "200".',
+    ],
+  ])('with %s is refused by the number of the entry', async (_, wrong, sentence) => {
+    const fault = await faultOf(fileOf('bad.har', har(entry, wrong)));
+    expect(fault).toEqual({ exitCode: 3, sentence: `bad.har, entry 2: ${sentence}` });
+  });
+
+  it('is read up to its limit and no further', async () => {
+    const content = har(entry);
+    const file = fileOf('large.har', content);
+    const limits = { harMaxBytes: content.length, lineMaxCharacters: 10 };
+    expect((await read(file, limits)).all).toHaveLength(1);
+    const fault = await faultOf(file, { ...limits, harMaxBytes: content.length - 1 });
+    expect(fault.sentence).toMatch(/^large\.har: is larger than .* MiB; save it in parts/);
+  });
+});
+
+describe('a journal', () => {
+  it('gives an exchange for every line, by url or by path', async () => {
+    const { url: _, ...place } = line;
+    const bodies = { requestBody: { a: 1 }, responseBody: 'text', extra: true };
+    const byPath = { ...place, path: '/base/api/x?y=/z#', status: 0, ...bodies };
+    const { form, all } = await read(fileOf('a.ndjson', `${journal(line, byPath)}\n\n`));
+    expect(form).toBe('journal');
+    expect(all).toMatchObject([
+      { atMs: Date.UTC(2026, 9, 2, 8), method: 'GET', pathname: '/a', status: 204 },
+      { pathname: '/base/api/x', status: 0 },
+    ]);
+    expect(all[0]?.requestBody()).toBeUndefined();
+    expect(all[1]?.requestBody()).toEqual({ a: 1 });
+    expect(all[1]?.responseBody()).toBe('text');
+  });
+
+  it('may have a line end of any system, no last one, and lines longer than a piece read', async () => {
+    const long = { ...line, responseBody: 'ü'.repeat(200_000) };
+    const text = `${JSON.stringify(line)}\r\n${JSON.stringify(long)}\n${JSON.stringify(line)}`;
+    const { all } = await read(fileOf('long.ndjson', text));
+    expect(all.map((each) => String(each.responseBody() ?? '').length)).toEqual([0, 200_000, 0]);
+  });
+
+  it('without a line has no exchange', async () => {
+    expect(await read(fileOf('empty.ndjson', ''))).toEqual({ form: 'journal', all: [] });
+  });
+
+  it.each<[string, string, string]>([
+    [
+      'no JSON',
+      'GET /api 200',
+      'is no JSON object; a journal has one a line, a HAR file begins with {"log":.',
+    ],
+    [
+      'a list',
+      '[]',
+      'is no JSON object; a journal has one a line, a HAR file begins with {"log":.',
+    ],
+    [
+      'a line that breaks off',
+      JSON.stringify(line).slice(0, 30),
+      'is no JSON object; a journal has one a line, a HAR file begins with {"log":.',
+    ],
+    [
+      'no time',
+      journal({ ...line, at: 1_760_000_000 }),
+      '"at" must be a time such as 2026-01-31T12:00:00Z, not 1760000000.',
+    ],
+    [
+      'a day that is none',
+      journal({ ...line, at: '2026-02-30T00:00:00Z' }),
+      '"at" must be a time such as 2026-01-31T12:00:00Z, not "2026-02-30T00:00:00Z".',
+    ],
+    ['no method', journal({ ...line, method: '' }), '"method" must be a text, not "".'],
+    [
+      'no status',
+      journal({ ...line, status: undefined }),
+      '"status" must be a whole number, missing.',
+    ],
+    [
+      'half a status',
+      journal({ ...line, status: 200.5 }),
+      '"status" must be a whole number, not 200.5.',
+    ],
+    [
+      'no place',
+      journal({ ...line, url: undefined }),
+      'needs "url" as an absolute URL, or "path" beginning with a slash.',
+    ],
+    [
+      'a wrong url',
+      journal({ ...line, url: '/api' }),
+      'needs "url" as an absolute URL, or "path" beginning with a slash.',
+    ],
+    [
+      'a wrong path',
+      journal({ ...line, url: undefined, path: 'api' }),
+      'needs "url" as an absolute URL, or "path" beginning with a slash.',
+    ],
+  ])('with %s is refused by the number of the line', async (_, wrong, sentence) => {
+    const fault = await faultOf(fileOf('bad.ndjson', `${JSON.stringify(line)}\n\n${wrong}\n`));
+    expect(fault).toEqual({ exitCode: 3, sentence: `bad.ndjson, line 3: ${sentence}` });
+  });
+
+  it('cannot fill the terminal or steer it by what is wrong in it', async () => {
+    const at = `\u202e\u001b[2J${'x'.repeat(10_000)}`;
+    const { sentence } = await faultOf(fileOf('bad.ndjson', journal({ ...line, at })));
+    expect(sentence.length).toBeLessThan(200);
+    expect(sentence).toMatch(/not "\\u\{202e\}\\u001b\[2Jx+….$/);
+  });
+
+  it('has no line beyond the limit', async () => {
+    const limits = { harMaxBytes: 10, lineMaxCharacters: 300 };
+    const good = JSON.stringify({ ...line, responseBody: 'x'.repeat(100) });
+    expect((await read(fileOf('b.ndjson', `${good}\n${good}\n${good}`), limits)).all).toHaveLength(
+      3,
+    );
+    const bad = `${good}\n${JSON.stringify({ ...line, responseBody: 'x'.repeat(400) })}`;
+    expect(await faultOf(fileOf('b.ndjson', bad), limits)).toEqual({
+      exitCode: 3,
+      sentence: 'b.ndjson, line 2: is longer than 300 characters; leave out large bodies.',
+    });
+  });
+});
+
+describe('a file', () => {
+  it.each([
+    ['that is not there', 'missing.har', 'there is no such file or folder'],
+    ['that is a folder', '.', 'it is a folder'],
+  ])('%s is refused', async (_, name, reason) => {
+    const { sentence, exitCode } = await faultOf(join(folder, name));
+    expect(exitCode).toBe(3);
+    expect(sentence).toMatch(/^cannot read /);
+    expect(sentence).toContain(`: ${reason}; name another file.`);
+  });
+
+  it('that is no UTF-8 is refused', async () => {
+    const utf16 = Buffer.from(`\ufeff${har(entry)}`, 'utf16le');
+    for (const name of ['utf16.har', 'utf16.ndjson']) {
+      const { sentence } = await faultOf(fileOf(name, utf16));
+      expect(sentence).toBe(`${name}: is no UTF-8 text.`);
+    }
+    const cut = Buffer.concat([Buffer.from(journal(line)), Buffer.from([0xc3])]);
+    expect((await faultOf(fileOf('cut.ndjson', cut))).sentence).toBe(
+      'cut.ndjson: is no UTF-8 text.',
+    );
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { deprecatedApis, deprecatedFields } from '../../fixtures/contract/deprecations.ts';
+import { rowName, type ScheduleRow, scheduleOn } from './schedule.ts';
+import { scheduleText } from './text.ts';
+
+function rowOn(on: string, name: string): ScheduleRow {
+  const row = scheduleOn(on).rows.find((each) => rowName(each) === name);
+  if (!row) throw new Error(`there is no row ${name}`);
+  return row;
+}
+
+describe('the schedule on a day', () => {
+  it.each([
+    ['2026-08-20', 'not-yet-deprecated', 370],
+    ['2026-08-21', 'deprecated', 369],
+    ['2027-08-24', 'deprecated', 1],
+    ['2027-08-25', 'retired', 0],
+    ['2031-01-01', 'retired', 0],
+  ])('has on %s a call of 2026-08-21 that is %s with %d days left', (on, state, daysLeft) => {
+    expect(rowOn(on, 'POST v1 /useradm/users')).toMatchObject({ state, daysLeft });
+  });
+
+  it('has every call and every field once, in the order of the contract', () => {
+    const { rows } = scheduleOn('2026-10-18');
+    expect(rows.map(({ kind }) => kind).join()).toBe(
+      [...Array(15).fill('call'), ...Array(5).fill('field')].join(),
+    );
+    const contract = [...deprecatedApis, ...deprecatedFields];
+    expect(rows.map(({ replacement }) => replacement)).toEqual(
+      contract.map(({ replacement }) => replacement),
+    );
+    expect(new Set(rows.map(rowName)).size).toBe(20);
+  });
+
+  it('names what the internal API has although it does not exist here', () => {
+    const name = 'propagate of POST internal v1 /useradm/tenants/{tenant_id}/users';
+    expect(rowOn('2023-07-05', name).state).toBe('not-yet-deprecated');
+  });
+});
+
+describe('the table', () => {
+  const lines = scheduleText(scheduleOn('2026-08-20')).split('\n');
+  const text = lines.join('\n');
+
+  it('says in its first line what the day is and how far the end', () => {
+    expect(lines[0]).toBe('Schedule on 2026-08-20: every row ends on 2027-08-25, in 370 days');
+    expect(scheduleText(scheduleOn('2027-08-25'))).toContain('ends on 2027-08-25, today');
+    expect(scheduleText(scheduleOn('2027-08-26'))).toContain('2027-08-25, 1 day ago');
+  });
+
+  it('has a line with both days for every row', () => {
+    const days = lines.filter((line) => /│ \d{4}-\d\d-\d\d │ 2027-08-25 +│/.test(line));
+    expect(days).toHaveLength(20);
+  });
+
+  it('shows the three states in words', () => {
+    expect(text).toMatch(
+      /│ POST v1 \/useradm\/users +│ 2026-08-21 │ 2027-08-25 +│ not yet +│ 370 /,
+    );
+    expect(text).toMatch(/│ GET v1 \/useradm\/roles +│ 2022-03-15 │ 2027-08-25 +│ deprecated +│/);
+    expect(scheduleText(scheduleOn('2027-08-25'))).toMatch(/│ retired +│ 0 /);
+  });
+
+  it('is never wider than 140 columns and loses nothing to that', () => {
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(140);
+    expect(text).not.toContain('…');
+    const cells = lines.map((line) => line.split('│').at(-2)?.trim() ?? '');
+    const advice = cells.join('').replaceAll(' ', '');
+    for (const { replacement } of scheduleOn('2026-08-20').rows) {
+      expect(advice).toContain(replacement.replaceAll(' ', ''));
+    }
+  });
+});

@@ -1,0 +1,101 @@
+/** The schedule, and what traffic uses of it, as tables for a terminal. */
+import Table from 'cli-table3';
+import { daysBetween } from './day.ts';
+import type { Finding, Traffic } from './findings.ts';
+import { rowName, type Schedule, type ScheduleRow } from './schedule.ts';
+
+const NAME_COLUMNS = 40;
+const ADVICE_COLUMNS = 38;
+/** Without colours, so that nothing but text goes to a file or a pipe. */
+const plain = { style: { head: [], border: [], compact: true } };
+
+/** The whole schedule: its day in a line, then its calls and its fields. */
+export function scheduleText({ on, endOfLife, rows }: Schedule): string {
+  const head = ['since', 'end of life', 'state', 'days left', 'use instead'];
+  const tableOf = (kind: ScheduleRow['kind']): string => {
+    const table = new Table({ head: [kind, ...head], ...plain });
+    for (const row of rows.filter((each) => each.kind === kind)) {
+      const { deprecatedSince, state, daysLeft } = row;
+      const words = state.replaceAll('-', ' ').replace('not yet ', 'not yet\n');
+      table.push([nameOf(row), deprecatedSince, row.endOfLife, words, daysLeft, adviceOf(row)]);
+    }
+    return table.toString();
+  };
+  const heading = `Schedule on ${on}: every row ends on ${endOfLife}, ${distance(on, endOfLife)}`;
+  return [heading, tableOf('call'), tableOf('field')].join('\n');
+}
+
+/** What traffic uses of the schedule: what it comes to in a line, then a table of the rows. */
+export function trafficText(traffic: Traffic): string {
+  const { on, findings } = traffic;
+  const head = ['used', 'calls', 'first and last seen', 'stops working', 'use instead'];
+  const table = new Table({ head, ...plain });
+  for (const finding of findings) {
+    const { exchanges, firstSeen, lastSeen } = finding;
+    const seen = `${secondOf(firstSeen)}\n${secondOf(lastSeen)}`;
+    table.push([nameOf(finding), exchanges, seen, endOf(finding, on), adviceOf(finding)]);
+  }
+  return [...(findings.length > 0 ? [table.toString()] : []), trafficSentence(traffic)].join('\n');
+}
+
+/** What the findings come to, in one or two sentences. */
+export function trafficSentence(traffic: Traffic): string {
+  const { findings, recordings, unseen } = traffic;
+  const calls = recordings.reduce((sum, recording) => sum + recording.calls, 0);
+  const among = counted(calls, 'call');
+  const verdict = {
+    nothing: 'nothing was judged: the traffic has no call of this API.',
+    clear: `nothing of the schedule is used in ${among}.`,
+    reads: `${counted(findings.length, 'row')} of the schedule in ${among}, fields of answers only: whoever reads them must change.`,
+    uses: `${counted(findings.length, 'row')} of the schedule used in ${among}.`,
+  }[traffic.outcome];
+  const blind = `${counted(unseen, 'call')} may carry a deprecated field in a body that was not recorded.`;
+  return unseen > 0 ? `${verdict} ${blind}` : verdict;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function distance(from: string, to: string): string {
+  const days = daysBetween(from, to);
+  if (days === 0) return 'today';
+  return days > 0 ? `in ${counted(days, 'day')}` : `${counted(-days, 'day')} ago`;
+}
+
+function endOf({ endOfLife, refused, exchanges }: Finding, on: string): string {
+  const when = `${endOfLife},\n${distance(on, endOfLife)}`;
+  return refused > 0 ? `${when};\n410 already:\n${refused} of ${exchanges}` : when;
+}
+
+function secondOf(time: string): string {
+  return time.replace(/\.\d+Z$/, 'Z');
+}
+
+function nameOf(row: ScheduleRow): string {
+  return wrapped(rowName(row), NAME_COLUMNS);
+}
+
+function adviceOf({ replacement }: ScheduleRow): string {
+  return wrapped(replacement, ADVICE_COLUMNS);
+}
+
+/** Lines of so many columns, broken at spaces; a path that is longer, after its slashes. */
+function wrapped(text: string, columns: number): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const piece of text.split(' ').flatMap((word) => piecesOf(word, columns))) {
+    if (line !== '' && `${line}${piece}`.trimEnd().length > columns) {
+      lines.push(line.trimEnd());
+      line = '';
+    }
+    line += piece;
+  }
+  return [...lines, line.trimEnd()].join('\n');
+}
+
+/** A word with its space, in pieces when it fits on no line. */
+function piecesOf(word: string, columns: number): readonly string[] {
+  const spaced = `${word} `;
+  return word.length > columns ? spaced.split(/(?<=\/)/) : [spaced];
+}

@@ -1,0 +1,56 @@
+/** Debian's `mender-artifact`, which writes, checks and prints artifact files. */
+import { spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lendProgram } from './programs.ts';
+import { unprivileged } from './running-program.ts';
+
+const RUN_MAX_MS = 10_000;
+
+/** What the tool said of a file, and whether it was content. */
+interface Verdict {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+/** The tool in a folder of its own. */
+export interface ArtifactTool {
+  /** Puts a file into the folder. */
+  put(name: string, content: string | Uint8Array): void;
+  /** Runs the tool on files of the folder. */
+  run(...words: readonly string[]): Verdict;
+  /** The artifact that `mender-artifact write` makes. @throws Error when it makes none */
+  write(...words: readonly string[]): Buffer;
+  /** Removes the folder. */
+  close(): void;
+}
+
+export function openArtifactTool(): ArtifactTool {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-artifacts-'));
+  const { program, environment } = lendProgram(folder, 'mender-artifact');
+  if (unprivileged) chownSync(folder, unprivileged.uid, unprivileged.gid);
+  const run = (...words: readonly string[]): Verdict => {
+    const { status, stdout, stderr } = spawnSync(program, words, {
+      cwd: folder,
+      encoding: 'utf8',
+      env: environment,
+      timeout: RUN_MAX_MS,
+      ...unprivileged,
+    });
+    return { code: status, text: stdout + stderr };
+  };
+  return {
+    put: (name, content) => writeFileSync(join(folder, name), content),
+    run,
+    write: (...words) => {
+      const file = join(folder, 'written.mender');
+      rmSync(file, { force: true });
+      const { text } = run('write', ...words, '--output-path', 'written.mender');
+      // Some of its faults end with exit code 0.
+      if (!existsSync(file)) throw new Error(`mender-artifact wrote nothing: ${text}`);
+      return readFileSync(file);
+    },
+    close: () => rmSync(folder, { recursive: true }),
+  };
+}

@@ -1,0 +1,178 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { LocalTerminal } from './local-terminal.ts';
+
+/** Streams as a process has them; those of a terminal write down what is done to them. */
+function streamsOf(isTTY: boolean) {
+  const modes: boolean[] = [];
+  const terminal = isTTY
+    ? { isTTY, setRawMode: (isRaw: boolean) => void modes.push(isRaw) }
+    : { isTTY: undefined };
+  const stdin = Object.assign(new PassThrough(), terminal);
+  const size: { columns?: number | undefined; rows?: number | undefined } = {};
+  const stdout = Object.assign(new PassThrough({ highWaterMark: 8 }), size);
+  return { stdin, stdout, stderr: new PassThrough(), modes };
+}
+
+/** What the shell elsewhere was told, in order. */
+class Keyboard {
+  readonly told: string[] = [];
+  #waiting: (() => void) | undefined;
+
+  async type(keys: Uint8Array): Promise<void> {
+    this.#tell(`type ${JSON.stringify(Buffer.from(keys).toString())}`);
+  }
+
+  async endInput(): Promise<void> {
+    this.#tell('end');
+  }
+
+  resize({ height, width }: { readonly height: number; readonly width: number }): void {
+    this.#tell(`resize ${height} ${width}`);
+  }
+
+  drained(): void {
+    this.#tell('drained');
+  }
+
+  /** Resolves once so many things were told. */
+  async until(count: number): Promise<string[]> {
+    while (this.told.length < count) {
+      await new Promise<void>((resolve) => {
+        this.#waiting = resolve;
+      });
+    }
+    return this.told;
+  }
+
+  #tell(what: string): void {
+    this.told.push(what);
+    this.#waiting?.();
+  }
+}
+
+function joined(isTTY: boolean) {
+  const streams = streamsOf(isTTY);
+  const local = new LocalTerminal(streams);
+  const keyboard = new Keyboard();
+  return { ...streams, local, keyboard, left: local.join(keyboard) };
+}
+
+describe('a terminal that is joined with a shell elsewhere', () => {
+  it('gives every key at once, Ctrl-C as well, and shows every byte as it is', async () => {
+    const { stdin, stdout, keyboard, local } = joined(true);
+    stdin.write('a\x03\x1b[A');
+    expect(await keyboard.until(1)).toEqual(['type "a\\u0003\\u001b[A"']);
+    local.show(Buffer.from('\x1b[31m\xff', 'latin1'));
+    expect(stdout.read()).toEqual(Buffer.from('\x1b[31m\xff', 'latin1'));
+    local.restore();
+  });
+
+  it('is raw while it is joined, and as before afterwards', () => {
+    const { modes, local } = joined(true);
+    expect(modes).toEqual([true]);
+    local.restore();
+    expect(modes).toEqual([true, false]);
+    local.restore();
+    expect(modes).toEqual([true, false]);
+  });
+
+  it('is as before even when the process ends in the midst of it', () => {
+    const listenersBefore = process.listeners('exit');
+    const { modes, local } = joined(true);
+    const [added] = process.listeners('exit').filter((each) => !listenersBefore.includes(each));
+    added?.(0);
+    expect(modes).toEqual([true, false]);
+    local.restore();
+    expect(process.listeners('exit')).toEqual(listenersBefore);
+  });
+
+  it('is left by Ctrl-], and the keys before it still go', async () => {
+    const { stdin, keyboard, left, local } = joined(true);
+    stdin.write('bye\x1dnever');
+    await left;
+    expect(keyboard.told).toEqual(['type "bye"']);
+    local.restore();
+  });
+
+  it('tells its size, and each new one', async () => {
+    const { stdout, keyboard, local } = joined(true);
+    expect(local.size).toEqual({ height: 40, width: 80 });
+    Object.assign(stdout, { rows: 50, columns: 132 });
+    stdout.emit('resize');
+    expect(await keyboard.until(1)).toEqual(['resize 50 132']);
+    Object.assign(stdout, { rows: 0, columns: 0 });
+    expect(local.size).toEqual({ height: 40, width: 80 });
+    local.restore();
+  });
+
+  it('says when it has no room, and when it has room again', async () => {
+    const { stdout, keyboard, local } = joined(true);
+    expect(local.show(Buffer.alloc(100))).toBe(false);
+    stdout.resume();
+    expect(await keyboard.until(1)).toEqual(['drained']);
+    local.restore();
+  });
+
+  it('shows words about the connection beside the output, made harmless', () => {
+    const { stderr, stdout, local } = joined(true);
+    local.note('too \x1b[2Jlong');
+    expect(String(stderr.read())).toBe('\r\ntoo \\u{1b}[2Jlong\r\n');
+    expect(stdout.read()).toBeNull();
+    local.restore();
+  });
+
+  it('lets go of its streams', () => {
+    const { stdin, stdout, keyboard, local } = joined(true);
+    local.restore();
+    stdin.write('x');
+    stdout.emit('resize');
+    stdout.emit('drain');
+    expect(keyboard.told).toEqual([]);
+    expect(stdin.isPaused()).toBe(true);
+  });
+});
+
+describe('input that comes from no terminal', () => {
+  it.each([
+    ['pwd\n', ['type "pwd\\n"', 'end']],
+    ['pwd', ['type "pwd"', 'type "\\n"', 'end']],
+    ['a\x1db\n', ['type "a\\u001db\\n"', 'end']],
+    ['', ['end']],
+  ])('is %j and ends with its last line', async (text, told) => {
+    const { stdin, keyboard, modes, local } = joined(false);
+    stdin.end(text);
+    expect(await keyboard.until(told.length)).toEqual(told);
+    expect(modes).toEqual([]);
+    local.restore();
+  });
+
+  it('comes no faster than it goes', async () => {
+    const { stdin, keyboard, local } = joined(false);
+    let sent: () => void = () => undefined;
+    keyboard.type = (keys) => {
+      keyboard.told.push(String(keys));
+      return new Promise((resolve) => {
+        sent = resolve;
+      });
+    };
+    stdin.write('one');
+    while (keyboard.told.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(stdin.isPaused()).toBe(true);
+    stdin.write('two');
+    expect(keyboard.told).toEqual(['one']);
+    sent();
+    while (keyboard.told.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    expect(keyboard.told).toEqual(['one', 'two']);
+    sent();
+    local.restore();
+  });
+
+  it('fails when the keys cannot go', async () => {
+    const { stdin, keyboard, left, local } = joined(false);
+    keyboard.type = () => Promise.reject(new Error('gone'));
+    stdin.write('x');
+    await expect(left).rejects.toThrow('gone');
+    local.restore();
+  });
+});
