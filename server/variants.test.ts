@@ -5,8 +5,10 @@ import { operations } from '../fixtures/contract/operations.ts';
 import { type VariantName, variantNames } from '../fixtures/contract/variants.ts';
 import { SettingError } from './settings.ts';
 import { publish } from './testing/test-artifacts.ts';
+import { abort, board, deploy, doors, instructionsIn } from './testing/test-deployments.ts';
 import { acceptedDevice, authenticate, newDevice } from './testing/test-device.ts';
 import { startTestServer, type TestServer } from './testing/test-server.ts';
+import { secondTenant } from './testing/test-tenants.ts';
 
 const servers: TestServer[] = [];
 
@@ -32,7 +34,12 @@ const enterprise = [
   'list-audit-logs',
   'export-audit-logs',
   'list-alerts',
+  'list-latest-alerts',
   'show-monitor-configuration',
+  'switch-alert-emails',
+  'get-own-tenant-v1',
+  'get-own-tenant',
+  'get-tenant-token',
 ];
 
 function targetOf({ path }: Operation): string {
@@ -65,6 +72,16 @@ describe('open-source', () => {
     }
   });
 
+  it('has every other operation', async () => {
+    const server = await startAs('open-source');
+    const refused: string[] = [];
+    for (const row of rows) {
+      const reply = await server.request(row.method, targetOf(row));
+      if (reply.text.includes('there is no such path')) refused.push(row.id);
+    }
+    expect(refused.toSorted()).toEqual(enterprise.toSorted());
+  });
+
   it('has what the open server has: a client falls back from v2 to v1', async () => {
     const server = await startAs('open-source');
     const { token } = await acceptedDevice(server, 'falls back');
@@ -77,6 +94,7 @@ describe('open-source', () => {
 
   it('does not look at a tenant_token', async () => {
     const [open, strict] = [await startAs('open-source'), await startAs()];
+    for (const server of [open, strict]) await secondTenant(server);
     for (const [server, sentence] of [
       [open, 'device not authorized'],
       [strict, 'the tenant_token is unknown'],
@@ -144,6 +162,32 @@ describe('storage-host', () => {
     const { path } = managementOperations['count-devices'];
     const headers = { Authorization: `Bearer ${server.adminToken}` };
     expect((await fetch(link.origin + path, { headers })).status).toBe(404);
+  });
+
+  it('is where every link to a file leads, and none to settings', async () => {
+    const server = await startAs('storage-host');
+    const device = await acceptedDevice(server, 'reader');
+    const parameters = { id: await publish(server) };
+    const admin = { token: server.adminToken };
+    const shown = await server.call('get-artifact-download', { ...admin, parameters });
+    const links = [shown.json<{ uri: string }>().uri];
+    const deployment = await deploy(server, [device]);
+    for (const ask of Object.values(doors)) {
+      links.push(`${instructionsIn(await ask(server, device.token, board)).artifact.source.uri}`);
+    }
+    for (const link of links) {
+      expect(new URL(link).origin).toBe(server.storageUrl);
+      expect((await fetch(link)).status).toBe(200);
+    }
+    await abort(server, deployment);
+    const settings = { ...admin, parameters: { id: device.id }, json: {} };
+    await server.call('deploy-configuration', settings);
+    const offered = instructionsIn(await doors['POST v2'](server, device.token, board));
+    const { origin } = new URL(`${offered.artifact.source.uri}`);
+    expect([origin, (await fetch(`${offered.artifact.source.uri}`)).status]).toEqual([
+      server.baseUrl,
+      200,
+    ]);
   });
 
   it('gives no file at the port of the API', async () => {

@@ -154,6 +154,7 @@ describe('a new deployment is refused with 400', () => {
     ['max_devices beyond all bounds', { max_devices: 100_001 }],
     ['autogenerate_delta that is a text', { autogenerate_delta: 'yes' }],
     ['no phases in phases', { phases: [] }],
+    ['a list for a phase', { phases: [[]] }],
     ['21 phases', { phases: Array.from({ length: 21 }, () => ({ batch_size: 1 })) }],
     ['a batch_size of 0', { phases: [{ batch_size: 0 }] }],
     ['a batch_size of 101', { phases: [{ batch_size: 101 }] }],

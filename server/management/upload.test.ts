@@ -14,6 +14,7 @@ import {
   shownArtifact,
   uploadArtifact,
 } from '../testing/test-artifacts.ts';
+import { board, deploy, doors, instructionsIn } from '../testing/test-deployments.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
 
@@ -245,11 +246,6 @@ describe('an artifact that stands in the way', () => {
     ['the very same file', {}],
     ['the same device type', { files: [] }],
     ['one device type in common', { deviceTypes: ['board', 'other'] }],
-    ['a dependency that only the new one has', { depends: { slot: ['a'] } }],
-    [
-      'a dependency with the name of a member',
-      { depends: { constructor: ['a'], toString: ['b'] } },
-    ],
   ])('has the same name and %s: 409', async (_, spec) => {
     const id = await publish(server);
     const reply = await uploadArtifact(server, await artifactBytes(spec));
@@ -267,9 +263,28 @@ describe('an artifact that stands in the way', () => {
   it.each([
     ['another name', { name: 'release-2' }],
     ['no device type in common', { deviceTypes: ['other'] }],
+    ['a dependency that only the new one has', { depends: { slot: ['a'] } }],
+    [
+      'a dependency with the name of a member',
+      { depends: { constructor: ['a'], toString: ['b'] } },
+    ],
   ])('does not with %s', async (_, spec) => {
     await publish(server);
     expect((await uploadArtifact(server, await artifactBytes(spec))).status).toBe(201);
+  });
+
+  it('does not as the delta of a release, which goes to the devices that it fits', async () => {
+    const whole = await publish(server, { files: [{ name: 'w', content: Buffer.alloc(9000) }] });
+    const delta = await publish(server, { depends: { checksum: ['old'] } });
+    expect((await uploadArtifact(server, await artifactBytes())).status).toBe(409);
+    const again = await artifactBytes({ depends: { checksum: ['older', 'old'] } });
+    expect((await uploadArtifact(server, again)).status).toBe(409);
+    const [near, far] = [await acceptedDevice(server, 'near'), await acceptedDevice(server, 'far')];
+    await deploy(server, [near, far]);
+    const given = async ({ token }: { token: string }, provides: Record<string, string>) =>
+      instructionsIn(await doors['POST v1'](server, token, { ...board, ...provides })).artifact.id;
+    expect(await given(near, { checksum: 'old' })).toBe(delta);
+    expect(await given(far, { checksum: 'else' })).toBe(whole);
   });
 
   it('does not with a dependency that no device can meet together with the other', async () => {

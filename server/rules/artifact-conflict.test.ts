@@ -7,11 +7,9 @@ describe('two artifacts of one name', () => {
   it.each([
     ['the same device type', board, board],
     ['one device type in common', { device_type: ['a', 'b'] }, { device_type: ['b', 'c'] }],
-    ['a dependency that only one has', board, { ...board, checksum: ['1'] }],
-    ['different dependencies', { ...board, one: ['1'] }, { ...board, other: ['1'] }],
+    ['one value of each in common', { ...board, sum: ['1', '2'] }, { ...board, sum: ['2', '3'] }],
     ['no dependencies', {}, {}],
-    ['dependencies of one only', {}, board],
-  ])('conflict when a device could take both: %s', (_, known, added) => {
+  ])('conflict when they depend on the same: %s', (_, known, added) => {
     expect(conflictsWith(known, added)).toBe(true);
     expect(conflictsWith(added, known)).toBe(true);
   });
@@ -21,7 +19,11 @@ describe('two artifacts of one name', () => {
     ['other values of a dependency', { ...board, sum: ['1'] }, { ...board, sum: ['2'] }],
     ['a dependency that nothing meets', { ...board, sum: [] }, { ...board, sum: ['2'] }],
     ['letters', board, { device_type: ['Board'] }],
-  ])('stand side by side when no device could: %s', (_, known, added) => {
+    ['a dependency that only one has', board, { ...board, checksum: ['1'] }],
+    ['a dependency with the name of a member', board, { ...board, constructor: ['1'] }],
+    ['different dependencies', { ...board, one: ['1'] }, { ...board, other: ['1'] }],
+    ['dependencies of one only', {}, board],
+  ])('stand side by side otherwise: %s', (_, known, added) => {
     expect(conflictsWith(known, added)).toBe(false);
     expect(conflictsWith(added, known)).toBe(false);
   });

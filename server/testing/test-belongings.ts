@@ -1,0 +1,222 @@
+/** What belongs to a tenant, one of each kind, and which operation of the management API names which. */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { publish } from './test-artifacts.ts';
+import { board, deploy, doors, report } from './test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from './test-device.ts';
+import { setGroup } from './test-inventory.ts';
+import type { Call, Reply, TestServer } from './test-server.ts';
+import { testPassword } from './test-tenants.ts';
+
+type Rows = typeof managementOperations;
+/** An operation whose path names something. */
+export type NamingId = {
+  [Id in keyof Rows]: Rows[Id]['path'] extends `${string}{${string}` ? Id : never;
+}[keyof Rows];
+
+/** Makes something of the first tenant, new for every number; the path's parameters that name it. */
+type Maker = (server: TestServer, round: number) => Promise<Names>;
+type Names = Readonly<Record<string, string>>;
+
+/** How an operation is called on what it names, and what it says of what it cannot find. */
+interface Naming {
+  /** Absent where what is named is the same for all tenants. */
+  readonly make?: Maker;
+  /** What the call carries beside the path's parameters. */
+  readonly call?: (names: Names) => Call;
+  /** Of the good call on something own; the row's success unless told otherwise. */
+  readonly own?: number;
+  /** Of a good call on something that is another tenant's, or nobody's; 404 unless told otherwise. */
+  readonly foreign?: number;
+  /** Of a good call on a name that cannot be one; 404 unless told otherwise. */
+  readonly malformed?: number;
+}
+
+const device: Maker = async (server, round) => namesOf(await groupedDevice(server, round));
+
+async function groupedDevice(server: TestServer, round: number): Promise<AcceptedDevice> {
+  const made = await acceptedDevice(server, `device-${round}`);
+  const moved = await setGroup(server, made.id, `group-${round}`);
+  if (moved.status !== 204) throw new Error(`no group: ${moved.status} ${moved.text}`);
+  return made;
+}
+
+function namesOf({ id, authSetId }: AcceptedDevice) {
+  return { id, aid: authSetId, jti: authSetId };
+}
+
+/** A group, and a device that is in it. */
+const group: Maker = async (server, round) => ({
+  ...(await device(server, round)),
+  name: `group-${round}`,
+});
+
+const groupAndRelease: Maker = async (server, round) => {
+  await publish(server, { name: 'for-groups', deviceTypes: [`board-${round}`] });
+  return group(server, round);
+};
+
+const artifact: Maker = async (server, round) => ({
+  id: await publish(server, { name: `release-${round}` }),
+});
+
+const release: Maker = async (server, round) => {
+  await artifact(server, round);
+  return { name: `release-${round}` };
+};
+
+const user: Maker = async (server, round) => {
+  const json = { email: `user-${round}@first.example`, password: testPassword };
+  return { id: idIn(await server.call('create-user-v1', { token: server.adminToken, json })) };
+};
+
+const role: Maker = async (server, round) => {
+  const json = { name: `role-${round}`, permission_sets_with_scope: [{ name: 'ReadDevices' }] };
+  return { id: idIn(await server.call('create-role', { token: server.adminToken, json })) };
+};
+
+const personalToken: Maker = async (server, round) => {
+  const call = { token: server.adminToken, json: { name: `token-${round}` } };
+  await server.call('create-personal-token', call);
+  const list = await server.call('list-personal-tokens', { token: server.adminToken });
+  return { id: list.json<{ id: string }[]>().at(-1)?.id ?? '' };
+};
+
+function idIn(made: Reply): string {
+  if (made.status !== 201) throw new Error(`not made: ${made.status} ${made.text}`);
+  return made.headers.get('location')?.split('/').at(-1) ?? '';
+}
+
+/** What devices have before they are given anything, so that a delta job has a beginning. */
+async function publishBase(server: TestServer): Promise<void> {
+  const call = { token: server.adminToken, parameters: { name: 'release-0' } };
+  const known = await server.call('get-release', call);
+  if (known.status === 404) await publish(server, { name: 'release-0' });
+}
+
+/** A deployment that a device has begun, with a log and a delta job. */
+async function begun(server: TestServer, round: number) {
+  await publishBase(server);
+  await publish(server, { name: `release-${round}` });
+  const one = await groupedDevice(server, round);
+  const id = await deploy(server, [one], {
+    name: `deployment-${round}`,
+    artifact_name: `release-${round}`,
+    autogenerate_delta: true,
+    update_control_map: {},
+  });
+  await doors['POST v2'](server, one.token, board);
+  await report(server, one, { id, status: 'downloading' });
+  const messages = [{ timestamp: '2026-11-21T12:00:00Z', level: 'info', message: 'begun' }];
+  const log = { token: one.token, parameters: { id }, json: { messages } };
+  await server.call('put-deployment-log', log);
+  return { id, deviceId: one.id };
+}
+
+const deployment: Maker = async (server, round) => {
+  const { id, deviceId } = await begun(server, round);
+  return { id, deployment_id: id, device_id: deviceId };
+};
+
+const deployedDevice: Maker = async (server, round) => ({
+  id: (await begun(server, round)).deviceId,
+});
+
+const deltaJob: Maker = async (server, round) => {
+  await begun(server, round);
+  const list = await server.call('list-delta-jobs', { token: server.adminToken });
+  return { id: list.json<{ id: string }[]>()[0]?.id ?? '' };
+};
+
+const json = (body: unknown) => () => ({ json: body });
+const path = { path: '/etc/motd' };
+const nobody = '00000000-0000-4000-8000-000000000000';
+const ids = ({ id = nobody }: Names) => ({ json: [id] });
+
+function fileForm(): Call {
+  const body = new FormData();
+  body.append('path', '/etc/motd');
+  body.append('file', new Blob(['hello']), 'motd');
+  return { body };
+}
+
+/** Every operation whose path names something; none can be left out. */
+export const namings: Readonly<Record<NamingId, Naming>> = {
+  'get-user': { make: user },
+  'update-user': { make: user, call: json({ email: 'changed@first.example' }) },
+  'delete-user': { make: user },
+  'get-role': { make: role },
+  'get-role-v1': { make: role },
+  'update-role': { make: role, call: json({ description: 'x' }) },
+  'update-role-v1': { make: role, call: json({ description: 'x' }) },
+  'delete-role': { make: role },
+  'delete-role-v1': { make: role },
+  'get-permission-set': {},
+  'revoke-personal-token': { make: personalToken },
+
+  'get-device': { make: device },
+  'decommission-device': { make: device },
+  'get-auth-set-status': { make: device },
+  'set-auth-set-status': { make: device, call: json({ status: 'rejected' }) },
+  'delete-auth-set': { make: device },
+  'revoke-token': { make: device },
+  'get-limit-by-name': { foreign: 400, malformed: 400 },
+
+  'get-inventory': { make: device },
+  'replace-tags': { make: device, call: json([]) },
+  'add-tags': { make: device, call: json([]) },
+  'get-device-group': { make: device },
+  'set-device-group': { make: device, call: json({ group: 'green' }) },
+  'clear-device-group': { make: group },
+  'list-group-devices': { make: group },
+  // A group begins with its first device, so that a new name is none that is unknown.
+  'add-group-devices': { make: group, call: ids, foreign: 200, malformed: 400 },
+  'remove-group-devices': { make: group, call: ids },
+
+  'show-artifact': { make: artifact },
+  'update-artifact': { make: artifact, call: json({ description: 'x' }) },
+  'delete-artifact': { make: artifact },
+  'get-artifact-download': { make: artifact },
+  'get-release': { make: release },
+  'update-release': { make: release, call: json({ notes: 'x' }) },
+  'put-release-tags': { make: release, call: json(['x']) },
+  'get-delta-job': { make: deltaJob },
+
+  'create-group-deployment': {
+    make: groupAndRelease,
+    call: json({ name: 'x', artifact_name: 'for-groups' }),
+    foreign: 400,
+    malformed: 400,
+  },
+  'get-deployment': { make: deployment },
+  'update-deployment': { make: deployment, call: json({ update_control_map: {} }) },
+  'abort-deployment': { make: deployment, call: json({ status: 'aborted' }) },
+  'get-deployment-statistics': { make: deployment },
+  'list-deployment-devices': { make: deployment },
+  'list-deployment-devices-v1': { make: deployment },
+  'list-deployment-device-ids': { make: deployment },
+  'get-deployment-log': { make: deployment },
+  'list-device-deployments': { make: deployedDevice },
+  'abort-device-deployments': { make: deployedDevice },
+  'reset-device-deployments': { make: deployedDevice },
+
+  'show-configuration': { make: device },
+  'set-configuration': { make: device, call: json({ a: 'b' }) },
+  'deploy-configuration': { make: device, call: json({}) },
+  'list-alerts': { make: device },
+  'list-latest-alerts': { make: device },
+  'show-monitor-configuration': { make: device },
+
+  // The device is not connected, which its own users are told, and others are not.
+  'get-connection': { make: device },
+  'connect-device': { make: device, own: 404 },
+  'check-device-update': { make: device, own: 404 },
+  'send-device-inventory': { make: device, own: 404 },
+  'download-device-file': { make: device, call: () => ({ query: path }), own: 409 },
+  'describe-device-file': { make: device, call: () => ({ query: path }), own: 409 },
+  'upload-device-file': { make: device, call: fileForm, own: 409 },
+};
+
+/** The names of every operation whose path names something, as the rows have them. */
+export const namingIds = Object.values(managementOperations)
+  .filter(({ path: at }) => at.includes('{'))
+  .map(({ id }) => id as NamingId);
