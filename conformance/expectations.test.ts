@@ -4,11 +4,14 @@ import {
   ExpectationFailure,
   expectEach,
   expectEqual,
+  expectEqualIfThere,
   expectJson,
+  expectMembers,
   expectNoBody,
   expectPresent,
   expectShape,
   expectStatus,
+  sorted,
 } from './expectations.ts';
 import type { Answer } from './target/target.ts';
 
@@ -26,6 +29,28 @@ function complaint(act: () => unknown): string | undefined {
     return error instanceof Error ? error.message : undefined;
   }
 }
+
+describe('expectations about what may be absent, more, or in any order', () => {
+  it('take a field that is absent, and no other value of it', () => {
+    expect(complaint(() => expectEqualIfThere('size', undefined, 1))).toBeUndefined();
+    expect(complaint(() => expectEqualIfThere('size', 1, 1))).toBeUndefined();
+    expect(complaint(() => expectEqualIfThere('size', 2, 1))).toBe('expected size 1, saw size 2');
+    expect(complaint(() => expectEqualIfThere('size', null, 1))).toContain('saw size null');
+  });
+
+  it('take further members, and none that is missing or other', () => {
+    const wanted = { name: 'a' };
+    expect(complaint(() => expectMembers('it', { name: 'a', more: 1 }, wanted))).toBeUndefined();
+    expect(complaint(() => expectMembers('it', { name: 'b' }, wanted))).toContain('{"name":"b"}');
+    expect(complaint(() => expectMembers('it', { more: 1 }, wanted))).toContain('saw it {}');
+    expect(complaint(() => expectMembers('it', undefined, wanted))).toContain('saw it undefined');
+  });
+
+  it('compare lists without their order, and tell a doubled element', () => {
+    expect(sorted(['b', 'a'])).toEqual(sorted(['a', 'b']));
+    expect(sorted(['b', 'a', 'a'])).not.toEqual(sorted(['a', 'b']));
+  });
+});
 
 describe('expectations', () => {
   it.each([

@@ -106,6 +106,26 @@ export function expectEqual(what: string, actual: unknown, expected: unknown): v
   throw new ExpectationFailure(`${what} ${shown(expected)}`, `${what} ${shown(actual)}`);
 }
 
+/** Holds when the value is absent, as a field may be that is not required, or equal. */
+export function expectEqualIfThere(what: string, actual: unknown, expected: unknown): void {
+  if (actual !== undefined) expectEqual(what, actual, expected);
+}
+
+/** Holds when the object has these members, each equal; it may have others. */
+export function expectMembers(what: string, actual: object | undefined, expected: object): void {
+  const given: Readonly<Record<string, unknown>> = { ...actual };
+  const seen = Object.keys(expected).map((name) => [name, given[name]]);
+  expectEqual(what, actual && Object.fromEntries(seen), expected);
+}
+
+/** A list whose order says nothing, in an order of its own, so that two of them can be compared. */
+export function sorted<Element>(list: readonly Element[]): Element[] {
+  const ranked = list.map((element) => ({ element, rank: JSON.stringify(element) }));
+  return ranked
+    .sort((one, other) => (one.rank < other.rank ? -1 : 1))
+    .map(({ element }) => element);
+}
+
 /** Holds when `truth` is true; the two texts tell what was expected and what was seen. */
 export function expectThat(truth: boolean, expected: string, actual: string): asserts truth {
   if (!truth) throw new ExpectationFailure(expected, actual);

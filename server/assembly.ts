@@ -1,15 +1,22 @@
 /** Puts the services together that every handler is handed; `server.ts` opens the listeners around them. */
+import { createPrivateKey } from 'node:crypto';
 import type { Clock } from '../fixtures/clock.ts';
 import { vendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
 import { DeviceSockets } from './connect/device-sockets.ts';
-import { createLinkSigner } from './crypto/link-signature.ts';
-import { newTokenKey, tokenAlgorithms } from './crypto/token-algorithms.ts';
+import { createLinkSigner, LINK_SECRET_BYTES } from './crypto/link-signature.ts';
+import {
+  type TokenAlgorithm,
+  type TokenKey,
+  tokenAlgorithms,
+  tokenKeyOf,
+} from './crypto/token-algorithms.ts';
 import { createTokenIssuer } from './crypto/tokens.ts';
 import type { Log } from './log.ts';
 import { Outbox } from './outbox.ts';
 import type { Services } from './services.ts';
 import type { Settings } from './settings.ts';
+import type { DataFolder } from './store/data-folder.ts';
 import { Tenants } from './tenants.ts';
 
 /** What the services are made from. */
@@ -18,17 +25,30 @@ interface Inputs {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Where state and secrets outlast the server; nowhere when absent. */
+  readonly data?: DataFolder | undefined;
 }
 
-/** Services over an empty store; `tenants.close()` gives back what they hold. */
+/** Services over the data folder, or over an empty store; `tenants.close()` gives back what they hold. */
 export async function assembleServices({
   settings,
   clock,
   random,
   log,
+  data,
 }: Inputs): Promise<Services> {
-  const tenants = await Tenants.open({ clock, random });
-  const algorithm = settings.variants.has('rs256') ? 'RS256' : 'EdDSA';
+  const tenants = await Tenants.open({
+    clock,
+    random,
+    data,
+    rateLimit: settings.rateLimit,
+    journalBounds: {
+      entriesMax: settings.journalEntriesMax,
+      bytesMax: settings.journalBytesMax,
+    },
+  });
+  const algorithm = tokenAlgorithms[settings.variants.has('rs256') ? 'RS256' : 'EdDSA'];
+  const keep: SecretKeeper = data ? (name, make) => data.secret(name, make) : (_, make) => make();
   const names = vendorNames(settings.headerPrefix);
   return {
     clock,
@@ -36,10 +56,29 @@ export async function assembleServices({
     settings,
     names,
     tenants,
-    tokens: createTokenIssuer(await newTokenKey(tokenAlgorithms[algorithm], random)),
-    links: createLinkSigner(random),
+    tokens: createTokenIssuer(await tokenKey(algorithm, random, keep)),
+    links: createLinkSigner(await keep('link signature', () => random.bytes(LINK_SECRET_BYTES))),
     sockets: new DeviceSockets({ clock, random, settings, requestIdHeader: names.requestId }),
     outbox: new Outbox(random),
     log,
   };
+}
+
+/** Gives the secret that it knows by the name, or else the one made now. */
+type SecretKeeper = (
+  name: string,
+  make: () => Buffer | Promise<Buffer>,
+) => Buffer | Promise<Buffer>;
+
+/** Each algorithm has a key of its own, so that a server may change between them. */
+async function tokenKey(
+  algorithm: TokenAlgorithm,
+  random: Random,
+  keep: SecretKeeper,
+): Promise<TokenKey> {
+  const key = await keep(`token key ${algorithm.name}`, async () => {
+    const made = await algorithm.makeKey(random);
+    return made.export({ format: 'der', type: 'pkcs8' });
+  });
+  return tokenKeyOf(algorithm, createPrivateKey({ key, format: 'der', type: 'pkcs8' }));
 }

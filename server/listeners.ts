@@ -11,42 +11,107 @@ import { Pipeline } from './http/pipeline.ts';
 import { assertComplete, mountRoutes } from './http/routes.ts';
 import { managementEndpoints } from './management/management.ts';
 import type { Services } from './services.ts';
+import type { TlsIdentity } from './tls-identity.ts';
+
+/** What clients need to know of the encrypted listeners. */
+export interface RunningTls {
+  /** The test CA's certificate in PEM; absent with a certificate file of one's own. */
+  readonly caPem?: string;
+  /** The base URL of each way in which TLS can be wrong; empty unless the gallery was asked for. */
+  readonly gallery: Readonly<Record<string, string>>;
+}
 
 /** Listeners that accept. */
 export interface OpenListeners {
   readonly baseUrl: string;
   /** Where artifact files are, when that is not `baseUrl`. */
   readonly storageUrl?: string;
+  /** Absent without TLS. */
+  readonly tls?: RunningTls;
+  /** Opens the API once more, plain and on loopback, for the server's own calls; tells its URL and its end. */
+  openInside(): Promise<{ readonly url: string; close(): Promise<void> }>;
   /** Stops accepting, and ends what is still open. */
   close(): Promise<void>;
 }
 
-/** Opens them. Rejects with the system's error (such as EADDRINUSE) when one cannot open. */
+/**
+ * Opens them. Rejects with the system's error (such as EADDRINUSE) when one cannot open.
+ * @throws SettingError when a file of TLS cannot be used
+ */
 export async function openListeners(
   services: Services,
   activity: ActivityFeed,
+  explanations: () => string | undefined = () => undefined,
 ): Promise<OpenListeners> {
-  const { settings, names, random } = services;
   const at: { own: string; storage?: string } = { own: '' };
-  const origins = { own: () => at.own, storage: () => at.storage };
+  const origins = { own: () => at.own, storage: () => at.storage, explanations };
   const pipeline = new Pipeline(services, { activity, origins });
-  const { api, storage } = sharedOut(settings.variants);
-  const open = async (mounted: readonly Endpoint[], port: number) => {
-    const server = createListener({ routes: mountRoutes(mounted, pipeline), names, random });
-    return { server, url: await listen(server, settings.host, port) };
-  };
-  const first = await open(api, settings.port);
-  at.own = first.url;
-  if (storage.length === 0) return { baseUrl: first.url, close: () => shut(first.server) };
-  const second = await open(storage, 0);
-  at.storage = second.url;
-  return {
-    baseUrl: first.url,
-    storageUrl: second.url,
-    close: async () => {
-      await Promise.all([shut(first.server), shut(second.server)]);
-    },
-  };
+  const { api, storage } = sharedOut(services.settings.variants);
+  const tls = await preparedTls(services);
+  const doors = new Doors(services, pipeline);
+  try {
+    at.own = await doors.open(api, { port: services.settings.port, tls: tls?.own });
+    if (storage.length > 0) at.storage = await doors.open(storage, { port: 0, tls: tls?.own });
+    const gallery: Record<string, string> = {};
+    for (const [name, wrong] of Object.entries(tls?.gallery ?? {})) {
+      gallery[name] = await doors.open(api, { port: 0, tls: wrong });
+    }
+    return {
+      baseUrl: at.own,
+      ...(at.storage !== undefined && { storageUrl: at.storage }),
+      ...(tls && { tls: { ...(tls.caPem !== undefined && { caPem: tls.caPem }), gallery } }),
+      openInside: async () => {
+        const inside = new Doors(services, pipeline, '127.0.0.1');
+        const url = await inside.open(api, { port: 0, tls: undefined });
+        return { url, close: () => inside.close() };
+      },
+      close: () => doors.close(),
+    };
+  } catch (fault) {
+    await doors.close();
+    throw fault;
+  }
+}
+
+/** Keys and certificates; loaded only when asked for, since a plain server starts faster without. */
+async function preparedTls({ settings, clock, random }: Services) {
+  if (!settings.tls) return undefined;
+  const { prepareTls } = await import('./tls/tls.ts');
+  return prepareTls(settings.tls, { clock, random, host: settings.host });
+}
+
+/** The open servers, each with its own routes. */
+class Doors {
+  readonly #services: Services;
+  readonly #pipeline: Pipeline;
+  readonly #host: string;
+  readonly #servers: Server[] = [];
+
+  constructor(services: Services, pipeline: Pipeline, host = services.settings.host) {
+    this.#host = host;
+    this.#services = services;
+    this.#pipeline = pipeline;
+  }
+
+  /** Tells the URL. */
+  async open(
+    mounted: readonly Endpoint[],
+    { port, tls }: { port: number; tls: TlsIdentity | undefined },
+  ): Promise<string> {
+    const { names, random, log, settings, tenants } = this.#services;
+    const routes = mountRoutes(mounted, this.#pipeline);
+    const { newRequestId } = this.#pipeline;
+    const { patience } = settings;
+    const shared = { routes, names, random, log, tls, newRequestId, patience };
+    const server = createListener({ ...shared, world: tenants.first });
+    const authority = await listen(server, this.#host, port);
+    this.#servers.push(server);
+    return `${tls ? 'https' : 'http'}://${authority}`;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.map(shut));
+  }
 }
 
 /** Which listener serves what. */
@@ -65,14 +130,14 @@ function sharedOut(variants: ReadonlySet<VariantName>): Record<'api' | 'storage'
   };
 }
 
-/** Listens and tells the URL. */
+/** Listens and tells host and port. */
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port }, () => {
       server.off('error', reject);
       const { port: actual } = server.address() as AddressInfo;
-      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${actual}`);
+      resolve(`${host.includes(':') ? `[${host}]` : host}:${actual}`);
     });
   });
 }

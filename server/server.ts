@@ -2,15 +2,18 @@
 import { type Clock, systemClock } from '../fixtures/clock.ts';
 import { type Random, systemRandom } from '../fixtures/random.ts';
 import { ActivityFeed } from './activity.ts';
+import { signedInAdmin } from './admin.ts';
 import { assembleServices } from './assembly.ts';
 import { startControl } from './control/control.ts';
-import { type OpenListeners, openListeners } from './listeners.ts';
+import { explanationsPath } from './control/explanations.ts';
+import type { FaultPlans } from './faults/fault-plans.ts';
+import { type OpenListeners, openListeners, type RunningTls } from './listeners.ts';
 import { openLog } from './log.ts';
 import { overviewSource } from './overview.ts';
 import type { Services } from './services.ts';
 import { completeSettings, type Settings } from './settings.ts';
-import { createAdmin } from './tenants.ts';
-import { issueUserToken } from './user-tokens.ts';
+import { DataFolder } from './store/data-folder.ts';
+import { Worlds } from './worlds/worlds.ts';
 
 /** Settings, and time and chance as inputs; every one has a default. */
 export interface ServerOptions extends Partial<Settings> {
@@ -23,6 +26,8 @@ export interface RunningServer {
   readonly baseUrl: string;
   /** Where artifact files are served under the variant storage-host. */
   readonly storageUrl?: string;
+  /** Absent without TLS. */
+  readonly tls?: RunningTls;
   readonly controlUrl: string;
   readonly adminEmail: string;
   readonly adminPassword: string;
@@ -31,64 +36,82 @@ export interface RunningServer {
   /** The secret of the control listener; it does not expire. */
   readonly controlToken: string;
   readonly headerPrefix: string;
+  /** The planned faults of the first world. */
+  readonly faults: FaultPlans;
   close(): Promise<void>;
 }
 
-/** @throws SettingError; or the system's error (such as EADDRINUSE) when a listener cannot open */
+/** @throws SettingError; StateFault when the data folder cannot be used; or the system's error (such as EADDRINUSE) when a listener cannot open */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+  return (await startServerWithInside(options)).server;
+}
+
+/** A server together with what it is made of, for who embeds it. */
+export interface ServerWithInside {
+  readonly server: RunningServer;
+  readonly services: Services;
+  readonly worlds: Worlds;
+  readonly openInside: OpenListeners['openInside'];
+}
+
+/** Throws as `startServer` does. */
+export async function startServerWithInside(options: ServerOptions): Promise<ServerWithInside> {
   const { clock = systemClock, random = systemRandom, ...given } = options;
   const settings = completeSettings(given);
-  const services = await assembleServices({
-    settings,
-    clock,
-    random,
-    log: openLog(settings.logLevel),
-  });
-  const activity = new ActivityFeed();
-  const admin = signedInAdmin(services);
-  const controlToken = random.bytes(24).toString('base64url');
+  const { dataFolder } = settings;
+  const data = dataFolder === undefined ? undefined : await DataFolder.open(dataFolder);
+  let services: Services | undefined;
   let listeners: OpenListeners | undefined;
+  const closeStores = (): void => {
+    services?.tenants.close();
+    data?.close();
+  };
   try {
-    listeners = await openListeners(services, activity);
-    const { baseUrl, storageUrl, close } = listeners;
+    const log = openLog(settings.logLevel);
+    services = await assembleServices({ settings, clock, random, log, data });
+    const { tenants, outbox, sockets } = services;
+    const admin = await signedInAdmin(services, data);
+    const controlToken = random.bytes(24).toString('base64url');
+    const activity = new ActivityFeed();
+    let explanations: string | undefined;
+    listeners = await openListeners(services, activity, () => explanations);
+    const { baseUrl, storageUrl, tls, openInside, close } = listeners;
+    const worlds = new Worlds(services, openInside);
+    worlds.markStart(tenants.first);
     const control = await startControl({
       host: settings.host,
       port: settings.controlPort,
       controlToken,
-      source: overviewSource(services.tenants.first.store, activity),
-      tenants: services.tenants,
-      outbox: services.outbox,
-      log: services.log,
+      source: overviewSource(tenants.first.store, activity),
+      tenants,
+      worlds,
+      outbox,
+      log,
       clock,
+      patience: settings.patience,
+      explainFacts: { names: services.names, adminEmail: admin.adminEmail },
     });
-    return {
+    explanations = `${control.url}${explanationsPath}`;
+    // A second call waits for the end that is underway.
+    let closing: Promise<void> | undefined;
+    const server = {
       baseUrl,
       ...(storageUrl !== undefined && { storageUrl }),
+      ...(tls && { tls }),
       controlUrl: control.url,
       ...admin,
       controlToken,
       headerPrefix: settings.headerPrefix,
-      close: async () => {
-        await Promise.all([close(), control.close(), services.sockets.close()]);
-        services.tenants.close();
+      faults: tenants.first.faults,
+      close: () => {
+        closing ??= Promise.all([close(), control.close(), sockets.close()]).then(closeStores);
+        return closing;
       },
     };
+    return { server, services, worlds, openInside };
   } catch (fault) {
     await listeners?.close();
-    services.tenants.close();
+    closeStores();
     throw fault;
   }
-}
-
-function signedInAdmin(services: Services) {
-  const { tenants, settings, clock, random } = services;
-  const given = { email: settings.adminEmail, password: settings.adminPassword };
-  const { id: userId, email, password } = createAdmin(tenants.first, given, { clock, random });
-  const lifetimeSeconds = settings.tokenLifetimeSeconds;
-  const wanted = { userId, kind: 'first', nowMs: clock.now(), lifetimeSeconds } as const;
-  return {
-    adminEmail: email,
-    adminPassword: password,
-    adminToken: issueUserToken(services, tenants.first, wanted),
-  };
 }

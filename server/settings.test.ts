@@ -16,7 +16,10 @@ describe('settings', () => {
       trustProxy: false,
       variants: new Set(),
       provisioningDelayMs: 1000,
+      journalEntriesMax: 10_000,
+      journalBytesMax: 67_108_864,
       logLevel: 'info',
+      explainHeader: false,
     });
   });
 
@@ -40,7 +43,10 @@ describe('settings', () => {
       trustProxy: true,
       variants: new Set(['rs256'] as const),
       provisioningDelayMs: 0,
+      journalEntriesMax: 0,
+      journalBytesMax: 65_536,
       logLevel: 'silent',
+      explainHeader: true,
     } as const;
     expect(completeSettings(chosen)).toEqual(chosen);
   });

@@ -2,6 +2,10 @@
 import { limits } from '../fixtures/contract/limits.ts';
 import { type VariantName, variantNames } from '../fixtures/contract/variants.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
+import { defaultJournalBounds } from './journal/journal.ts';
+import { type RateLimit, rateLimitFault } from './limiter/rate-limits.ts';
+import type { Patience } from './patience.ts';
+import { type TlsSettings, tlsSettingsFault } from './tls/settings.ts';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -26,9 +30,25 @@ export interface Settings {
   readonly trustProxy: boolean;
   /** Differences from the contract that the server takes on. */
   readonly variants: ReadonlySet<VariantName>;
+  /** Seed by which answers take other legal forms; always the usual form when absent. */
+  readonly varySeed?: string;
   /** How late records appear under the variant asynchronous-provisioning. */
   readonly provisioningDelayMs: number;
+  /** How often each caller may ask; as often as it likes when absent. */
+  readonly rateLimit?: RateLimit;
+  /** How many entries the journal of each world keeps; 0 turns it off. */
+  readonly journalEntriesMax: number;
+  /** About how many bytes these may take. */
+  readonly journalBytesMax: number;
   readonly logLevel: LogLevel;
+  /** Refused answers say in a header where they are explained. */
+  readonly explainHeader: boolean;
+  /** Keeps everything over restarts; when absent it is in memory, and goes with the server. */
+  readonly dataFolder?: string;
+  /** Encrypts the API's listeners; plain HTTP when absent. */
+  readonly tls?: TlsSettings;
+  /** Towards slow clients, where it differs from the usual one, as in a test of it. */
+  readonly patience?: Partial<Patience>;
 }
 
 export const defaultSettings: Settings = {
@@ -44,7 +64,10 @@ export const defaultSettings: Settings = {
   trustProxy: false,
   variants: new Set(),
   provisioningDelayMs: 1000,
+  journalEntriesMax: defaultJournalBounds.entriesMax,
+  journalBytesMax: defaultJournalBounds.bytesMax,
   logLevel: 'info',
+  explainHeader: false,
 };
 
 /** A setting that the server cannot start with; the message names it, the value and the way out. */
@@ -56,6 +79,12 @@ export class SettingError extends Error {
 const LIFETIME_MAX_SECONDS = 3650 * 86_400;
 
 const PROVISIONING_DELAY_MAX_MS = 3_600_000;
+
+/** Least and most of what a journal may be told to keep. */
+export const journalLimits = {
+  journalEntriesMax: [0, 1_000_000],
+  journalBytesMax: [65_536, 4_294_967_296],
+} as const;
 
 /** Fills in defaults. @throws SettingError */
 export function completeSettings(given: Partial<Settings>): Settings {
@@ -82,10 +111,19 @@ export function completeSettings(given: Partial<Settings>): Settings {
     Number.isInteger(delayMs) && delayMs >= 0 && delayMs <= PROVISIONING_DELAY_MAX_MS,
     `provisioningDelayMs must be a whole number from 0 to ${PROVISIONING_DELAY_MAX_MS}, not ${delayMs}`,
   );
+  for (const name of ['journalEntriesMax', 'journalBytesMax'] as const) {
+    const [least, most] = journalLimits[name];
+    requireSetting(
+      Number.isInteger(settings[name]) && settings[name] >= least && settings[name] <= most,
+      `${name} must be a whole number from ${least} to ${most}, not ${settings[name]}`,
+    );
+  }
   requireSetting(
     Number.isSafeInteger(settings.deviceLimit) && settings.deviceLimit >= limits.deviceLimitNone,
     `deviceLimit must be a whole number, or ${limits.deviceLimitNone} for no limit, not ${settings.deviceLimit}`,
   );
+  const rateFault = settings.rateLimit && rateLimitFault(settings.rateLimit);
+  requireSetting(rateFault === undefined, `${rateFault}`);
   requireSetting(
     /^[^\s:@]+@[^\s:@]+$/.test(settings.adminEmail),
     `admin e-mail "${settings.adminEmail}" must be an address such as admin@example.com`,
@@ -94,6 +132,8 @@ export function completeSettings(given: Partial<Settings>): Settings {
     settings.adminPassword === undefined || settings.adminPassword.length >= 8,
     'the admin password must have at least 8 characters',
   );
+  const tlsFault = settings.tls && tlsSettingsFault(settings.tls);
+  requireSetting(tlsFault === undefined, `${tlsFault}`);
   return settings;
 }
 

@@ -4,7 +4,13 @@
  */
 import type { Clock } from '../fixtures/clock.ts';
 import type { Random } from '../fixtures/random.ts';
+import { SteeredClock } from '../fixtures/steered-clock.ts';
 import { hashPassword } from './crypto/passwords.ts';
+import { FaultPlans } from './faults/fault-plans.ts';
+import { Journal, type JournalBounds } from './journal/journal.ts';
+import { type RateLimit, RateLimits } from './limiter/rate-limits.ts';
+import { isSameSecret } from './same-secret.ts';
+import type { DataFolder, StoredWorld } from './store/data-folder.ts';
 import { openStore, type Store } from './store/store.ts';
 
 /** Whether a tenant's users and devices are let in. */
@@ -19,11 +25,18 @@ export interface Tenant {
   readonly isFirst: boolean;
   readonly createdMs: number;
   readonly store: Store;
+  /** The tenant's own time, which can be steered. */
+  readonly clock: SteeredClock;
+  readonly journal: Journal;
+  /** What goes wrong on purpose. */
+  readonly faults: FaultPlans;
+  /** How often each of its callers may ask. */
+  readonly rates: RateLimits;
   status: TenantStatus;
 }
 
 /** The first user of a tenant, as asked for; the password is random when absent. */
-interface GivenAdmin {
+export interface GivenAdmin {
   readonly email: string;
   readonly password?: string | undefined;
 }
@@ -35,53 +48,75 @@ interface TenantAdmin {
   readonly password: string;
 }
 
-interface AddedTenant {
+export interface AddedTenant {
   readonly tenant: Tenant;
   readonly admin: TenantAdmin;
 }
 
 /** Why a tenant cannot be added. */
-type TenantFault = 'too many tenants' | 'e-mail taken';
+export type TenantFault = 'too many tenants' | 'e-mail taken';
 
 /** Each has a database and a folder, so there cannot be many. */
 export const TENANTS_MAX = 50;
+
+/** What tenants are made from. */
+interface Means {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Keeps them over restarts; in memory when absent. */
+  readonly data?: DataFolder | undefined;
+  /** What each tenant begins with; nobody is limited when absent. */
+  readonly rateLimit?: RateLimit | undefined;
+  /** Of each tenant's journal; the default ones when absent. */
+  readonly journalBounds?: JournalBounds;
+}
 
 /** All tenants of a server. */
 export class Tenants {
   readonly first: Tenant;
   readonly #all = new Map<string, Tenant>();
-  readonly #clock: Clock;
-  readonly #random: Random;
+  readonly #means: Means;
 
-  private constructor(first: Tenant, chance: { clock: Clock; random: Random }) {
+  private constructor(first: Tenant, means: Means, others: readonly Tenant[] = []) {
     this.first = first;
-    this.#clock = chance.clock;
-    this.#random = chance.random;
-    this.#all.set(first.id, first);
+    this.#means = means;
+    for (const tenant of [first, ...others]) this.#all.set(tenant.id, tenant);
   }
 
-  /** Opens the first tenant. */
-  static async open(chance: { clock: Clock; random: Random }): Promise<Tenants> {
-    return new Tenants(await newTenant('Default', true, chance), chance);
+  /** Opens the tenants that the data folder keeps, or else the first one. @throws StateFault */
+  static async open(means: Means): Promise<Tenants> {
+    const [first, ...others] = await keptTenants(means);
+    if (first) return new Tenants(first, means, others);
+    const tenant = await newTenant('Default', true, means);
+    means.data?.completeWorld(tenant.id);
+    return new Tenants(tenant, means);
   }
 
   /** Adds a tenant with its first user, who has no roles and so may do everything. */
   async add(name: string, given: GivenAdmin): Promise<AddedTenant | TenantFault> {
-    const chance = { clock: this.#clock, random: this.#random };
-    const tenant = await newTenant(name, false, chance);
+    const { data } = this.#means;
+    const tenant = await newTenant(name, false, this.#means);
     // Asked once the store is open: nothing else can happen from here on.
     const fault = this.#faultOf(given.email);
     if (fault) {
       tenant.store.close();
+      data?.removeWorld(tenant.id);
       return fault;
     }
+    const admin = createAdmin(tenant, given, this.#means);
+    data?.completeWorld(tenant.id);
     this.#all.set(tenant.id, tenant);
-    return { tenant, admin: createAdmin(tenant, given, chance) };
+    return { tenant, admin };
   }
 
   #faultOf(email: string): TenantFault | undefined {
     if (this.#all.size >= TENANTS_MAX) return 'too many tenants';
     return this.findByEmail(email) && 'e-mail taken';
+  }
+
+  /** While there is no other than the first one. */
+  get areOne(): boolean {
+    return this.#all.size === 1;
   }
 
   /** In order of creation, the first one first. */
@@ -95,12 +130,23 @@ export class Tenants {
 
   /** The tenant of a `tenant_token`. */
   findByToken(token: string): Tenant | undefined {
-    return this.list().find((tenant) => tenant.token === token);
+    return this.list().find((tenant) => isSameSecret(tenant.token, token));
   }
 
   /** The tenant whose user has this e-mail; an e-mail is in one tenant only. */
   findByEmail(email: string): Tenant | undefined {
     return this.list().find(({ store }) => store.users.findByEmail(email));
+  }
+
+  /** Makes a tenant that is not the first unknown; false when it was unknown already. */
+  forget(tenant: Tenant): boolean {
+    return tenant.isFirst ? false : this.#all.delete(tenant.id);
+  }
+
+  /** Removes what a forgotten tenant has left behind. */
+  remove(tenant: Tenant): void {
+    tenant.store.close();
+    this.#means.data?.removeWorld(tenant.id);
   }
 
   close(): void {
@@ -121,18 +167,55 @@ export function createAdmin(
   return { id, email, password };
 }
 
-async function newTenant(
-  name: string,
-  isFirst: boolean,
-  { clock, random }: { clock: Clock; random: Random },
-): Promise<Tenant> {
-  return {
+async function newTenant(name: string, isFirst: boolean, means: Means): Promise<Tenant> {
+  const { clock, random, data } = means;
+  const world = {
     id: random.uuid(),
     name,
     token: random.bytes(32).toString('base64url'),
     isFirst,
     createdMs: clock.now(),
-    store: await openStore(),
     status: 'active',
+  } as const;
+  return tenantOf(world, await (data ? data.beginWorld(world) : openStore()), means);
+}
+
+/** All or none: a folder that cannot be opened whole is refused. */
+async function keptTenants(means: Means): Promise<Tenant[]> {
+  const tenants: Tenant[] = [];
+  const { data } = means;
+  if (!data) return tenants;
+  try {
+    for (const world of data.worlds()) {
+      tenants.push(tenantOf(world, await data.openWorld(world.id), means));
+    }
+    return tenants;
+  } catch (fault) {
+    for (const { store } of tenants) store.close();
+    throw fault;
+  }
+}
+
+function tenantOf(world: StoredWorld, store: Store, means: Means): Tenant {
+  const { clock, data, rateLimit, journalBounds } = means;
+  let { status } = world;
+  return {
+    id: world.id,
+    name: world.name,
+    token: world.token,
+    isFirst: world.isFirst,
+    createdMs: world.createdMs,
+    store,
+    clock: new SteeredClock(clock),
+    journal: new Journal(journalBounds),
+    faults: new FaultPlans(),
+    rates: new RateLimits(rateLimit),
+    get status() {
+      return status;
+    },
+    set status(changed) {
+      data?.setStatus(world.id, changed);
+      status = changed;
+    },
   };
 }

@@ -54,7 +54,7 @@ const csv = defineScenario({
         expectEqual('actions', await actions(stage, query, 2), ['abort', 'create']);
         const { headers } = await exported(stage, query);
         const mediaType = headers['content-type'] ?? '';
-        expectThat(mediaType.startsWith('text/csv'), 'text/csv', shown(mediaType));
+        expectThat(mediaType.toLowerCase().startsWith('text/csv'), 'text/csv', shown(mediaType));
       },
     },
     {

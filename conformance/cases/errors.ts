@@ -87,7 +87,9 @@ const nobody = defineScenario({
       run: async (stage) => {
         const { headers } = await stage.caller().call('post-auth-request', { raw: '{' });
         const mediaType = headers['content-type'] ?? '';
-        expectThat(mediaType.startsWith('application/json'), 'application/json', shown(mediaType));
+        // Types and their parameters come in any case (RFC 9110, section 8.3.1).
+        const isJson = /^application\/json\s*(;|$)/i.test(mediaType);
+        expectThat(isJson, 'application/json', shown(mediaType));
       },
     },
     {

@@ -39,6 +39,11 @@ describe('relationsOf', () => {
     expect(relationsOf(header)).toEqual({ first: '/logs?page=1', next: '/logs?page=3&sort=asc' });
   });
 
+  it('takes any case, spaces and order of parameters', () => {
+    const header = '</a>;REL=First,</b>  ;  title="x" ;  rel="prev"';
+    expect(relationsOf(header)).toEqual({ first: '/a', prev: '/b' });
+  });
+
   it('finds nothing where there is no header', () => {
     expect(relationsOf(undefined)).toEqual({});
   });

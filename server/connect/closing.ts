@@ -19,7 +19,10 @@ export function closeWith(socket: WebSocket, code: number, reason: string): void
 }
 
 /** Closes every socket as going away, and cuts those that do not answer within a second. */
-export async function closeAll(sockets: Iterable<WebSocket>, clock: Clock): Promise<void> {
+export async function closeAll(
+  sockets: Iterable<WebSocket>,
+  { clock, because }: { readonly clock: Clock; readonly because: string },
+): Promise<void> {
   const closing = [...sockets].map(
     (socket) =>
       new Promise<void>((resolve) => {
@@ -28,7 +31,7 @@ export async function closeAll(sockets: Iterable<WebSocket>, clock: Clock): Prom
           timer.cancel();
           resolve();
         });
-        socket.close(closeCodes.goingAway, 'server shutting down');
+        socket.close(closeCodes.goingAway, because);
       }),
   );
   await Promise.all(closing);

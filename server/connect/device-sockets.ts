@@ -10,6 +10,8 @@ import { connectProtocols } from '../../fixtures/formats/connect-message.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { audit, deviceObject, userActor } from '../audit.ts';
 import type { Handover } from '../handover.ts';
+import { recordFrames } from '../journal/frame.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store/store.ts';
 import { connectActs, type RecordAct } from './acts.ts';
@@ -21,11 +23,21 @@ import { Handshakes } from './handshakes.ts';
 import { watchHeartbeat } from './heartbeat.ts';
 import { Relay } from './relay.ts';
 
-/** A user who turns to a device, both of the store's tenant. */
+/** A user who turns to a device, both of one tenant, whose store, clock and journal these are. */
 export interface Visit {
   readonly user: { readonly id: string; readonly email: string };
   readonly device: { readonly id: string; readonly identity: string };
   readonly store: Store;
+  readonly clock: Clock;
+  readonly journal: Journal;
+}
+
+/** A device that connects, with the store, the clock and the journal of its tenant. */
+interface ConnectingDevice {
+  readonly deviceId: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly journal: Journal;
 }
 
 /** What a device's client can be told to do at once. */
@@ -41,7 +53,8 @@ export class DeviceSockets {
   readonly #handshakes: Handshakes;
   /** Ids are UUIDs, so that one map serves all tenants. */
   readonly #links = new Map<string, DeviceLink>();
-  readonly #sockets = new Set<WebSocket>();
+  /** Each with the store of its tenant. */
+  readonly #sockets = new Map<WebSocket, Store>();
   #userSockets = 0;
 
   constructor(options: {
@@ -57,13 +70,18 @@ export class DeviceSockets {
   }
 
   /** Completes a device's handshake; an earlier socket of the same device is dropped. */
-  accept(handover: Handover, device: { deviceId: string; store: Store }): void {
-    this.#handshakes.complete(handover, (socket) => this.#hold(socket, device));
+  accept(handover: Handover, device: ConnectingDevice): void {
+    const { deviceId, journal, clock } = device;
+    const origin = { socket: 'device', requestId: handover.requestId, deviceId } as const;
+    this.#handshakes.complete(handover, (socket) => {
+      recordFrames(socket, { journal, clock }, origin);
+      this.#hold(socket, device);
+    });
   }
 
   /** Ends the device's socket, as when it is decommissioned. */
-  drop(deviceId: string): void {
-    this.#links.get(deviceId)?.close(closeCodes.policyViolation, 'decommissioned');
+  drop(deviceId: string, reason = 'decommissioned'): void {
+    this.#links.get(deviceId)?.close(closeCodes.policyViolation, reason);
   }
 
   isConnected(deviceId: string): boolean {
@@ -83,8 +101,11 @@ export class DeviceSockets {
     // A user who is gone for good without a word would hold a session for ever: by the field's
     // habit the server sends users no pings.
     handover.socket.setKeepAlive(true, limits.websocketSilenceMaxSeconds * 1000);
+    const { user, device, journal, clock } = visit;
+    const ids = { requestId: handover.requestId, deviceId: device.id, userId: user.id };
     this.#handshakes.complete(handover, (socket) => {
-      this.#keep(socket);
+      recordFrames(socket, { journal, clock }, { socket: 'user', ...ids });
+      this.#keep(socket, visit.store);
       this.#userSockets += 1;
       socket.on('close', () => {
         this.#userSockets -= 1;
@@ -114,13 +135,13 @@ export class DeviceSockets {
    * What is thrown other than by the conversation is thrown on.
    */
   async converse<Result>(
-    { device, user }: Visit,
+    { device, user, clock }: Visit,
     lead: (conversation: Conversation) => Promise<Result>,
   ): Promise<Result | Failure> {
     const link = this.#links.get(device.id);
     if (!link?.isOpen) return disconnected;
     if (!link.hasRoom) return tooManyOfDevice;
-    const options = { id: this.#random.uuid(), userId: user.id, clock: this.#clock };
+    const options = { id: this.#random.uuid(), userId: user.id, clock };
     const conversation = new Conversation(link, options);
     try {
       return await lead(conversation);
@@ -132,7 +153,7 @@ export class DeviceSockets {
   }
 
   /** Writes acts of the user into the audit log. */
-  recorderOf({ user, device, store }: Visit): RecordAct {
+  recorderOf({ user, device, store, clock }: Visit): RecordAct {
     return (name, detail) => {
       const { action, change } = connectActs[name];
       const act = {
@@ -142,38 +163,48 @@ export class DeviceSockets {
         object: deviceObject(device),
       };
       const told = detail === undefined ? change : `${change}: ${detail}`;
-      const context = { store, settings: this.#settings, nowMs: this.#clock.now() };
+      const context = { store, settings: this.#settings, nowMs: clock.now() };
       audit(context, { ...act, change: told });
     };
   }
 
   /** Closes every socket as going away, and cuts those that do not answer within a second. */
   async close(): Promise<void> {
-    // Users' sockets were opened after the devices': the newest first, so that each hears why.
-    await closeAll([...this.#sockets].reverse(), this.#clock);
+    await this.#closeAll([...this.#sockets.keys()], 'server shutting down');
     this.#handshakes.close();
   }
 
-  #hold(socket: WebSocket, { deviceId, store }: { deviceId: string; store: Store }): void {
+  /** Closes every socket of the tenant whose store this is, as `close` does. */
+  async closeWorld(store: Store): Promise<void> {
+    const own = [...this.#sockets.keys()].filter((socket) => this.#sockets.get(socket) === store);
+    await this.#closeAll(own, 'the world was reset or dropped');
+  }
+
+  #closeAll(sockets: readonly WebSocket[], because: string): Promise<void> {
+    // Users' sockets were opened after the devices': the newest first, so that each hears why.
+    return closeAll(sockets.toReversed(), { clock: this.#clock, because });
+  }
+
+  #hold(socket: WebSocket, { deviceId, store, clock }: ConnectingDevice): void {
     // As the field does: the older one ends without a close frame, and presence stays connected.
     this.#links.get(deviceId)?.terminate();
     const link = new DeviceLink(socket);
     this.#links.set(deviceId, link);
-    this.#keep(socket);
-    store.connections.record(deviceId, 'connected', this.#clock.now());
-    const stopHeartbeat = watchHeartbeat(socket, this.#clock);
+    this.#keep(socket, store);
+    store.connections.record(deviceId, 'connected', clock.now());
+    const stopHeartbeat = watchHeartbeat(socket, clock);
     socket.on('close', () => {
       stopHeartbeat();
       if (this.#links.get(deviceId) !== link) return;
       this.#links.delete(deviceId);
       // A decommissioned device has no presence any more.
       if (!store.devices.find(deviceId)) return;
-      store.connections.record(deviceId, 'disconnected', this.#clock.now());
+      store.connections.record(deviceId, 'disconnected', clock.now());
     });
   }
 
-  #keep(socket: WebSocket): void {
-    this.#sockets.add(socket);
+  #keep(socket: WebSocket, store: Store): void {
+    this.#sockets.set(socket, store);
     socket.on('close', () => this.#sockets.delete(socket));
   }
 }

@@ -27,14 +27,19 @@ export class Handshakes {
   }
 
   /** Answers 101 and hands over the open socket. */
-  complete({ request, socket, head, requestId }: Handover, opened: (s: WebSocket) => void): void {
+  complete(handover: Handover, opened: (s: WebSocket) => void): void {
+    const { request, socket, head, requestId, headers = [] } = handover;
     this.#ownHeaders.set(request, [
       `${this.#requestIdHeader}: ${requestId}`,
+      ...headers.map(([name, value]) => `${name}: ${value}`),
       ...(offersSubprotocol(request) ? [`Sec-WebSocket-Protocol: ${subprotocol}`] : []),
     ]);
     // The library would refuse the field's name: by RFC 6455 a subprotocol has no slash.
     delete request.headers['sec-websocket-protocol'];
-    this.#server.handleUpgrade(request, socket, head, opened);
+    this.#server.handleUpgrade(request, socket, head, (accepted) => {
+      opened(accepted);
+      handover.opened?.(accepted);
+    });
   }
 
   /** Answers 503 to every handshake from now on. */

@@ -6,6 +6,14 @@ import { limits } from '../../fixtures/contract/limits.ts';
 const pingMs = limits.websocketPingSeconds * 1000;
 const silenceMaxMs = limits.websocketSilenceMaxSeconds * 1000;
 
+/** Sockets that nobody watches any more although they are open. */
+const unwatched = new WeakSet<WebSocket>();
+
+/** Sends no further ping, and cuts the socket for its silence no more. */
+export function stopHeartbeat(socket: WebSocket): void {
+  unwatched.add(socket);
+}
+
 /** Begins to watch; any frame, ping or pong is a sign of life. Returns what ends the watch. */
 export function watchHeartbeat(socket: WebSocket, clock: Clock): () => void {
   let heardMs = clock.monotonicMs();
@@ -14,12 +22,17 @@ export function watchHeartbeat(socket: WebSocket, clock: Clock): () => void {
   };
   for (const event of ['message', 'ping', 'pong']) socket.on(event, hear);
   const pinging = clock.every(pingMs, () => {
-    socket.ping(String(limits.websocketSilenceMaxSeconds));
+    if (!unwatched.has(socket)) socket.ping(String(limits.websocketSilenceMaxSeconds));
   });
   const check = (): void => {
+    if (unwatched.has(socket)) return;
     const leftMs = heardMs + silenceMaxMs - clock.monotonicMs();
     if (leftMs > 0) deadline = clock.after(leftMs, check, true);
-    else socket.terminate();
+    else {
+      // Its end is told only later: a clock that leaps would ping it a thousand times until then.
+      pinging.cancel();
+      socket.terminate();
+    }
   };
   let deadline = clock.after(silenceMaxMs, check, true);
   return () => {

@@ -8,9 +8,12 @@ import express, {
 } from 'express';
 import * as v from 'valibot';
 import type { Log } from '../log.ts';
+import type { Tenant, Tenants } from '../tenants.ts';
 
 /** Bytes of a body; nothing that is steered here needs more. */
 const BODY_MAX_BYTES = 16_384;
+/** The same of plans and worlds that people write. */
+const TEXT_MAX_BYTES = 1024 * 1024;
 
 const methods = ['get', 'post', 'put', 'delete'] as const;
 type Method = (typeof methods)[number];
@@ -49,6 +52,11 @@ export function jsonBodies(): RequestHandler {
   return express.json({ limit: BODY_MAX_BYTES, strict: true, inflate: false });
 }
 
+/** Reads bodies of hand-written text, YAML or JSON, of at most `TEXT_MAX_BYTES`. */
+export function textBodies(): RequestHandler {
+  return express.text({ limit: TEXT_MAX_BYTES, type: () => true, inflate: false });
+}
+
 /** The checked body; nothing when it was refused here, with 400 or 415. */
 export function readBody<const Shape extends v.GenericSchema>(
   shape: Shape,
@@ -68,6 +76,20 @@ export function readBody<const Shape extends v.GenericSchema>(
   return undefined;
 }
 
+/** The world that `?world=` names by its id or name, the first one without; nothing when refused here. */
+export function worldOf(
+  tenants: Tenants,
+  request: Request,
+  response: Response,
+): Tenant | undefined {
+  const { world } = request.query;
+  if (world === undefined) return tenants.first;
+  const found = tenants.list().find(({ id, name }) => id === world || name === world);
+  if (!found)
+    refuse(response, 404, 'there is no world of this id or name; GET /tenants lists them');
+  return found;
+}
+
 /** Answers a body that cannot be read with its own status, and every other fault with 500. */
 export function faults(log: Log): ErrorRequestHandler {
   return (fault: unknown, _request, response, next) => {
@@ -84,7 +106,7 @@ export function faults(log: Log): ErrorRequestHandler {
 
 const sentences = {
   400: 'the request cannot be read: its body must be JSON, its path decodable',
-  413: `the body is larger than the limit of ${BODY_MAX_BYTES} bytes`,
+  413: `the body is larger than the limit: ${BODY_MAX_BYTES} bytes, ${TEXT_MAX_BYTES} of a plan or a world`,
   415: 'the body must be JSON in UTF-8, not compressed',
 } as const;
 

@@ -2,10 +2,14 @@ import { get } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';
+import { assembleServices } from '../assembly.ts';
 import { openLog } from '../log.ts';
 import { Outbox } from '../outbox.ts';
-import { Tenants } from '../tenants.ts';
+import { completeSettings } from '../settings.ts';
+import type { Tenants } from '../tenants.ts';
+import { Worlds } from '../worlds/worlds.ts';
 import { type RunningControl, startControl } from './control.ts';
 import type { ActivityEvent, ControlSource, DeploymentOverview, Overview } from './source.ts';
 
@@ -38,18 +42,24 @@ let source: QuietServer;
 let clock: ManualClock;
 let control: RunningControl;
 let tenants: Tenants;
+let worlds: Worlds;
 
 /** The listener of the test, at any free port unless one is given. */
 function start(port = 0): Promise<RunningControl> {
   const random = seededRandom('control');
-  const rest = { outbox: new Outbox(random), log: openLog('silent'), clock };
-  return startControl({ host: '127.0.0.1', port, controlToken, source, tenants, ...rest });
+  const explainFacts = { names: vendorNames('X-SVC'), adminEmail: 'admin@example.com' };
+  const rest = { outbox: new Outbox(random), log: openLog('silent'), clock, explainFacts };
+  return startControl({ host: '127.0.0.1', port, controlToken, source, tenants, worlds, ...rest });
 }
 
 beforeEach(async () => {
   source = new QuietServer();
   clock = new ManualClock(0);
-  tenants = await Tenants.open({ clock, random: seededRandom('control') });
+  const random = seededRandom('control');
+  const settings = completeSettings({});
+  const services = await assembleServices({ settings, clock, random, log: openLog('silent') });
+  tenants = services.tenants;
+  worlds = new Worlds(services, () => Promise.reject(new Error('no world is loaded here')));
   control = await start();
 });
 
@@ -236,7 +246,7 @@ describe('the stream of events', () => {
     const { port } = new URL(control.url);
     const slow = connect(Number(port), '127.0.0.1');
     slow.write(
-      `GET /events HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization.Authorization}\r\n\r\n`,
+      `GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization.Authorization}\r\n\r\n`,
     );
     await new Promise((resolve) => slow.once('readable', resolve));
     slow.pause();

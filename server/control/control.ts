@@ -9,13 +9,23 @@ import type { Clock } from '../../fixtures/clock.ts';
 import { consoleAssets, readAsset } from '../console/assets.ts';
 import type { Log } from '../log.ts';
 import type { Outbox } from '../outbox.ts';
+import { defaultPatience, keepPatience, type Patience, patienceOptions } from '../patience.ts';
 import type { Tenants } from '../tenants.ts';
-import { faults, jsonBodies, mount, refuse } from './answers.ts';
+import type { Worlds } from '../worlds/worlds.ts';
+import { faults, jsonBodies, mount, refuse, textBodies } from './answers.ts';
+import { mountAwait } from './await.ts';
+import { mountClock } from './clock.ts';
 import { EventStreams } from './event-stream.ts';
+import { type ExplainSettings, mountExplanations } from './explanations.ts';
+import { mountFaults } from './faults.ts';
+import { mountJournal } from './journal.ts';
 import { mountOutbox } from './outbox.ts';
+import { requireOwnAddress } from './own-address.ts';
+import { mountRateLimit } from './rate-limit.ts';
 import { type ControlSource, type Overview, overviewMax } from './source.ts';
 import { mountTenants } from './tenants.ts';
 import { tokenCheck } from './token.ts';
+import { mountWorlds } from './worlds.ts';
 
 export interface ControlOptions {
   readonly host: string;
@@ -25,9 +35,14 @@ export interface ControlOptions {
   readonly controlToken: string;
   readonly source: ControlSource;
   readonly tenants: Tenants;
+  readonly worlds: Worlds;
   readonly outbox: Outbox;
   readonly log: Log;
   readonly clock: Clock;
+  /** What explanations are made with, beside a record. */
+  readonly explainFacts: ExplainSettings;
+  /** Towards slow clients, where it differs from the usual one. */
+  readonly patience?: Partial<Patience> | undefined;
 }
 
 export interface RunningControl {
@@ -60,7 +75,9 @@ const pageHeaders = {
  */
 export async function startControl(options: ControlOptions): Promise<RunningControl> {
   const streams = new EventStreams(options.source, options.clock);
-  const server = createServer(controlApp(options, streams));
+  const patience = { ...defaultPatience, ...options.patience };
+  const server = createServer(patienceOptions(patience), controlApp(options, streams));
+  keepPatience(server, patience);
   await listening(server, options);
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -91,18 +108,28 @@ function controlApp(options: ControlOptions, streams: EventStreams): Express {
     response.set(pageHeaders);
     next();
   });
+  app.use(requireOwnAddress(options.host));
   for (const asset of consoleAssets) {
     const send = async (_: Request, response: Response) =>
       response.type(asset.mediaType).send(await readAsset(asset));
     mount(app, asset.path, { get: send });
   }
   mount(app, '/ready', { get: (_, response) => response.json({ ready: true }) });
-  app.use(requireToken(controlToken), jsonBodies());
+  app.use(requireToken(controlToken));
+  app.use(['/world', '/faults'], textBodies());
+  app.use(jsonBodies());
   const overview = (_: Request, response: Response) => response.json(bounded(source.overview()));
   mount(app, '/overview', { get: overview });
   mount(app, '/events', { get: (request, response) => openStream(streams, request, response) });
-  mountTenants(app, options.tenants);
+  mountTenants(app, options.tenants, options.worlds);
   mountOutbox(app, options.outbox);
+  mountClock(app, options.tenants);
+  mountFaults(app, options.tenants);
+  mountJournal(app, options.tenants, streams);
+  mountAwait(app, options.tenants, options.clock);
+  mountExplanations(app, options.tenants, options.explainFacts);
+  mountRateLimit(app, options.tenants);
+  mountWorlds(app, options.tenants, options.worlds);
   app.use((request, response) => refuse(response, 404, `there is nothing at ${request.path}`));
   app.use(faults(log));
   return app;

@@ -1,4 +1,4 @@
-/** Activity as server-sent events. A reader that does not keep up is dropped, never waited for. */
+/** Activity, or anything else, as server-sent events. A reader that does not keep up is dropped, never waited for. */
 import type { Response } from 'express';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { ControlSource } from './source.ts';
@@ -11,6 +11,9 @@ const READERS_MAX = 32;
 
 /** A word in the silence, so that nobody in between takes the connection for dead. */
 const HEARTBEAT_MS = 15_000;
+
+/** Begins to send messages in the form of server-sent events; returns what ends that. */
+export type Follow = (send: (message: string) => void) => () => void;
 
 /** The readers of one control listener. */
 export class EventStreams {
@@ -28,14 +31,18 @@ export class EventStreams {
     return this.#readers.size >= READERS_MAX;
   }
 
-  /** Sends every event from now on until the reader goes away. */
-  open(reader: Response): void {
+  /** Sends every event from now on until the reader goes away: activity, or what `follow` sends. */
+  open(reader: Response, follow: Follow = this.#activity): void {
     reader.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     reader.write(': connected\n\n');
-    const unsubscribe = this.#source.subscribe((event) =>
-      this.#send(reader, `event: activity\ndata: ${JSON.stringify(event)}\n\n`),
-    );
+    const unsubscribe = follow((message) => this.#send(reader, message));
     const heartbeat = this.#clock.every(HEARTBEAT_MS, () => this.#send(reader, ': still here\n\n'));
+    // What was kept may have been more than the reader takes at once.
+    if (reader.destroyed) {
+      unsubscribe();
+      heartbeat.cancel();
+      return;
+    }
     this.#readers.set(reader, () => {
       unsubscribe();
       heartbeat.cancel();
@@ -50,6 +57,9 @@ export class EventStreams {
       reader.end();
     }
   }
+
+  readonly #activity: Follow = (send) =>
+    this.#source.subscribe((event) => send(`event: activity\ndata: ${JSON.stringify(event)}\n\n`));
 
   #send(reader: Response, message: string): void {
     if (reader.writableLength <= PENDING_MAX_BYTES) {

@@ -1,7 +1,18 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { TENANTS_MAX } from '../tenants.ts';
+import { artifactBytes } from '../testing/test-artifacts.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
-import { control, secondTenant, signIn, type TestTenant } from '../testing/test-tenants.ts';
+import {
+  control,
+  mailTo,
+  outbox,
+  secondTenant,
+  signIn,
+  type TestTenant,
+} from '../testing/test-tenants.ts';
 
 let server: TestServer;
 let second: TestTenant;
@@ -139,8 +150,93 @@ describe('a body on the control listener', () => {
   });
 
   it('is 405 with Allow where a method is not taken', async () => {
-    const reply = await control(server, 'DELETE', '/tenants');
-    expect([reply.status, reply.text]).toEqual([405, expect.stringContaining('GET, HEAD, POST')]);
+    const reply = await control(server, 'PUT', '/tenants');
+    expect([reply.status, reply.text]).toEqual([
+      405,
+      expect.stringContaining('GET, HEAD, POST, DELETE'),
+    ]);
+    const one = await control(server, 'GET', `/tenants/${second.id}`);
+    expect([one.status, one.text]).toEqual([405, expect.stringContaining('only DELETE')]);
+  });
+});
+
+describe('a tenant that is dropped', () => {
+  it('is gone with its users, its mail and its e-mail, which may be used again', async () => {
+    const made = await secondTenant(server, 'Short');
+    const invited = 'invited@short.example';
+    await server.call('create-user', { token: made.token, json: { email: invited } });
+    expect(await mailTo(server, invited)).toMatchObject({ tenantId: made.id });
+    const dropped = await control(server, 'DELETE', `/tenants/${made.id}`);
+    expect(JSON.parse(dropped.text)).toMatchObject({ id: made.id, name: 'Short' });
+    expect((await tenants()).map(({ id }) => id)).not.toContain(made.id);
+    expect((await outbox(server)).map(({ tenantId }) => tenantId)).not.toContain(made.id);
+    expect((await server.call('count-devices', { token: made.token })).status).toBe(401);
+    expect((await signIn(server, made.adminEmail, made.adminPassword)).status).toBe(401);
+    const again = await secondTenant(server, 'Short');
+    expect(again.id).not.toBe(made.id);
+    expect((await server.call('count-devices', { token: made.token })).status).toBe(401);
+  });
+
+  it('is unknown afterwards, and was so for whoever asked a moment later', async () => {
+    const { id } = await secondTenant(server, 'Once');
+    const statuses = await Promise.all(
+      [1, 2, 3].map(async () => (await control(server, 'DELETE', `/tenants/${id}`)).status),
+    );
+    expect(statuses.sort()).toEqual([200, 404, 404]);
+    const setting = await control(server, 'PUT', `/tenants/${id}/status`, { status: 'active' });
+    expect(setting.status).toBe(404);
+    expect((await control(server, 'GET', `/clock?world=${id}`)).status).toBe(404);
+  });
+
+  it.each(['nobody', '..%2f..', '%00', 'constructor', '__proto__'])('is 404 as %s', async (id) => {
+    const reply = await control(server, 'DELETE', `/tenants/${id}`);
+    expect(reply.status).toBe(404);
+  });
+
+  it('is not the first one', async () => {
+    const [first] = await tenants();
+    const reply = await control(server, 'DELETE', `/tenants/${first?.id}`);
+    expect([reply.status, reply.text]).toEqual([409, expect.stringContaining('first tenant')]);
+    expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
+  });
+
+  it('refuses with 401, not 500, the upload that was underway', async () => {
+    const { id, token } = await secondTenant(server, 'Uploads');
+    const form = new FormData();
+    form.append('artifact', new Blob([new Uint8Array(await artifactBytes())]), 'a.mender');
+    const written = new Response(form);
+    const bytes = Buffer.from(await written.arrayBuffer());
+    const { path } = managementOperations['upload-artifact'];
+    const underway = request(server.baseUrl + path, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${token}`,
+        'Content-Type': written.headers.get('content-type') ?? '',
+        'Content-Length': bytes.length,
+        Expect: '100-continue',
+      },
+    });
+    // The server has let it in once it asks for the rest.
+    await once(underway.flushHeaders() ?? underway, 'continue');
+    underway.write(bytes.subarray(0, bytes.length - 1));
+    await control(server, 'DELETE', `/tenants/${id}`);
+    underway.end(bytes.subarray(bytes.length - 1));
+    const [answer] = await once(underway, 'response');
+    expect(answer.statusCode).toBe(401);
+    answer.resume();
+  });
+
+  it('may be every one but the first', async () => {
+    const made = await Promise.all(['Alpha', 'Beta'].map((name) => secondTenant(server, name)));
+    const before = await tenants();
+    const dropped = await control(server, 'DELETE', '/tenants');
+    expect(JSON.parse(dropped.text)).toEqual(before.slice(1));
+    expect(await tenants()).toEqual(before.slice(0, 1));
+    for (const { token } of made) {
+      expect((await server.call('count-devices', { token })).status).toBe(401);
+    }
+    expect(JSON.parse((await control(server, 'DELETE', '/tenants')).text)).toEqual([]);
+    second = await secondTenant(server);
   });
 });
 

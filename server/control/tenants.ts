@@ -1,12 +1,21 @@
-/** Tenants, as a test sets them up: made with their first admin, listed, suspended and let in again. */
-import type { Express } from 'express';
+/** Tenants, as a test sets them up: made with their first admin, listed, suspended, let in again, and dropped. */
+import type { Express, Response } from 'express';
 import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { emailShape } from '../../fixtures/contract/management/email.ts';
-import { TENANTS_MAX, type Tenant, type Tenants, tenantStatuses } from '../tenants.ts';
+import {
+  type AddedTenant,
+  TENANTS_MAX,
+  type Tenant,
+  type TenantFault,
+  type Tenants,
+  tenantStatuses,
+} from '../tenants.ts';
+import type { Worlds } from '../worlds/worlds.ts';
 import { type Handler, mount, readBody, refuse } from './answers.ts';
 
-const newTenantShape = v.object({
+/** What a new tenant is made of. */
+export const newTenantShape = v.object({
   name: v.pipe(
     v.string('must be a text'),
     v.nonEmpty('must not be empty'),
@@ -46,22 +55,40 @@ const refusals = {
   },
 } as const;
 
+const unknownTenant = 'there is no tenant of this id; GET /tenants lists them';
+
 /** Mounts the paths of tenants. */
-export function mountTenants(app: Express, tenants: Tenants): void {
+export function mountTenants(app: Express, tenants: Tenants, worlds: Worlds): void {
   mount(app, '/tenants', {
     get: (_, response) => response.json(tenants.list().map(view)),
     post: async (request, response) => {
       const given = readBody(newTenantShape, request, response);
       if (!given) return;
-      const added = await tenants.add(given.name, {
+      const added = await worlds.add(given.name, {
         email: given.adminEmail,
         password: given.adminPassword,
       });
-      if (typeof added === 'string')
-        refuse(response, refusals[added].status, refusals[added].error);
-      else {
-        const { email: adminEmail, password: adminPassword } = added.admin;
-        response.status(201).json({ ...view(added.tenant), adminEmail, adminPassword });
+      answerAdded(response, added);
+    },
+    delete: async (_, response) => {
+      const [, ...dropped] = tenants.list();
+      await Promise.all(dropped.map((tenant) => worlds.drop(tenant)));
+      response.json(dropped.map(view));
+    },
+  });
+  mount(app, '/tenants/:id', {
+    delete: async (request, response) => {
+      const tenant = tenants.find(String(request.params.id));
+      if (!tenant) refuse(response, 404, unknownTenant);
+      else if (tenant.isFirst) {
+        refuse(
+          response,
+          409,
+          'the first tenant stays as long as the server; POST /reset empties it',
+        );
+      } else {
+        await worlds.drop(tenant);
+        response.json(view(tenant));
       }
     },
   });
@@ -77,6 +104,16 @@ export function mountTenants(app: Express, tenants: Tenants): void {
   });
 }
 
+/** Answers with a new tenant and its admin, or why there is none. */
+export function answerAdded(response: Response, added: AddedTenant | TenantFault): void {
+  if (typeof added === 'string') {
+    refuse(response, refusals[added].status, refusals[added].error);
+    return;
+  }
+  const { email: adminEmail, password: adminPassword } = added.admin;
+  response.status(201).json({ ...view(added.tenant), adminEmail, adminPassword });
+}
+
 /** Changes a tenant by a checked body, and answers with the tenant. */
 function settingOf<const Shape extends v.GenericSchema>(
   tenants: Tenants,
@@ -87,7 +124,7 @@ function settingOf<const Shape extends v.GenericSchema>(
     const given = readBody(shape, request, response);
     const tenant = tenants.find(String(request.params.id));
     if (!given) return;
-    if (!tenant) refuse(response, 404, 'there is no tenant of this id; GET /tenants lists them');
+    if (!tenant) refuse(response, 404, unknownTenant);
     else {
       change(tenant, given);
       response.json(view(tenant));

@@ -12,11 +12,14 @@ export function hashPassword(password: string, random: Random): string {
   return `${salt.toString('hex')}:${derive(password, salt).toString('hex')}`;
 }
 
-/** False too when nothing is stored: who was only invited has no password yet. */
+/** What a password is compared with where none is stored, so that this takes as long. */
+const noHash = `${'0'.repeat(32)}:${'0'.repeat(2 * HASH_BYTES)}`;
+
+/** False too when nothing is stored: nobody is there, or was only invited and has no password yet. */
 export function passwordFits(password: string, stored: string | undefined): boolean {
-  if (stored === undefined) return false;
-  const [salt = '', hash = ''] = stored.split(':');
-  return timingSafeEqual(Buffer.from(hash, 'hex'), derive(password, Buffer.from(salt, 'hex')));
+  const [salt = '', hash = ''] = (stored ?? noHash).split(':');
+  const derived = derive(password, Buffer.from(salt, 'hex'));
+  return timingSafeEqual(Buffer.from(hash, 'hex'), derived) && stored !== undefined;
 }
 
 function derive(password: string, salt: Buffer): Buffer {

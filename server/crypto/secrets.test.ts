@@ -6,7 +6,7 @@ import { hashPassword, passwordFits } from './passwords.ts';
 
 describe('the signature of a link', () => {
   const link: SignedLink = { path: '/a/b', expire: '2026-01-01T00:00:00Z', tenantId: '' };
-  const signer = createLinkSigner(seededRandom('links'));
+  const signer = createLinkSigner(seededRandom('links').bytes(32));
   const signature = signer.sign(link);
 
   it('fits the link that it was made for', () => {
@@ -32,7 +32,7 @@ describe('the signature of a link', () => {
   );
 
   it('does not fit under another secret', () => {
-    expect(createLinkSigner(seededRandom('other')).verifies(link, signature)).toBe(false);
+    expect(createLinkSigner(seededRandom('other').bytes(32)).verifies(link, signature)).toBe(false);
   });
 });
 
@@ -48,6 +48,11 @@ describe('a password', () => {
     (password) => {
       expect(passwordFits(password, stored)).toBe(false);
     },
+  );
+
+  it.each(['', 'correct horse', '0', '\0'.repeat(32)])(
+    'fits nobody when none is stored: %j',
+    (password) => expect(passwordFits(password, undefined)).toBe(false),
   );
 
   it('is nowhere in its hash, and hashed otherwise each time', () => {

@@ -37,9 +37,8 @@ export interface TokenKey {
   verifies(text: string, signature: Buffer): boolean;
 }
 
-/** A fresh key of the algorithm. */
-export async function newTokenKey(algorithm: TokenAlgorithm, random: Random): Promise<TokenKey> {
-  const privateKey = await algorithm.makeKey(random);
+/** Signs with a key that `makeKey` of the algorithm has made. */
+export function tokenKeyOf(algorithm: TokenAlgorithm, privateKey: KeyObject): TokenKey {
   const publicKey = createPublicKey(privateKey);
   const { digest } = algorithm;
   return {

@@ -1,7 +1,7 @@
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
-import { newTokenKey, tokenAlgorithms } from './token-algorithms.ts';
+import { tokenAlgorithms, tokenKeyOf } from './token-algorithms.ts';
 import { createTokenIssuer, type TokenClaims, type TokenIssuer } from './tokens.ts';
 
 const seed = 'tokens';
@@ -12,7 +12,8 @@ const token = issuer.issue(claims, issuedAt);
 
 /** An issuer by Ed25519, whose key comes from the seed. */
 async function issuerOf(name: string): Promise<TokenIssuer> {
-  return createTokenIssuer(await newTokenKey(tokenAlgorithms.EdDSA, seededRandom(name)));
+  const key = await tokenAlgorithms.EdDSA.makeKey(seededRandom(name));
+  return createTokenIssuer(tokenKeyOf(tokenAlgorithms.EdDSA, key));
 }
 
 /** The issuer's own private key, made from the same seed. */

@@ -9,30 +9,44 @@ import { Refusal, refuse } from '../http/refusal.ts';
 import { type AuthOutcome, type AuthSituation, authOutcomes } from '../rules/authentication.ts';
 import { readIdentity } from '../rules/identity.ts';
 import type { StoredAuthSet, StoredDevice } from '../store/devices.ts';
+import {
+  keysOfFleet,
+  missingSignature,
+  unusableKey,
+  wrongSignature,
+} from './signature-refusals.ts';
 
 export const postAuthRequest = defineEndpoint('post-auth-request', ({ body }, context) => {
   const identity = readIdentity(body.id_data);
   if ('because' in identity) return refuse.malformed(`body: id_data: ${identity.because}`);
   const key = readPublicKey(body.pubkey);
-  if ('because' in key) return refuse.malformed(`body: pubkey: ${key.because}`);
+  if ('because' in key) return unusableKey(body.pubkey, key.because);
   const { signature } = context.names;
   const given = context.request.headers[signature.toLowerCase()];
   if (typeof given !== 'string' || given === '') {
-    return refuse.malformed(`the ${signature} header is missing or empty`);
-  }
-  if (!signatureFits(context.rawBody, key, given)) {
-    return refuse.unauthorized('signature verification failed');
+    return missingSignature(signature);
   }
   const tenant = tenantOf(context, body.tenant_token);
+  if (!signatureFits(context.rawBody, key, given)) {
+    const otherKeys =
+      tenant instanceof Refusal ? [] : keysOfFleet(tenant.store, identity.canonical);
+    const refused = { body: context.rawBody, key, signatureText: given, otherKeys };
+    return wrongSignature(signature, refused);
+  }
   if (tenant instanceof Refusal) return tenant;
   const proven = { identity: identity.canonical, key, externalId: body.external_id };
   return tenant.store.atomically(() => decide(context.within(tenant), proven));
 });
 
-/** The tenant that a device says it belongs to; the first one when it names none. */
+/**
+ * The tenant that a device says it belongs to: the first one when it names none. A token that is
+ * nobody's means the first one too while there is no other, as clients carry them over from other
+ * servers; from then on it would lead a device into a stranger's world.
+ */
 function tenantOf({ tenants, settings }: RequestContext, token: string | undefined) {
   const ignored = token === undefined || token === '' || settings.variants.has('open-source');
-  const tenant = ignored ? tenants.first : tenants.findByToken(token);
+  const named = ignored ? tenants.first : tenants.findByToken(token);
+  const tenant = named ?? (tenants.areOne ? tenants.first : undefined);
   if (!tenant) {
     return refuse.unauthorized(
       'the tenant_token is unknown; leave it out, or take it from the tenant',

@@ -4,8 +4,8 @@ import { defineEndpoint } from '../http/endpoint.ts';
 import { refuseHandshake } from '../http/upgrade.ts';
 
 export const connect = defineEndpoint('connect', (_input, context) => {
-  const { sockets, store, device, request } = context;
+  const { sockets, store, clock, tenant, device, request } = context;
   const upgrade = (handover: Handover): void =>
-    sockets.accept(handover, { deviceId: device.id, store });
+    sockets.accept(handover, { deviceId: device.id, store, clock, journal: tenant.journal });
   return refuseHandshake(request) ?? { status: 101, upgrade };
 });

@@ -1,10 +1,12 @@
 /** Writes answers; the one place that knows how bodies, errors and common headers look on the wire. */
-import { type Clock, systemClock } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { SteeredClock } from '../../fixtures/steered-clock.ts';
+import type { Variation } from '../vary/variation.ts';
 import type { Success } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { sendFile } from './file-body.ts';
 import type { Refusal } from './refusal.ts';
+import { writeVaried } from './varied-answer.ts';
 
 type HeaderValue = string | readonly string[];
 type Parts = Iterable<string> | AsyncIterable<Uint8Array>;
@@ -22,11 +24,16 @@ export class AnswerCutOff extends Error {
 /** Writes answers under a vendor prefix. */
 export class AnswerWriter {
   readonly #names: VendorNames;
-  readonly #clock: Clock;
+  readonly #clock: SteeredClock;
+  readonly #variation: Variation | undefined;
+  /** Where a refusal is explained; set once that is known, where answers are to say it. */
+  explanations: (() => string | undefined) | undefined;
 
-  constructor(names: VendorNames, clock: Clock) {
+  /** `clock` is that of answers that belong to no world. */
+  constructor(names: VendorNames, clock: SteeredClock, variation?: Variation) {
     this.#names = names;
     this.#clock = clock;
+    this.#variation = variation;
   }
 
   /**
@@ -56,7 +63,8 @@ export class AnswerWriter {
 
   /** Writes a refusal with the Error body. Spec: Errors, rule 1 */
   refuse(exchange: Exchange, refusal: Refusal): void {
-    const { requestId, response } = exchange;
+    const { record, requestId, response } = exchange;
+    record.refusal = refusal;
     if (response.headersSent) {
       response.destroy();
       return;
@@ -64,6 +72,11 @@ export class AnswerWriter {
     const body = { ...refusal.body, error: refusal.error, request_id: requestId };
     const headers: [string, HeaderValue][] = Object.entries(refusal.headers);
     headers.push(['Content-Type', jsonType]);
+    const explanations = this.explanations?.();
+    if (explanations !== undefined) {
+      const place = `${explanations}/${encodeURIComponent(requestId)}`;
+      headers.push([this.#names.testbed.explain, place]);
+    }
     this.#write(exchange, refusal.status, headers, JSON.stringify(body));
   }
 
@@ -100,6 +113,16 @@ export class AnswerWriter {
     else if (status !== 204 && status !== 304 && exchange.request.method !== 'HEAD') {
       flat.push('Content-Length', '0');
     }
+    if (this.#variation) {
+      const given = exchange.request.headers[this.#names.requestId.toLowerCase()];
+      const ownRequestId = given !== exchange.requestId;
+      writeVaried(this.#variation, exchange, { status, flat, body, ownRequestId });
+      return;
+    }
+    const { record } = exchange;
+    record.status = status;
+    record.answerHeaders = flat;
+    record.answerBody = body;
     response.writeHead(status, flat as string[]);
     response.end(body);
   }
@@ -117,11 +140,13 @@ export class AnswerWriter {
     status: number,
     { headers, parts }: { headers: [string, HeaderValue][]; parts: Parts },
   ): Promise<void> {
-    const { response } = exchange;
+    const { record, response } = exchange;
+    record.isStreamed = true;
     this.#applyHeaders(exchange, headers);
     response.writeHead(status);
     for await (const part of parts) {
       if (response.destroyed) return;
+      record.answerBytes += part.length;
       if (!response.write(part)) await drained(response);
     }
     response.end();
@@ -131,10 +156,13 @@ export class AnswerWriter {
   #common(exchange: Exchange): readonly (readonly [string, string])[] {
     const { notices } = exchange;
     const crossOrigin = this.#crossOrigin(exchange);
+    const clock = exchange.world?.clock ?? this.#clock;
     // Node writes the machine's time by itself; any other time is ours to tell.
-    if (this.#clock === systemClock) return notices ? [...notices, ...crossOrigin] : crossOrigin;
-    const date = ['Date', new Date(this.#clock.now()).toUTCString()] as const;
-    return [date, ...(notices ?? []), ...crossOrigin];
+    if (clock.isSystem) return notices ? [...notices, ...crossOrigin] : crossOrigin;
+    const now = new Date(clock.now());
+    const date = ['Date', now.toUTCString()] as const;
+    const testbed = [this.#names.testbed.time, now.toISOString()] as const;
+    return [date, testbed, ...(notices ?? []), ...crossOrigin];
   }
 
   /** What lets a page of another origin read the answer; only such a page names its origin. */

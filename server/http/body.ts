@@ -1,8 +1,11 @@
 /** Reads a request's body within a limit, and checks its media type. */
 import type { IncomingMessage } from 'node:http';
+import { shown } from './fault-detail.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
 const mediaTypePattern = /^\s*([A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+)\s*(;.*)?$/;
+
+const mediaTypePath = 'header.Content-Type';
 
 /** Why a body did not arrive. */
 export class BodyCutOff extends Error {
@@ -11,9 +14,8 @@ export class BodyCutOff extends Error {
 
 /** The whole body, or 413 as soon as it is known to be too large. @throws BodyCutOff */
 export function readBody(request: IncomingMessage, mostBytes: number): Promise<Buffer | Refusal> {
-  if (Number(request.headers['content-length'] ?? 0) > mostBytes) {
-    return Promise.resolve(refuse.tooLarge(mostBytes));
-  }
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > mostBytes) return Promise.resolve(refuse.tooLarge(mostBytes, announced));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
@@ -43,11 +45,13 @@ export function checkMediaType(
   const wanted = types.join('" or "');
   const given = request.headers['content-type'];
   if (given === undefined) {
-    return refuse.malformed(`the Content-Type header is missing; send "${wanted}"`);
+    const detail = { path: mediaTypePath, expected: wanted, actual: 'nothing' };
+    return refuse.malformed(`the Content-Type header is missing; send "${wanted}"`, detail);
   }
   const mediaType = mediaTypePattern.exec(given)?.[1]?.toLowerCase();
   if (mediaType === undefined) {
-    return refuse.malformed(`the Content-Type header is malformed; send "${wanted}"`);
+    const detail = { path: mediaTypePath, expected: wanted, actual: shown(given) };
+    return refuse.malformed(`the Content-Type header is malformed; send "${wanted}"`, detail);
   }
   return types.includes(mediaType) ? undefined : refuse.unsupportedMediaType(mediaType, wanted);
 }

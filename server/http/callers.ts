@@ -7,7 +7,7 @@ import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
 import type { StoredUserToken } from '../store/user-tokens.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
 import type { CallingDevice, CallingUser } from './endpoint.ts';
-import { type Refusal, refuse } from './refusal.ts';
+import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
 
 /** The caller, of the kind that the operation asks for; a caller with a token has a tenant. */
 export interface Caller {
@@ -42,21 +42,38 @@ export class Callers {
   identify(
     request: IncomingMessage,
     { authorization: kind, cookieToo = false, id }: AskedFor,
-    nowMs: number,
   ): Caller | Refusal {
     if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return nobody;
     const token = bearerToken(request, cookieToo || kind === 'socket');
     if (typeof token !== 'string') return token;
     const claims = this.#read(token);
-    if ('because' in claims) return refuse.unauthorized(`the token ${claims.because}`);
-    if (claims.expiresAt !== undefined && claims.expiresAt * 1000 <= nowMs) {
-      return refuse.unauthorized('the token has expired; sign in again');
+    if ('because' in claims) {
+      const detail = tokenDetail('a token that this server gave', `one that ${claims.because}`);
+      return refuse.unauthorized(`the token ${claims.because}`, detail);
     }
     const tenant = this.#tenants.find(claims.tenantId ?? '');
-    if (!tenant) return refuse.unauthorized('the tenant of this token does not exist any more');
+    if (!tenant) {
+      const detail = tokenDetail('a token of a tenant that exists', `tenant ${claims.tenantId}`);
+      return refuse.unauthorized('the tenant of this token does not exist any more', detail);
+    }
+    const nowMs = tenant.clock.now();
+    if (claims.expiresAt !== undefined && claims.expiresAt * 1000 <= nowMs) {
+      const detail = tokenDetail(
+        `a token that ends after ${isoOf(nowMs)}`,
+        `one that ended at ${isoOf(claims.expiresAt * 1000)}`,
+      );
+      return refuse.unauthorized('the token has expired; sign in again', detail);
+    }
     if (tenant.status === 'suspended') return accountSuspended;
     const found = { claims, tenant, nowMs };
     return kind === 'user' ? userOf(found, id) : deviceOf(found);
+  }
+
+  /** The world that a request's token names, in order or not; nothing without one that we signed. */
+  worldOf(request: IncomingMessage): Tenant | undefined {
+    const token = bearerToken(request, true);
+    const claims = typeof token === 'string' ? this.#read(token) : undefined;
+    return claims && 'tenantId' in claims ? this.#tenants.find(claims.tenantId ?? '') : undefined;
   }
 
   #read(token: string): ReadClaims | { because: string } {
@@ -79,12 +96,23 @@ interface Found {
 
 function deviceOf({ claims, tenant, nowMs }: Found): Caller | Refusal {
   if (claims.kind !== 'device') {
-    return refuse.unauthorized("the token is a user's; this operation is for devices");
+    const detail = tokenDetail("a device's token", "a user's token");
+    return refuse.unauthorized("the token is a user's; this operation is for devices", detail);
   }
   const facts = tenant.store.devices.acceptedDevice(claims.id);
-  if (!facts) return refuse.unauthorized('the device of this token is not accepted any more');
+  if (!facts) {
+    const detail = tokenDetail(
+      'a token of an accepted device',
+      `a token of device ${claims.subject}, whose key is not accepted`,
+    );
+    return refuse.unauthorized('the device of this token is not accepted any more', detail);
+  }
   if (claims.issuedAt < facts.tokensFromSeconds) {
-    return refuse.unauthorized('the token has been revoked; authenticate again');
+    const detail = tokenDetail(
+      `a token issued at ${isoOf(facts.tokensFromSeconds * 1000)} or later`,
+      `one issued at ${isoOf(claims.issuedAt * 1000)}`,
+    );
+    return refuse.unauthorized('the token has been revoked; authenticate again', detail);
   }
   facts.checkInMs = nowMs;
   return { tenant, device: { id: facts.deviceId, authSetId: claims.id } };
@@ -92,18 +120,31 @@ function deviceOf({ claims, tenant, nowMs }: Found): Caller | Refusal {
 
 function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller | Refusal {
   if (claims.kind !== 'user') {
-    return refuse.unauthorized("the token is a device's; this operation is for users");
+    const detail = tokenDetail("a user's token", "a device's token");
+    return refuse.unauthorized("the token is a device's; this operation is for users", detail);
   }
   const { store } = tenant;
   const user = store.users.find(claims.subject);
-  if (!user) return refuse.unauthorized('the user of this token does not exist any more');
+  if (!user) {
+    const detail = tokenDetail('a token of a user that exists', `user ${claims.subject}`);
+    return refuse.unauthorized('the user of this token does not exist any more', detail);
+  }
   const token = store.userTokens.find(claims.id);
-  if (!token) return refuse.unauthorized('the token was ended or revoked; sign in again');
+  if (!token) {
+    const detail = tokenDetail('a token that is in force', 'one that was ended or revoked');
+    return refuse.unauthorized('the token was ended or revoked; sign in again', detail);
+  }
   if (isUseToRecord(token, nowMs)) store.userTokens.recordUse(token.id, nowMs);
   const caller = { id: user.id, email: user.email, tokenId: claims.id };
   if (operationId === undefined) return { tenant, user: caller };
   const access = accessOf(store, user, operationId);
-  if (access.decision === 'refuse') return refuse.forbidden(access.because);
+  if (access.decision === 'refuse') {
+    const roles = user.roles.join(', ');
+    return refuse.forbidden(access.because, {
+      ...tokenDetail('a user whose roles permit this', roles),
+      rule: roleRule,
+    });
+  }
   return { tenant, user: { ...caller, ...(access.groups && { groups: access.groups }) } };
 }
 
@@ -114,17 +155,30 @@ function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number)
 /** What everybody of a suspended tenant hears. */
 export const accountSuspended = refuse.unauthorized(
   "Account suspended: the tenant's users and devices are not let in",
+  tokenDetail('a token of an active tenant', 'a token of a suspended one'),
 );
 const nobody: Caller = {};
+const roleRule = 'A user may call what his roles permit; a user without roles may do everything.';
+
+function tokenDetail(expected: string, actual: string): RefusalDetail {
+  return { path: 'header.Authorization', expected, actual };
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
 
 function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Refusal {
   const header = request.headers.authorization;
   if (header === undefined) {
     const cookie = cookieToo ? cookieToken(request.headers.cookie) : undefined;
-    return cookie ?? refuse.unauthorized('the Authorization header is missing');
+    const detail = tokenDetail('Bearer <token>', 'nothing');
+    return cookie ?? refuse.unauthorized('the Authorization header is missing', detail);
   }
   const token = bearer.exec(header)?.[1];
-  return token ?? refuse.unauthorized('the Authorization header must be "Bearer <token>"');
+  if (token !== undefined) return token;
+  const detail = tokenDetail('Bearer <token>', 'a header of another form');
+  return refuse.unauthorized('the Authorization header must be "Bearer <token>"', detail);
 }
 
 function cookieToken(header: string | undefined): string | undefined {

@@ -28,6 +28,8 @@ export interface Origins {
   readonly own: () => string;
   /** Of the listener for artifact files, where there is one. */
   readonly storage: () => string | undefined;
+  /** Of explanations, on the control listener. */
+  readonly explanations?: () => string | undefined;
 }
 
 /** A class of plain fields: an object spread together for each request cost a third of a poll. */
@@ -53,13 +55,14 @@ export class HandlerContext implements RequestContext {
   readonly #made: [Services, Visit, Rest];
 
   constructor(services: Services, visit: Visit, rest: Rest) {
-    this.clock = services.clock;
+    // A request lives in the time of its world.
     this.random = services.random;
     this.settings = services.settings;
     this.names = services.names;
     this.tenants = services.tenants;
     this.tenant = visit.caller.tenant ?? services.tenants.first;
     this.store = this.tenant.store;
+    this.clock = this.tenant.clock;
     this.tokens = services.tokens;
     this.links = services.links;
     this.sockets = services.sockets;
@@ -85,13 +88,16 @@ export class HandlerContext implements RequestContext {
     const storage = this.#made[2].origins.storage();
     if (storage === undefined) return this.origin;
     const url = new URL(this.origin);
-    url.protocol = 'http';
-    url.port = new URL(storage).port;
+    const { protocol, port } = new URL(storage);
+    url.protocol = protocol;
+    url.port = port;
     return url.origin;
   }
 
   within(tenant: Tenant): RequestContext {
     const [services, visit, rest] = this.#made;
-    return new HandlerContext(services, { ...visit, caller: { ...visit.caller, tenant } }, rest);
+    visit.exchange.world = tenant;
+    const caller = { ...visit.caller, tenant };
+    return new HandlerContext(services, { ...visit, caller, nowMs: tenant.clock.now() }, rest);
   }
 }

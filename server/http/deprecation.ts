@@ -23,6 +23,12 @@ export function retired(row: DeprecatedApi, nowMs: number): Refusal | undefined 
   const { method, version, path, replacement } = row;
   return refuse.gone(
     `${method} ${version} ${path} has been gone since ${endOfLife}; in its place: ${replacement}`,
+    {
+      path: 'path',
+      expected: replacement,
+      actual: `${method} ${version} ${path}`,
+      rule: `What the schedule of deprecations names is gone from ${endOfLife} on.`,
+    },
   );
 }
 

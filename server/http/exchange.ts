@@ -2,7 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { Random } from '../../fixtures/random.ts';
+import type { Injection } from '../faults/injection.ts';
+import { ExchangeRecord } from '../journal/record.ts';
+import type { Tenant } from '../tenants.ts';
 
 export interface Exchange {
   readonly request: IncomingMessage;
@@ -13,8 +15,14 @@ export interface Exchange {
   readonly search: string;
   readonly requestId: string;
   readonly parameters: Record<string, string>;
+  /** What the journal will keep of it. */
+  readonly record: ExchangeRecord;
+  /** The world that it belongs to, once that is known. */
+  world?: Tenant;
+  /** The planned fault that it meets. */
+  injection?: Injection;
   /** Headers that go with whatever is answered. */
-  readonly notices?: readonly (readonly [string, string])[];
+  notices?: readonly (readonly [string, string])[];
   /** The bare connection of an upgrade request, and the bytes already read from it. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
 }
@@ -27,7 +35,7 @@ const printableId = /^[\x20-\x7e]{1,256}$/;
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  { names, random }: { names: VendorNames; random: Random },
+  { names, newRequestId }: { names: VendorNames; newRequestId: () => string },
 ): Exchange {
   const target = (request.url ?? '').replace(absoluteForm, '');
   const url = target.startsWith('/') ? target : `/${target}`;
@@ -35,13 +43,15 @@ export function openExchange(
   request.url = url;
   const mark = url.indexOf('?');
   const given = request.headers[names.requestId.toLowerCase()];
+  const requestId = typeof given === 'string' && printableId.test(given) ? given : newRequestId();
   return {
     request,
     response,
     path: mark < 0 ? url : url.slice(0, mark),
     search: mark < 0 ? '' : url.slice(mark + 1),
-    requestId: typeof given === 'string' && printableId.test(given) ? given : random.uuid(),
+    requestId,
     parameters: noParameters,
+    record: new ExchangeRecord(request, requestId),
   };
 }
 

@@ -126,7 +126,12 @@ describe('a handler that refuses', () => {
 
   it('leaves one line for people and one activity', async () => {
     await post(await serve(() => refuse.notFound('not here')));
-    expect(test.lines).toEqual([{ level: 'info', line: '404 POST /faulty: not here (call-1)' }]);
+    expect(test.lines).toEqual([
+      {
+        level: 'info',
+        line: '404 POST /faulty: not here (call-1); explain with: fleetbed explain call-1',
+      },
+    ]);
     expect(test.activities).toMatchObject([{ operation: 'faulty', method: 'POST', status: 404 }]);
   });
 

@@ -1,4 +1,5 @@
 /** Serves a file of the store with ranges, preconditions and a length, by the library that Express uses. */
+import type { Readable } from 'node:stream';
 import send from 'send';
 import type { FileBody } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
@@ -27,7 +28,8 @@ export function sendFile(
   body: FileBody,
   refused: (refusal: Refusal) => void,
 ): void {
-  const { request, response } = exchange;
+  const { record, request, response } = exchange;
+  record.isStreamed = true;
   const stream = send(request, body.name, {
     root: body.folder,
     cacheControl: false,
@@ -41,6 +43,11 @@ export function sendFile(
     for (const name of headersOfFile) response.removeHeader(name);
     const headers = typeof range === 'string' ? { 'Content-Range': range } : {};
     refused(new Refusal(status, sentences[status] ?? 'internal error', { headers }));
+  });
+  stream.on('stream', (file: Readable) => {
+    file.on('data', (chunk: Buffer) => {
+      record.answerBytes += chunk.length;
+    });
   });
   stream.on('headers', (to: typeof response) => {
     to.setHeader('Content-Type', body.mediaType);

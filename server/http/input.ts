@@ -1,7 +1,8 @@
 /** Checks parameters, query and body against the operation's shapes; the first fault becomes a 400. */
 import * as v from 'valibot';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { type Refusal, refuse } from './refusal.ts';
+import { shapeDetail } from './fault-detail.ts';
+import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
 
 const querySchemas = new WeakMap<Operation, v.GenericSchema>();
 
@@ -16,7 +17,8 @@ export function readQuery(operation: Operation, search: string): object | Refusa
   }
   const checked = v.safeParse(querySchemaOf(operation, operation.query), given);
   if (checked.success) return checked.output as object;
-  return refuse.malformed(`query: ${faultOf(checked.issues[0])}`);
+  const [issue] = checked.issues;
+  return refuse.malformed(`query: ${faultOf(issue)}`, shapeDetail('query', issue));
 }
 
 /** The checked body as the handler gets it. */
@@ -24,12 +26,25 @@ export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown 
   let given: unknown;
   try {
     given = JSON.parse(utf8.decode(raw));
-  } catch {
-    return refuse.malformed('body: is not JSON text in UTF-8');
+  } catch (fault) {
+    return refuse.malformed('body: is not JSON text in UTF-8', notJson(raw, fault));
   }
   const checked = v.safeParse(schema, given);
   if (checked.success) return { body: checked.output };
-  return refuse.malformed(`body: ${faultOf(checked.issues[0])}`);
+  const [issue] = checked.issues;
+  return refuse.malformed(`body: ${faultOf(issue)}`, shapeDetail('body', issue));
+}
+
+function notJson(raw: Buffer, fault: unknown): RefusalDetail {
+  const isText = fault instanceof SyntaxError;
+  const place = isText ? / at position (\d+)/.exec(fault.message)?.[1] : undefined;
+  return {
+    path: 'body',
+    expected: 'JSON text in UTF-8',
+    actual: isText
+      ? `text that stops being JSON at ${place === undefined ? 'its end' : `position ${place}`}`
+      : `${raw.length} bytes that are no UTF-8`,
+  };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

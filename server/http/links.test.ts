@@ -14,7 +14,7 @@ const path = '/files/a%2Fb%20%C3%A9';
 
 function servicesOf(headerPrefix = 'X-SVC', linkLifetimeSeconds = 60) {
   return {
-    links: createLinkSigner(seededRandom('links')),
+    links: createLinkSigner(seededRandom('links').bytes(32)),
     names: vendorNames(headerPrefix),
     settings: completeSettings({ headerPrefix, linkLifetimeSeconds }),
   };
@@ -78,7 +78,7 @@ describe('a link', () => {
   });
 
   it('is 403 at another server, which has another secret', () => {
-    const services = { ...servicesOf(), links: createLinkSigner(seededRandom('other')) };
+    const services = { ...servicesOf(), links: createLinkSigner(seededRandom('other').bytes(32)) };
     expect(judged(linkOf(), { services })).toBe(403);
   });
 

@@ -1,5 +1,6 @@
 /** Signed links: making them from the address the caller used, and checking them. Spec: Authentication, rule 8 */
 import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import * as v from 'valibot';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
@@ -7,9 +8,12 @@ import { signedLinkShape } from '../../fixtures/contract/operations.ts';
 import type { Services } from '../services.ts';
 import type { Tenant } from '../tenants.ts';
 import type { RequestContext } from './endpoint.ts';
+import { shapeDetail } from './fault-detail.ts';
 import { faultOf } from './input.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
+const linkRule =
+  'A link that was given is opaque: it is used unchanged, and only until the moment it names.';
 const linkQuery = v.object(signedLinkShape);
 const authority = /^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
@@ -27,8 +31,9 @@ export function originOf(
   const forwarded = trustProxy ? firstOf(request.headers['x-forwarded-host']) : undefined;
   const host = forwarded ?? request.headers.host ?? '';
   if (!authority.test(host)) return own;
-  const scheme = trustProxy ? firstOf(request.headers['x-forwarded-proto']) : undefined;
-  return `${scheme === 'https' ? 'https' : 'http'}://${host}`;
+  const told = trustProxy ? firstOf(request.headers['x-forwarded-proto']) : undefined;
+  const isSecure = told === undefined ? request.socket instanceof TLSSocket : told === 'https';
+  return `${isSecure ? 'https' : 'http'}://${host}`;
 }
 
 /** A link to `path` (escaped) that is valid for the link lifetime from now. */
@@ -74,17 +79,30 @@ export function checkLink(
   });
   if (!given.success) {
     const names = { expire: linkExpire, signature: linkSignature };
-    return refuse.malformed(`query: ${faultOf(given.issues[0], names)}`);
+    const [issue] = given.issues;
+    const detail = { ...shapeDetail('query', issue, names), rule: linkRule };
+    return refuse.malformed(`query: ${faultOf(issue, names)}`, detail);
   }
   const { expire, signature, tenant_id: tenantId } = given.output;
   const link = { path: decodeURIComponent(path), expire, tenantId };
   if (!services.links.verifies(link, signature)) {
     return refuse.forbidden(
       `the link's ${linkSignature} does not fit; use the link as it was given`,
+      {
+        path: `query.${linkSignature}`,
+        expected: `the signature that was given for this path and ${linkExpire}`,
+        actual: 'another signature, or one for another path, moment or tenant',
+        rule: linkRule,
+      },
     );
   }
   if (Date.parse(expire) <= nowMs) {
-    return refuse.forbidden(`the link expired at ${expire}; ask for a new one`);
+    return refuse.forbidden(`the link expired at ${expire}; ask for a new one`, {
+      path: `query.${linkExpire}`,
+      expected: `a moment after ${new Date(nowMs).toISOString()}`,
+      actual: expire,
+      rule: linkRule,
+    });
   }
   return undefined;
 }

@@ -1,25 +1,52 @@
-/** The protocol listener: a node:http server whose requests are born as Express's own, so that Express need not convert them. */
+/** The protocol listener: a node:http or node:https server whose requests are born as Express's own, so that Express need not convert them. */
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
+import { UnreadableRecord } from '../journal/unreadable.ts';
+import type { Log } from '../log.ts';
+import {
+  defaultPatience,
+  dismiss,
+  keepPatience,
+  type Patience,
+  patienceOptions,
+} from '../patience.ts';
+import type { Tenant } from '../tenants.ts';
+import type { TlsIdentity } from '../tls-identity.ts';
 import { jsonType } from './answer.ts';
 import { type Exchange, openExchange } from './exchange.ts';
 import type { CarriesExchange, Routes } from './routes.ts';
+import { SecureServer } from './secure-server.ts';
 
 interface ListenerOptions {
   readonly routes: Routes;
   readonly names: VendorNames;
   readonly random: Random;
+  /** Makes ids of requests that came without one; UUIDs when absent. */
+  readonly newRequestId?: () => string;
+  readonly log: Pick<Log, 'info'>;
+  /** Whose journal is told of what cannot be read. */
+  readonly world?: Pick<Tenant, 'clock' | 'journal'>;
+  /** Encrypted when given. */
+  readonly tls?: TlsIdentity | undefined;
+  /** After which an unfinished TLS handshake is cut. */
+  readonly handshakeMaxMs?: number;
+  /** Towards slow clients, where it differs from the usual one. */
+  readonly patience?: Partial<Patience> | undefined;
 }
 
+/** Node would wait two minutes. */
+const HANDSHAKE_MAX_MS = 10_000;
+
 /** Makes the server; it does not listen yet. */
-export function createListener({ routes, names, random }: ListenerOptions): Server {
-  const { app, exact } = routes;
+export function createListener(options: ListenerOptions): Server {
+  const { names, random, log, newRequestId = () => random.uuid() } = options;
+  const { app, exact } = options.routes;
   const classes = classesOf(app);
   const open = (request: IncomingMessage, response: ServerResponse): Exchange =>
-    openExchange(request, response, { names, random });
+    openExchange(request, response, { names, newRequestId });
   const dispatch = (exchange: Exchange): void => {
     const { request, response, path } = exchange;
     const answer = exact.get(path);
@@ -30,7 +57,9 @@ export function createListener({ routes, names, random }: ListenerOptions): Serv
     (request as unknown as CarriesExchange).exchange = exchange;
     app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
   };
-  const server = createServer({ ...classes, requireHostHeader: false, keepAliveTimeout: 65_000 });
+  const patience = { ...defaultPatience, ...options.patience };
+  const server = openServer(classes, { ...options, patience });
+  keepPatience(server, patience);
   const take = (request: IncomingMessage, response: ServerResponse): void =>
     dispatch(open(request, response));
   const takeBare = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
@@ -42,10 +71,35 @@ export function createListener({ routes, names, random }: ListenerOptions): Serv
   server.on('checkExpectation', take);
   server.on('connect', takeBare);
   server.on('upgrade', takeBare);
-  server.on('clientError', (fault, socket) => {
-    refuseUnreadable(fault, socket, { header: names.requestId, id: random.uuid() });
+  server.on('clientError', (fault: Error & { code?: string }, socket) => {
+    const { code = '' } = fault;
+    if (isOfTls.test(code)) log.info(`a TLS connection failed: ${code}`);
+    const id = random.uuid();
+    const status = refuseUnreadable(fault, socket, { header: names.requestId, id });
+    const { world } = options;
+    if (code === 'ECONNRESET' || !world) return;
+    const piece =
+      'rawPacket' in fault && Buffer.isBuffer(fault.rawPacket) ? fault.rawPacket : undefined;
+    const atMs = world.clock.now();
+    world.journal.add(new UnreadableRecord({ atMs, requestId: id, code, status, piece }));
   });
   return server;
+}
+
+const isOfTls = /^ERR_(SSL|TLS)_/;
+
+function openServer(
+  classes: ReturnType<typeof classesOf>,
+  {
+    tls,
+    handshakeMaxMs = HANDSHAKE_MAX_MS,
+    patience,
+  }: ListenerOptions & { readonly patience: Patience },
+): Server {
+  const bounds = patienceOptions(patience);
+  const shared = { ...bounds, ...classes, requireHostHeader: false, keepAliveTimeout: 65_000 };
+  if (!tls) return createServer(shared);
+  return new SecureServer({ ...shared, ...tls, handshakeTimeout: handshakeMaxMs });
 }
 
 /** Request and response classes whose prototypes are the app's own: Express then changes nothing. */
@@ -86,17 +140,18 @@ const unreadable: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** What is not even HTTP still gets an answer with the Error body. */
+/** What is not even HTTP still gets an answer with the Error body. Tells its status, 0 without one. */
 function refuseUnreadable(
   fault: Error & { code?: string },
   socket: Duplex,
   { header, id }: { header: string; id: string },
-): void {
-  if (fault.code === 'ECONNRESET' || !socket.writable) {
+): number {
+  const { code = '' } = fault;
+  if (code === 'ECONNRESET' || isOfTls.test(code) || !socket.writable) {
     socket.destroy();
-    return;
+    return 0;
   }
-  const status = unreadable[fault.code ?? ''] ?? '400 Bad Request';
+  const status = unreadable[code] ?? '400 Bad Request';
   const error = `the request cannot be read as HTTP: ${status.slice(4)}`;
   const body = JSON.stringify({ error, request_id: id });
   const head = [
@@ -106,5 +161,6 @@ function refuseUnreadable(
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  dismiss(socket, `${head.join('\r\n')}\r\n\r\n${body}`);
+  return Number.parseInt(status, 10);
 }

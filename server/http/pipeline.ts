@@ -6,7 +6,10 @@ import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { ActivityFeed } from '../activity.ts';
+import { refusalLine } from '../explain/log-line.ts';
+import { FaultGate } from '../faults/gate.ts';
 import type { Services } from '../services.ts';
+import { openVariation, type Variation } from '../vary/variation.ts';
 import { AnswerCutOff, AnswerWriter } from './answer.ts';
 import { BodyCutOff, checkMediaType, readBody } from './body.ts';
 import { type Caller, Callers } from './callers.ts';
@@ -24,10 +27,14 @@ const jsonType = 'application/json';
 /** Carries exchanges through the rules to their endpoint and back. */
 export class Pipeline {
   readonly writer: AnswerWriter;
+  /** Makes ids of requests that came without one. */
+  readonly newRequestId: () => string;
+  readonly #variation: Variation | undefined;
   readonly #services: Services;
   readonly #callers: Callers;
   readonly #activity: ActivityFeed;
   readonly #origins: Origins;
+  readonly #faults: FaultGate;
 
   constructor(
     services: Services,
@@ -37,60 +44,166 @@ export class Pipeline {
     this.#callers = new Callers(services.tokens, services.tenants);
     this.#activity = activity;
     this.#origins = origins;
-    this.writer = new AnswerWriter(services.names, services.clock);
+    this.#faults = new FaultGate(services);
+    const { names, tenants, random, settings } = services;
+    const { varySeed } = settings;
+    const variation = varySeed === undefined ? undefined : openVariation(varySeed);
+    this.#variation = variation;
+    this.writer = new AnswerWriter(names, tenants.first.clock, variation);
+    if (settings.explainHeader) this.writer.explanations = origins.explanations;
+    this.newRequestId = variation
+      ? () => variation.newRequestId(random.uuid())
+      : () => random.uuid();
   }
 
   /** Answers the exchange. Never throws: an unknown fault is a 500 with its detail in the log. */
   run(endpoint: Endpoint, received: Exchange): void {
-    const nowMs = this.#services.clock.now();
-    const { deprecated } = endpoint.operation;
-    const exchange = deprecated
-      ? { ...received, notices: deprecationNotices(deprecated, received, nowMs) }
-      : received;
-    const stranger: Visit = { endpoint, exchange, nowMs, caller: {} };
+    const { operation } = endpoint;
+    const parameters = this.#variation?.readParameters(operation, received.parameters);
+    const stranger = this.#arrive(endpoint, parameters ? { ...received, parameters } : received);
     try {
-      const gone = deprecated && retired(deprecated, nowMs);
-      const caller = gone ?? this.#admit(stranger);
-      const visit = caller instanceof Refusal ? stranger : { ...stranger, caller };
-      if (caller instanceof Refusal) this.#refuse(visit, caller);
-      else if (exchange.upgrade && takesBody(endpoint)) this.#refuse(visit, bodyWithUpgrade);
-      else if (endpoint.operation.body) void this.#withBody(visit);
-      else this.#handle(visit, noBody);
+      const caller = this.#admit(stranger);
+      const known = caller instanceof Refusal ? nobody : caller;
+      if (this.#faults.isArmedFor(known)) void this.#meetFaults(stranger, caller);
+      else this.#proceed(stranger, caller);
     } catch (fault) {
       this.#fail(stranger, fault);
     }
   }
 
-  /** Refuses what found no operation; under the variant token-before-routing a token comes first. */
-  turnAway(exchange: Exchange, refusal: Refusal): void {
-    const { settings, clock } = this.#services;
-    const kind = settings.variants.has('token-before-routing') && callerKindOf(exchange.path);
-    const caller =
-      kind && this.#callers.identify(exchange.request, { authorization: kind }, clock.now());
-    this.writer.refuse(exchange, caller instanceof Refusal ? caller : refusal);
+  /** Runs into the planned faults of the world, and on if these let it. */
+  async #meetFaults(stranger: Visit, caller: Caller | Refusal): Promise<void> {
+    const { exchange, endpoint } = stranger;
+    const { operation } = endpoint;
+    try {
+      const takesJson = operation.body && !exchange.upgrade;
+      const raw = takesJson ? await readBody(exchange.request, limits.bodyMaxBytes) : undefined;
+      if (raw && !(raw instanceof Refusal)) exchange.record.body = raw;
+      const injection = this.#faults.choose({
+        operation,
+        exchange,
+        caller: caller instanceof Refusal ? this.#strangerOf(exchange) : caller,
+        raw: raw instanceof Refusal ? undefined : raw,
+        settled: (status) => this.#file(exchange, status),
+      });
+      if (injection) {
+        exchange.injection = injection;
+        if ((await injection.begin()) === 'answered') return;
+        exchange.notices = [...(exchange.notices ?? []), ...injection.notices];
+      }
+      // The fault may have ended the caller's token.
+      this.#proceed(stranger, injection ? this.#admit(stranger) : caller, raw);
+    } catch (fault) {
+      this.#fail(stranger, fault);
+    }
   }
 
-  #admit({ endpoint, exchange, nowMs }: Visit): Caller | Refusal {
+  /** A caller of whom no more is known than the world that his token names. */
+  #strangerOf({ request }: Exchange): Caller {
+    const tenant = this.#callers.worldOf(request);
+    return tenant ? { tenant } : nobody;
+  }
+
+  /** Goes on with a caller, and with the body where that was read already. */
+  #proceed(stranger: Visit, caller: Caller | Refusal, raw?: Buffer | Refusal): void {
+    const { endpoint, exchange } = stranger;
+    const visit = caller instanceof Refusal ? stranger : this.#recognise(stranger, caller);
+    const refusal = caller instanceof Refusal ? caller : this.#refuseHaste(visit);
+    if (refusal) this.#refuse(visit, refusal);
+    else if (exchange.upgrade && takesBody(endpoint)) this.#refuse(visit, bodyWithUpgrade);
+    else if (raw) this.#takeBody(visit, raw);
+    else if (endpoint.operation.body) void this.#withBody(visit);
+    else this.#handle(visit, noBody);
+  }
+
+  /** The exchange before its caller is known: in the first world, or where a world's day counts in the token's. */
+  #arrive(endpoint: Endpoint, received: Exchange): Visit {
+    const { deprecated, id } = endpoint.operation;
+    const { tenants, clock } = this.#services;
+    const { record } = received;
+    record.operation = id;
+    record.startedMs = clock.monotonicMs();
+    if (!deprecated) {
+      return { endpoint, exchange: received, nowMs: tenants.first.clock.now(), caller: nobody };
+    }
+    const world = this.#callers.worldOf(received.request) ?? tenants.first;
+    const nowMs = world.clock.now();
+    const notices = deprecationNotices(deprecated, received, nowMs);
+    return { endpoint, exchange: { ...received, notices, world }, nowMs, caller: nobody };
+  }
+
+  #recognise({ endpoint, exchange }: Visit, caller: Caller): Visit {
+    const world = caller.tenant ?? this.#services.tenants.first;
+    exchange.world = world;
+    exchange.record.deviceId = caller.device?.id;
+    exchange.record.userId = caller.user?.id;
+    return { endpoint, exchange, nowMs: world.clock.now(), caller };
+  }
+
+  /** 429 for a caller who asks more often than the world allows. Spec: Rate limits */
+  #refuseHaste({ endpoint, exchange, caller, nowMs }: Visit): Refusal | undefined {
+    const { rates } = exchange.world ?? this.#services.tenants.first;
+    if (!rates.limit) return undefined;
     const { authorization } = endpoint.operation;
+    if (authorization === 'link') return undefined;
+    const subject = caller.device ?? caller.user;
+    const address = exchange.request.socket.remoteAddress ?? '';
+    const waitSeconds = rates.ask(subject ? subject.id : `from ${address}`, nowMs);
+    return waitSeconds === undefined ? undefined : refuse.tooManyRequests(waitSeconds);
+  }
+
+  /** Refuses what found no operation; under the variant token-before-routing a token comes first. */
+  turnAway(exchange: Exchange, refusal: Refusal): void {
+    const { settings } = this.#services;
+    const kind = settings.variants.has('token-before-routing') && callerKindOf(exchange.path);
+    const caller = kind && this.#callers.identify(exchange.request, { authorization: kind });
+    const told = caller instanceof Refusal ? caller : refusal;
+    this.refuseUnmatched(exchange, told);
+  }
+
+  /** Refuses what found no operation, whoever asks. */
+  refuseUnmatched(exchange: Exchange, refusal: Refusal): void {
+    exchange.record.startedMs = this.#services.clock.monotonicMs();
+    this.writer.refuse(exchange, refusal);
+    this.#services.log.info(refusalLine(exchange, refusal));
+    this.#file(exchange, refusal.status);
+  }
+
+  /** Answers a preflight of a path that takes these methods. */
+  preflight(exchange: Exchange, methods: readonly string[]): void {
+    exchange.record.startedMs = this.#services.clock.monotonicMs();
+    this.writer.preflight(exchange, methods);
+    this.#file(exchange, exchange.record.status);
+  }
+
+  #admit({ endpoint, exchange, nowMs: arrivedMs }: Visit): Caller | Refusal {
+    const { authorization, deprecated } = endpoint.operation;
+    const gone = deprecated && retired(deprecated, arrivedMs);
+    if (gone) return gone;
     if (authorization === 'link') {
       const search = new URLSearchParams(exchange.search);
-      const refusal = checkLink(this.#services, { path: exchange.path, search, nowMs });
+      const { tenants } = this.#services;
       // The signature covers the tenant, so one that is named is one of ours.
-      const tenant = this.#services.tenants.find(search.get('tenant_id') ?? '');
-      return refusal ?? (tenant ? { tenant } : {});
+      const tenant = tenants.find(search.get('tenant_id') ?? '') ?? tenants.first;
+      const nowMs = tenant.clock.now();
+      return checkLink(this.#services, { path: exchange.path, search, nowMs }) ?? { tenant };
     }
-    return this.#callers.identify(exchange.request, endpoint.operation, nowMs);
+    return this.#callers.identify(exchange.request, endpoint.operation);
   }
 
   async #withBody(visit: Visit): Promise<void> {
     try {
-      const raw = await readBody(visit.exchange.request, limits.bodyMaxBytes);
-      const checked = raw instanceof Refusal ? raw : checkBody(visit.endpoint, visit.exchange, raw);
-      if (checked instanceof Refusal) this.#refuse(visit, checked);
-      else this.#handle(visit, checked);
+      this.#takeBody(visit, await readBody(visit.exchange.request, limits.bodyMaxBytes));
     } catch (fault) {
       this.#fail(visit, fault);
     }
+  }
+
+  #takeBody(visit: Visit, raw: Buffer | Refusal): void {
+    if (!(raw instanceof Refusal)) visit.exchange.record.body = raw;
+    const checked = raw instanceof Refusal ? raw : checkBody(visit.endpoint, visit.exchange, raw);
+    if (checked instanceof Refusal) this.#refuse(visit, checked);
+    else this.#handle(visit, checked);
   }
 
   #handle(visit: Visit, { body, raw }: CheckedBody): void {
@@ -135,11 +248,8 @@ export class Pipeline {
   }
 
   #refuse(visit: Visit, refusal: Refusal): void {
-    const { request, requestId, path } = visit.exchange;
     this.writer.refuse(visit.exchange, refusal);
-    this.#services.log.info(
-      `${refusal.status} ${request.method} ${path}: ${refusal.error} (${requestId})`,
-    );
+    this.#services.log.info(refusalLine(visit.exchange, refusal));
     this.#observe(visit, refusal.status);
   }
 
@@ -147,11 +257,19 @@ export class Pipeline {
     const { request, requestId, path } = visit.exchange;
     if (fault instanceof BodyCutOff) {
       this.#services.log.debug(`${request.method} ${path}: ${fault.message}`);
+      visit.exchange.record.isCut = true;
+      this.#file(visit.exchange, 0);
       return;
     }
     if (fault instanceof AnswerCutOff) {
       this.#services.log.warn(`${request.method} ${path}: ${fault.message} (${requestId})`);
       visit.exchange.response.destroy();
+      return;
+    }
+    const { world } = visit.exchange;
+    if (world && this.#services.tenants.find(world.id) !== world) {
+      // It was dropped while it was asked: what is not there any more cannot be our fault.
+      this.#refuse(visit, droppedTenant);
       return;
     }
     this.#services.log.error(`500 ${request.method} ${path} (${requestId})`, fault);
@@ -160,6 +278,9 @@ export class Pipeline {
   }
 
   #observe({ endpoint, exchange, caller, nowMs }: Visit, status: number): void {
+    exchange.injection?.answered(status);
+    // A fault that holds the answer files what the caller gets to see.
+    if (!exchange.injection?.isHolding) this.#file(exchange, status);
     if (!this.#activity.watched) return;
     this.#activity.publish({
       atMs: nowMs,
@@ -170,7 +291,44 @@ export class Pipeline {
       ...(caller.device && { deviceId: caller.device.id }),
     });
   }
+
+  /** Puts the exchange into the journal of its world: a file or a stream once its last byte has left. */
+  #file(exchange: Exchange, status: number): void {
+    const { record, response } = exchange;
+    record.tookMs = this.#services.clock.monotonicMs() - record.startedMs;
+    const isOver = !record.isStreamed || response.destroyed || status === 0;
+    if (isOver) this.#keep(exchange, status);
+    else response.once('close', () => this.#keep(exchange, response.statusCode));
+  }
+
+  #keep(exchange: Exchange, status: number): void {
+    const { record, request, response } = exchange;
+    // What fails while it is answered comes here twice.
+    if (record.sequence > 0) return;
+    const { clock, tenants } = this.#services;
+    const world = exchange.world ?? this.#callers.worldOf(request) ?? tenants.first;
+    record.status = status;
+    record.atMs = world.clock.now();
+    if (record.isStreamed) {
+      record.streamedMs = clock.monotonicMs() - record.startedMs;
+      record.isCut = !response.writableFinished;
+      const sent = Object.entries(response.getHeaders());
+      if (record.answerHeaders.length === 0)
+        record.answerHeaders = sent.flatMap(([name, value]) => [name, headerText(value)]);
+    }
+    world.journal.add(record);
+  }
 }
+
+const droppedTenant = refuse.unauthorized('the tenant of this token does not exist any more');
+
+function headerText(
+  value: number | string | readonly string[] | undefined,
+): string | readonly string[] {
+  return typeof value === 'number' ? String(value) : (value ?? '');
+}
+
+const nobody: Caller = {};
 
 /** Whose token a gateway would ask for below a prefix of the API; nobody's elsewhere. */
 function callerKindOf(path: string): 'device' | 'user' | undefined {

@@ -1,5 +1,27 @@
 /** Refusals as values: one constructor per status. The body is written in one place, `answer.ts`. */
 
+/** A mistake that was recognised behind a refusal, as the signature doctor names them. */
+interface Finding {
+  /** Stable name, such as `newline-not-sent`. */
+  readonly mistake: string;
+  readonly sentence: string;
+  readonly remedy: string;
+  readonly detail?: string;
+  readonly also?: readonly string[];
+}
+
+/** What an explanation can tell beyond the sentence; never on the wire, and without secrets. */
+export interface RefusalDetail {
+  /** Where it was wrong: `body.status`, `query.page`, `header.Content-Type`, `path`, `method`. */
+  readonly path?: string;
+  readonly expected?: string;
+  readonly actual?: string;
+  /** The rule that was broken, where it is another than the status's own; a whole sentence. */
+  readonly rule?: string;
+  /** Looks for the mistake behind it; called only when somebody asks. */
+  readonly diagnose?: () => Finding | undefined;
+}
+
 /** A 4xx answer: the sentence says what is wrong, where, and what would be accepted. */
 export class Refusal {
   readonly status: number;
@@ -7,39 +29,56 @@ export class Refusal {
   readonly headers: Readonly<Record<string, string>>;
   /** What stands in the body beside the Error fields, where practice knows something. */
   readonly body: object | undefined;
+  readonly detail: RefusalDetail | undefined;
 
   constructor(
     status: number,
     error: string,
-    extras: Pick<Partial<Refusal>, 'headers' | 'body'> = {},
+    extras: Pick<Partial<Refusal>, 'headers' | 'body' | 'detail'> = {},
   ) {
     this.status = status;
     this.error = error;
     this.headers = extras.headers ?? {};
     this.body = extras.body;
+    this.detail = extras.detail;
   }
 }
 
+type Detail = RefusalDetail | undefined;
+
 /** Spec: Errors */
 export const refuse = {
-  malformed: (error: string) => new Refusal(400, error),
-  unauthorized: (error: string) =>
-    new Refusal(401, error, { headers: { 'WWW-Authenticate': 'Bearer' } }),
-  forbidden: (error: string) => new Refusal(403, error),
-  notFound: (error: string) => new Refusal(404, error),
-  methodNotAllowed: (allowed: readonly string[]) =>
+  malformed: (error: string, detail?: Detail) => new Refusal(400, error, { detail }),
+  unauthorized: (error: string, detail?: Detail) =>
+    new Refusal(401, error, { headers: { 'WWW-Authenticate': 'Bearer' }, detail }),
+  forbidden: (error: string, detail?: Detail) => new Refusal(403, error, { detail }),
+  notFound: (error: string, detail?: Detail) => new Refusal(404, error, { detail }),
+  methodNotAllowed: (allowed: readonly string[], given?: string) =>
     new Refusal(405, `method not allowed; this path takes ${allowed.join(', ')}`, {
       headers: { Allow: allowed.join(', ') },
+      detail: { path: 'method', expected: allowed.join(' or '), ...(given && { actual: given }) },
     }),
-  conflict: (error: string, body?: object) => new Refusal(409, error, { body }),
-  gone: (error: string) => new Refusal(410, error),
-  preconditionFailed: (error: string) => new Refusal(412, error),
-  tooLarge: (mostBytes: number) =>
+  conflict: (error: string, body?: object, detail?: Detail) =>
+    new Refusal(409, error, { body, detail }),
+  gone: (error: string, detail?: Detail) => new Refusal(410, error, { detail }),
+  preconditionFailed: (error: string, detail?: Detail) => new Refusal(412, error, { detail }),
+  tooLarge: (mostBytes: number, givenBytes?: number) =>
     new Refusal(413, `the body is larger than the limit of ${mostBytes} bytes`, {
       headers: { Connection: 'close' },
+      detail: {
+        path: 'body',
+        expected: `at most ${mostBytes} bytes`,
+        actual: givenBytes === undefined ? `more than ${mostBytes} bytes` : `${givenBytes} bytes`,
+      },
     }),
   unsupportedMediaType: (given: string, expected: string) =>
-    new Refusal(415, `Content-Type "${given}" is not supported here; send "${expected}"`),
-  unprocessable: (error: string) => new Refusal(422, error),
+    new Refusal(415, `Content-Type "${given}" is not supported here; send "${expected}"`, {
+      detail: { path: 'header.Content-Type', expected, actual: given },
+    }),
+  unprocessable: (error: string, detail?: Detail) => new Refusal(422, error, { detail }),
+  tooManyRequests: (retryAfterSeconds: number) =>
+    new Refusal(429, `too many requests; ask again in ${retryAfterSeconds} s`, {
+      headers: { 'Retry-After': String(retryAfterSeconds) },
+    }),
   internal: () => new Refusal(500, 'internal error'),
 };

@@ -58,15 +58,16 @@ function answererOf(group: readonly Endpoint[], pipeline: Pipeline): Answerer {
     const method = exchange.request.method ?? '';
     const endpoint = byMethod.get(method);
     if (endpoint) pipeline.run(endpoint, exchange);
-    else if (method === 'OPTIONS') pipeline.writer.preflight(exchange, methods);
-    else pipeline.turnAway(exchange, refuse.methodNotAllowed(methods));
+    else if (method === 'OPTIONS') pipeline.preflight(exchange, methods);
+    else pipeline.turnAway(exchange, refuse.methodNotAllowed(methods, method));
   };
 }
 
 function addFallbacks(app: Express, pipeline: Pipeline): void {
   app.use((request) => {
     const { exchange } = request as unknown as CarriesExchange;
-    pipeline.turnAway(exchange, refuse.notFound('there is no such path in this API'));
+    const detail = { path: 'path', actual: exchange.path };
+    pipeline.turnAway(exchange, refuse.notFound('there is no such path in this API', detail));
   });
   app.use(((fault, request, _response, _next) => {
     const { exchange } = request as unknown as CarriesExchange;
@@ -74,7 +75,7 @@ function addFallbacks(app: Express, pipeline: Pipeline): void {
       fault instanceof URIError
         ? refuse.malformed('path: has a percent escape that cannot be decoded')
         : refuse.internal();
-    pipeline.writer.refuse(exchange, refusal);
+    pipeline.refuseUnmatched(exchange, refusal);
   }) satisfies express.ErrorRequestHandler);
 }
 

@@ -4,7 +4,8 @@ import type { Socket } from 'node:net';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Success } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
-import { type Refusal, refuse } from './refusal.ts';
+import { shown } from './fault-detail.ts';
+import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
 
 const keyPattern = /^[A-Za-z0-9+/]{22}==$/;
 
@@ -14,30 +15,45 @@ export function refuseHandshake({ headers }: IncomingMessage): Refusal | undefin
   if (!connectionTokens.includes('upgrade')) {
     return refuse.malformed(
       "the client is not using the websocket protocol: 'upgrade' token not found in 'Connection' header",
+      handshakeDetail('Connection', 'Upgrade', headers.connection),
     );
   }
   if (headers.upgrade?.toLowerCase() !== 'websocket') {
     return refuse.malformed(
       "the client is not using the websocket protocol: 'websocket' not found in 'Upgrade' header",
+      handshakeDetail('Upgrade', 'websocket', headers.upgrade),
     );
   }
   if (headers['sec-websocket-version'] !== String(limits.websocketVersion)) {
-    return refuse.malformed(`Sec-Websocket-Version must be ${limits.websocketVersion}`);
+    const version = String(limits.websocketVersion);
+    const given = headers['sec-websocket-version'];
+    const detail = handshakeDetail('Sec-WebSocket-Version', version, given);
+    return refuse.malformed(`Sec-Websocket-Version must be ${version}`, detail);
   }
   if (!keyPattern.test(headers['sec-websocket-key'] ?? '')) {
-    return refuse.malformed('Sec-Websocket-Key must be 16 bytes in base64');
+    const given = headers['sec-websocket-key'];
+    const detail = handshakeDetail('Sec-WebSocket-Key', '16 bytes in base64', given);
+    return refuse.malformed('Sec-Websocket-Key must be 16 bytes in base64', detail);
   }
   return undefined;
 }
 
+function handshakeDetail(name: string, expected: string, given: string | undefined): RefusalDetail {
+  return {
+    path: `header.${name}`,
+    expected,
+    actual: given === undefined ? 'nothing' : shown(given),
+    rule: 'A websocket begins with the handshake of RFC 6455, section 4.2.1.',
+  };
+}
+
 /** Hands the connection over to whom the endpoint has named in its answer of 101. */
-export function upgrade(
-  { request, response, requestId, upgrade: bare }: Exchange,
-  answer: Success,
-): void {
+export function upgrade(exchange: Exchange, answer: Success): void {
+  const { request, response, requestId, upgrade: bare, injection } = exchange;
   if (!bare || !answer.upgrade) throw new Error('101 for a request that asked for no upgrade');
   // An upgrade comes over TCP; node types it as any stream, since its own users may emit others.
   const socket = bare.socket as Socket;
   response.detachSocket(socket);
-  answer.upgrade({ request, socket, head: bare.head, requestId });
+  const { head } = bare;
+  answer.upgrade({ request, socket, head, requestId, ...injection?.onSocket() });
 }

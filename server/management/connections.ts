@@ -35,7 +35,7 @@ export const getConnection = defineEndpoint('get-connection', ({ parameters }, c
 });
 
 export const connectDevice = defineEndpoint('connect-device', ({ parameters }, context) => {
-  const { sockets, store, user, request } = context;
+  const { sockets, store, clock, tenant, user, request } = context;
   const device = visibleDevice(context, parameters.id);
   if (device instanceof Refusal) return device;
   if (!sockets.isConnected(device.id)) {
@@ -43,7 +43,8 @@ export const connectDevice = defineEndpoint('connect-device', ({ parameters }, c
   }
   const failure = sockets.refusalFor(device.id);
   if (failure) return new Refusal(failure.status, failure.because);
-  const upgrade = (handover: Handover): void => sockets.relay(handover, { user, device, store });
+  const visit = { user, device, store, clock, journal: tenant.journal };
+  const upgrade = (handover: Handover): void => sockets.relay(handover, visit);
   return refuseHandshake(request) ?? { status: 101, upgrade };
 });
 
@@ -116,7 +117,8 @@ export const uploadDeviceFile = defineEndpoint(
 function visitOf(context: UserContext, deviceId: string) {
   const device = visibleDevice(context, deviceId);
   if (device instanceof Refusal) return device;
-  return { user: context.user, device, store: context.store };
+  const { user, store, clock, tenant } = context;
+  return { user, device, store, clock, journal: tenant.journal };
 }
 
 function fileHeaders({ file }: VendorNames, path: string, info: FileInfo): Record<string, string> {

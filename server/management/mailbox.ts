@@ -128,7 +128,7 @@ interface FoundSecret {
 }
 
 function findSecret(
-  { tenants, nowMs }: RequestContext,
+  { tenants }: RequestContext,
   kind: ConfirmationKind,
   secret: string | undefined,
 ): FoundSecret | Refusal {
@@ -140,7 +140,7 @@ function findSecret(
     const confirmation = tenant.store.confirmations.find(kind, digest);
     const user = confirmation && tenant.store.users.find(confirmation.userId);
     if (!user) continue;
-    if (confirmation.expiresMs <= nowMs) return expired;
+    if (confirmation.expiresMs <= tenant.clock.now()) return expired;
     return tenant.status === 'suspended' ? accountSuspended : { tenant, user, confirmation };
   }
   return refuse.malformed('secret_hash: is unknown or has been used; each one works once');

@@ -3,6 +3,7 @@ import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { acceptedDevice, authenticate, decide, newDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import {
+  control,
   inGroups,
   secondTenant,
   setTenantStatus,
@@ -129,6 +130,25 @@ describe('a device', () => {
     for (const token of [server.adminToken, second.token]) {
       expect(macs(await devicesOf(token))).not.toContain('lost');
     }
+  });
+
+  it('comes to the only tenant with a token that is unknown, until there is another', async () => {
+    const alone = await startTestServer();
+    const device = newDevice('from elsewhere');
+    const known = { id_data: device.idData, pubkey: device.publicKeyPem };
+    const body = JSON.stringify({ ...known, tenant_token: 'of another server' });
+    const asked = async () => (await authenticate(alone, device, { body })).json().error;
+    const seen = async () => {
+      const reply = await alone.call('list-devices', { token: alone.adminToken });
+      return macs(reply.json<Device[]>());
+    };
+    expect(await asked()).toContain('not authorized');
+    expect(await seen()).toEqual(['from elsewhere']);
+    const { id } = await secondTenant(alone);
+    expect(await asked()).toContain('tenant_token is unknown');
+    await control(alone, 'DELETE', `/tenants/${id}`);
+    expect(await asked()).toContain('not authorized');
+    await alone.close();
   });
 
   it('is 400 with a token that is no text', async () => {

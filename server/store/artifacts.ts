@@ -91,6 +91,16 @@ export class ArtifactStore {
     return row ? number(row, 'n') : 0;
   }
 
+  /** Every content that an artifact has, with the name of one that has it. */
+  contents(): { readonly name: string; readonly sha256: string; readonly sizeBytes: number }[] {
+    const query = 'SELECT min(name) AS name, sha256, size_bytes FROM artifacts GROUP BY sha256';
+    return this.#sql.all(query).map((row) => ({
+      name: text(row, 'name'),
+      sha256: text(row, 'sha256'),
+      sizeBytes: number(row, 'size_bytes'),
+    }));
+  }
+
   /** Bytes of all files together; a file that two artifacts share counts once. */
   usedBytes(): number {
     const row = this.#sql.first(

@@ -27,12 +27,23 @@ export class ConnectionStore {
     );
   }
 
+  /** The devices whose sockets are open. */
+  connectedIds(): string[] {
+    const rows = this.#sql.all("SELECT device_id FROM connections WHERE status = 'connected'");
+    return rows.map((row) => text(row, 'device_id'));
+  }
+
   record(deviceId: string, status: StoredConnection['status'], nowMs: number): void {
     this.#sql.run(
       `INSERT INTO connections VALUES (?, ?, ?, ?) ON CONFLICT (device_id)
        DO UPDATE SET status = excluded.status, updated_ms = excluded.updated_ms`,
       [deviceId, status, nowMs, nowMs],
     );
+  }
+
+  /** Takes every device for disconnected, as when the process that held its socket is gone. */
+  disconnectAll(): void {
+    this.#sql.run("UPDATE connections SET status = 'disconnected' WHERE status = 'connected'");
   }
 
   remove(deviceId: string): void {

@@ -58,6 +58,18 @@ export class DeploymentDeviceStore {
     this.#sql = sql;
   }
 
+  /** Takes every device with a part for one that may have something to be served. */
+  load(): void {
+    this.#mayHaveWork.clear();
+    const query = 'SELECT DISTINCT device_id FROM deployment_devices';
+    this.expectWork(this.#sql.all(query).map((row) => text(row, 'device_id')));
+  }
+
+  /** Settles anew whether deployments are over, as when parts were changed from outside. */
+  refresh(deploymentSeqs: readonly number[], nowMs: number): void {
+    for (const seq of deploymentSeqs) this.#refreshFinished(seq, nowMs);
+  }
+
   /** False when no deployment can be waiting for the device; memory only. */
   mayHaveWork(deviceId: string): boolean {
     return this.#mayHaveWork.has(deviceId);

@@ -5,6 +5,12 @@ import { finals, part, partQuery, type StoredPart, statusCondition } from './par
 import { number } from './row.ts';
 import type { Sql } from './sql.ts';
 
+const runs = 'SELECT seq FROM deployments WHERE finished_ms IS NULL';
+/** A part as it is before it is offered. */
+const anew = `status = 'pending', substate = NULL, request = NULL, artifact_id = NULL, attempts = 0,
+  offered_ms = NULL, started_ms = NULL, finished_ms = NULL, log = NULL,
+  retries_left = (SELECT retries FROM deployments d WHERE d.seq = deployment_seq)`;
+
 /** The verbs for the history of a device. */
 export class DeviceHistoryStore {
   readonly #sql: Sql;
@@ -33,7 +39,6 @@ export class DeviceHistoryStore {
    */
   forget(deviceId: string): void {
     const isOver = `device_id = ? AND status IN (${finals}) AND NOT is_forgotten`;
-    const runs = 'SELECT seq FROM deployments WHERE finished_ms IS NULL';
     this.#sql.atomically(() => {
       this.#sql.run(
         `UPDATE deployment_devices SET is_forgotten = 1
@@ -41,14 +46,18 @@ export class DeviceHistoryStore {
         [deviceId],
       );
       this.#sql.run(
-        `UPDATE deployment_devices SET status = 'pending', substate = NULL, request = NULL,
-           artifact_id = NULL, attempts = 0, offered_ms = NULL, started_ms = NULL,
-           finished_ms = NULL, log = NULL,
-           retries_left = (SELECT retries FROM deployments d WHERE d.seq = deployment_seq)
-         WHERE ${isOver} AND deployment_seq IN (${runs})`,
+        `UPDATE deployment_devices SET ${anew} WHERE ${isOver} AND deployment_seq IN (${runs})`,
         [deviceId],
       );
     });
+  }
+
+  /** Makes the device one that has not begun any of its deployments that still run. */
+  startOver(deviceId: string): void {
+    this.#sql.run(
+      `UPDATE deployment_devices SET ${anew} WHERE device_id = ? AND deployment_seq IN (${runs})`,
+      [deviceId],
+    );
   }
 }
 

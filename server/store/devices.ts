@@ -70,11 +70,37 @@ export class DeviceStore {
     return this.#accepted.get(authSetId);
   }
 
+  /** Builds the facts anew from tables that are not what they were, check-ins too. */
+  load(): void {
+    this.#facts.clear();
+    this.reload();
+  }
+
+  /** Builds the facts of some devices anew, check-ins too. */
+  loadDevices(ids: readonly string[]): void {
+    for (const [authSetId, { deviceId }] of this.#accepted) {
+      if (ids.includes(deviceId)) this.#accepted.delete(authSetId);
+    }
+    for (const id of ids) {
+      this.#facts.delete(id);
+      this.#loadAccepted(['AND s.device_id = ?', id]);
+    }
+  }
+
+  /** Writes the check-ins, which are in memory only, into the table. */
+  saveCheckIns(): void {
+    const save = 'UPDATE devices SET checked_in_ms = ? WHERE id = ? AND checked_in_ms IS NOT ?';
+    this.#sql.atomically(() => {
+      for (const { deviceId, checkInMs } of this.#facts.values()) {
+        if (checkInMs > 0) this.#sql.run(save, [checkInMs, deviceId, checkInMs]);
+      }
+    });
+  }
+
   /** Builds the facts in memory anew from the tables, as after an undone transaction. */
   reload(): void {
     this.#accepted.clear();
-    const query = "SELECT * FROM auth_sets WHERE status = 'accepted'";
-    for (const row of this.#sql.all(query)) this.#accept(authSet(row));
+    this.#loadAccepted(['']);
   }
 
   findByIdentity(identity: string): StoredDevice | undefined {
@@ -127,6 +153,15 @@ export class DeviceStore {
   findAuthSetById(id: string): StoredAuthSet | undefined {
     const row = this.#sql.first('SELECT * FROM auth_sets WHERE id = ?', [id]);
     return row && authSet(row);
+  }
+
+  /** Public keys, at most `most`: those of this identity first, then the newest. */
+  newestKeys(identity: string, most: number): Pick<StoredAuthSet, 'deviceId' | 'publicKeyPem'>[] {
+    const query = `SELECT device_id, pubkey FROM auth_sets JOIN devices ON devices.id = device_id
+       ORDER BY identity = ? DESC, auth_sets.rowid DESC LIMIT ?`;
+    return this.#sql
+      .all(query, [identity, most])
+      .map((row) => ({ deviceId: text(row, 'device_id'), publicKeyPem: text(row, 'pubkey') }));
   }
 
   /** Makes the device of a new identity together with its first set. */
@@ -196,6 +231,16 @@ export class DeviceStore {
     });
   }
 
+  #loadAccepted([more, ...values]: Condition): void {
+    const query = `SELECT s.id, s.device_id, s.tokens_from, d.checked_in_ms
+      FROM auth_sets s JOIN devices d ON d.id = s.device_id WHERE s.status = 'accepted' ${more}`;
+    for (const row of this.#sql.all(query, values)) {
+      const set = { id: text(row, 'id'), deviceId: text(row, 'device_id') };
+      const tokensFromSeconds = number(row, 'tokens_from');
+      this.#accept({ ...set, tokensFromSeconds }, numberOrNothing(row, 'checked_in_ms'));
+    }
+  }
+
   /** Tokens of a set that is accepted no more stay revoked when it is accepted again. */
   #changeStatus([where, ...values]: Condition, status: AuthSetStatus, nowMs: number): void {
     this.#sql.run(
@@ -220,8 +265,16 @@ export class DeviceStore {
     }
   }
 
-  #accept({ id, deviceId, tokensFromSeconds }: StoredAuthSet): void {
-    const facts = this.#facts.get(deviceId) ?? { deviceId, checkInMs: 0, tokensFromSeconds };
+  /** A check-in that is in memory already is newer than the table's. */
+  #accept(
+    {
+      id,
+      deviceId,
+      tokensFromSeconds,
+    }: Pick<StoredAuthSet, 'id' | 'deviceId' | 'tokensFromSeconds'>,
+    checkInMs = 0,
+  ): void {
+    const facts = this.#facts.get(deviceId) ?? { deviceId, checkInMs, tokensFromSeconds };
     facts.tokensFromSeconds = tokensFromSeconds;
     this.#facts.set(deviceId, facts);
     this.#accepted.set(id, facts);

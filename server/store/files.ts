@@ -1,10 +1,22 @@
 /** Artifact files on disk, named by their content; nothing of a caller ever becomes a path. */
 import { createHash } from 'node:crypto';
-import { createWriteStream, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { syncPath } from './sync-path.ts';
 
 /** A file that is written but not yet kept. */
 export interface ReceivedFile {
@@ -13,10 +25,33 @@ export interface ReceivedFile {
   readonly sizeBytes: number;
 }
 
-/** The verbs for files, all in one folder that goes with the server. */
+/** Where the files are, and how long. */
+interface FileOptions {
+  /** Kept beyond the process, and written through to the disk; a temporary folder when absent. */
+  readonly folder?: string;
+  /** Runs what must wait for the work under way to be committed. */
+  readonly afterCommit?: (act: () => void) => void;
+}
+
+const contentName = /^[0-9a-f]{64}$/;
+
+/** The verbs for files, all in one folder, which goes with the server unless it was given. */
 export class FileStore {
-  readonly folder = mkdtempSync(join(tmpdir(), 'fleetbed-'));
+  readonly folder: string;
+  readonly #isLasting: boolean;
+  readonly #afterCommit: (act: () => void) => void;
+  /** How many snapshots name a content. */
+  readonly #held = new Map<string, number>();
+  /** Removed while a snapshot names them. */
+  readonly #unwanted = new Set<string>();
   #received = 0;
+
+  constructor({ folder, afterCommit = (act) => act() }: FileOptions = {}) {
+    this.#isLasting = folder !== undefined;
+    this.#afterCommit = afterCommit;
+    this.folder = folder ?? mkdtempSync(join(tmpdir(), 'fleetbed-'));
+    if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
 
   /** Writes a stream to a temporary file. On any fault nothing is left behind. */
   async receive(source: Readable): Promise<ReceivedFile> {
@@ -31,7 +66,7 @@ export class FileStore {
         done(null, chunk);
       },
     });
-    const file = createWriteStream(path, { mode: 0o600 });
+    const file = createWriteStream(path, { mode: 0o600, flush: this.#isLasting });
     try {
       await pipeline(source, counted, file);
     } catch (fault) {
@@ -46,6 +81,20 @@ export class FileStore {
   /** Keeps a received file under its content's name. */
   keep(file: ReceivedFile): void {
     renameSync(file.path, this.#pathOf(file.sha256));
+    this.#unwanted.delete(file.sha256);
+    this.#syncFolder();
+  }
+
+  /** Keeps a file of another store's folder under the same name. */
+  adopt(folder: string, sha256: string): void {
+    const [from, path] = [join(folder, sha256), this.#pathOf(sha256)];
+    this.#unwanted.delete(sha256);
+    if (existsSync(path)) return;
+    const draft = join(this.folder, `incoming-${sha256}`);
+    copyFileSync(from, draft, constants.COPYFILE_FICLONE);
+    if (this.#isLasting) syncPath(draft);
+    renameSync(draft, path);
+    this.#syncFolder();
   }
 
   /** Removes a received file that is not wanted. */
@@ -53,17 +102,61 @@ export class FileStore {
     rmSync(file.path, { force: true });
   }
 
-  /** Removes a kept file. */
+  /** Removes a kept file once the work under way is committed and no snapshot names it. */
   remove(sha256: string): void {
-    rmSync(this.#pathOf(sha256), { force: true });
+    this.#afterCommit(() => {
+      if (this.#held.has(sha256)) this.#unwanted.add(sha256);
+      else rmSync(this.#pathOf(sha256), { force: true });
+    });
   }
 
-  /** Removes the folder with everything in it. */
+  /** Removes all kept files but these and those that a snapshot names. */
+  keepOnly(wanted: ReadonlySet<string>): void {
+    for (const name of readdirSync(this.folder)) {
+      if (wanted.has(name)) this.#unwanted.delete(name);
+      else if (contentName.test(name)) this.remove(name);
+    }
+  }
+
+  /** Removes what an ended process was receiving. */
+  removeUnfinished(): void {
+    for (const name of readdirSync(this.folder)) {
+      if (name.startsWith('incoming-')) rmSync(join(this.folder, name), { force: true });
+    }
+  }
+
+  /** Bytes of a kept file; nothing when it is not there. */
+  sizeOf(sha256: string): number | undefined {
+    return statSync(this.#pathOf(sha256), { throwIfNoEntry: false })?.size;
+  }
+
+  /** Keeps contents from being removed until they are released as often as they were held. */
+  hold(names: readonly string[]): void {
+    for (const name of names) this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
+  }
+
+  release(names: readonly string[]): void {
+    for (const name of names) {
+      const left = (this.#held.get(name) ?? 1) - 1;
+      if (left > 0) this.#held.set(name, left);
+      else {
+        this.#held.delete(name);
+        if (this.#unwanted.delete(name)) this.remove(name);
+      }
+    }
+  }
+
+  /** Removes the folder with everything in it, unless it is to last. */
   close(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    if (!this.#isLasting) rmSync(this.folder, { recursive: true, force: true });
   }
 
   #pathOf(sha256: string): string {
     return join(this.folder, sha256);
+  }
+
+  /** A name is on the disk only when its folder is. */
+  #syncFolder(): void {
+    if (this.#isLasting) syncPath(this.folder);
   }
 }

@@ -1,3 +1,6 @@
+/** Goes up with every change of the tables; a database of another version is refused. */
+export const SCHEMA_VERSION = 1;
+
 /** The tables. Times are milliseconds since the Unix epoch; documents are JSON text. */
 export const schema = `
 CREATE TABLE users (
@@ -18,7 +21,8 @@ CREATE TABLE devices (
   external_id TEXT,
   created_ms INTEGER NOT NULL,
   updated_ms INTEGER NOT NULL,
-  accepted_ms INTEGER
+  accepted_ms INTEGER,
+  checked_in_ms INTEGER
 );
 CREATE INDEX devices_by_status ON devices (status);
 

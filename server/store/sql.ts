@@ -1,14 +1,22 @@
 /**
- * The embedded SQL engine behind a small synchronous interface, so that a durable engine can stand
- * in for it. Not a place for queries: those are the store's verbs.
+ * What the store knows of an SQL engine: a small synchronous interface, behind which stand one in
+ * memory (`sql-memory.ts`) and one that keeps everything in a file (`sql-file.ts`). Not a place for
+ * queries: those are the store's verbs.
  */
-import initSqlJs, { type Statement } from 'sql.js';
 
 /** What can be bound to a placeholder. */
 export type SqlValue = string | number | Uint8Array | null;
 
 /** A row as the engine gives it. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+/** A copy of a whole database as it stood at one moment. */
+export interface SqlCopy {
+  /** What ATTACH opens; of any database of the same engine in this process. */
+  readonly location: string;
+  /** Gives back what the copy takes up; again does nothing. */
+  discard(): void;
+}
 
 /** One open database. Every method is synchronous; statements are prepared once and kept. */
 export interface Sql {
@@ -20,95 +28,45 @@ export interface Sql {
   all(query: string, values?: readonly SqlValue[]): SqlRow[];
   /** Runs `work` so that either everything it wrote stays or, when it throws, nothing. Nests. */
   atomically<Result>(work: () => Result): Result;
+  /** Runs `act` once the work under way is committed, or at once; never when it is undone. */
+  afterCommit(act: () => void): void;
+  /** Copies everything; not within a transaction. */
+  copy(): SqlCopy;
   close(): void;
 }
 
 /** Statements whose text varies with a filter must not fill the memory. */
 const PREPARED_MAX = 500;
 
-/** Opens an empty database in memory. */
-export async function openSql(schema: string): Promise<Sql> {
-  const engine = await initSqlJs();
-  const database = new engine.Database();
-  database.run(schema);
-  return new MemorySql(database);
-}
+/** The statements of one connection by their text; the oldest is freed for a new one. */
+export class PreparedStatements<Statement> {
+  readonly #prepare: (text: string) => Statement;
+  readonly #free: (statement: Statement) => void;
+  readonly #known = new Map<string, Statement>();
 
-class MemorySql implements Sql {
-  readonly #database: initSqlJs.Database;
-  readonly #prepared = new Map<string, Statement>();
-  #depth = 0;
-
-  constructor(database: initSqlJs.Database) {
-    this.#database = database;
+  constructor(prepare: (text: string) => Statement, free: (statement: Statement) => void) {
+    this.#prepare = prepare;
+    this.#free = free;
   }
 
-  run(statement: string, values: readonly SqlValue[] = []): number {
-    const prepared = this.#prepare(statement);
-    try {
-      prepared.bind([...values]);
-      prepared.step();
-    } finally {
-      prepared.reset();
-    }
-    return this.#database.getRowsModified();
-  }
-
-  first(query: string, values: readonly SqlValue[] = []): SqlRow | undefined {
-    const prepared = this.#prepare(query);
-    try {
-      prepared.bind([...values]);
-      return prepared.step() ? (prepared.getAsObject() as SqlRow) : undefined;
-    } finally {
-      prepared.reset();
-    }
-  }
-
-  all(query: string, values: readonly SqlValue[] = []): SqlRow[] {
-    const prepared = this.#prepare(query);
-    const rows: SqlRow[] = [];
-    try {
-      prepared.bind([...values]);
-      while (prepared.step()) rows.push(prepared.getAsObject() as SqlRow);
-    } finally {
-      prepared.reset();
-    }
-    return rows;
-  }
-
-  atomically<Result>(work: () => Result): Result {
-    if (this.#depth > 0) return work();
-    this.run('BEGIN');
-    this.#depth += 1;
-    try {
-      const result = work();
-      this.run('COMMIT');
-      return result;
-    } catch (fault) {
-      this.run('ROLLBACK');
-      throw fault;
-    } finally {
-      this.#depth -= 1;
-    }
-  }
-
-  close(): void {
-    this.#database.close();
-  }
-
-  #prepare(text: string): Statement {
-    const known = this.#prepared.get(text);
+  get(text: string): Statement {
+    const known = this.#known.get(text);
     if (known) return known;
-    if (this.#prepared.size >= PREPARED_MAX) this.#forgetOldest();
-    const statement = this.#database.prepare(text);
-    this.#prepared.set(text, statement);
+    if (this.#known.size >= PREPARED_MAX) this.#forgetOldest();
+    const statement = this.#prepare(text);
+    this.#known.set(text, statement);
     return statement;
   }
 
+  /** Forgets all; whoever closes the connection has freed them. */
+  clear(): void {
+    this.#known.clear();
+  }
+
   #forgetOldest(): void {
-    for (const [text, statement] of this.#prepared) {
-      statement.free();
-      this.#prepared.delete(text);
+    for (const [text, statement] of this.#known) {
+      this.#free(statement);
+      this.#known.delete(text);
       return;
     }
   }

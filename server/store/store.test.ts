@@ -1,12 +1,21 @@
 import { existsSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from './store.ts';
+import { engines, TestFolder } from './testing/engines.ts';
 
 const user = { id: 'u', email: 'u@example.com', passwordHash: 'none' };
 
-describe('a store', () => {
+let folder: TestFolder;
+
+beforeEach(() => {
+  folder = new TestFolder();
+});
+
+afterEach(() => folder.remove());
+
+describe.each(engines)('a store %s', (_engine, { openStore: open }) => {
   it('is empty and alone: two of them share nothing', async () => {
-    const [one, other] = [await openStore(), await openStore()];
+    const [one, other] = [await open(folder, 'one'), await open(folder, 'other')];
     one.users.create(user, 1);
     expect(other.users.find('u')).toBeUndefined();
     expect(one.files.folder).not.toBe(other.files.folder);
@@ -15,7 +24,7 @@ describe('a store', () => {
   });
 
   it('undoes all areas together', async () => {
-    const store = await openStore();
+    const store = await open(folder);
     const undone = (): never => {
       store.users.create(user, 1);
       store.connections.record('d', 'connected', 1);
@@ -31,17 +40,24 @@ describe('a store', () => {
   });
 
   it('gives what its work gives', async () => {
-    const store = await openStore();
+    const store = await open(folder);
     expect(store.atomically(() => 7)).toBe(7);
     store.close();
   });
 
-  it('leaves no files behind, and answers nothing, once it is closed', async () => {
-    const store = await openStore();
-    const { folder } = store.files;
-    expect(existsSync(folder)).toBe(true);
+  it('answers nothing once it is closed', async () => {
+    const store = await open(folder);
     store.close();
-    expect(existsSync(folder)).toBe(false);
     expect(() => store.users.create(user, 1)).toThrow();
+  });
+});
+
+describe('a store in memory', () => {
+  it('leaves no files behind', async () => {
+    const store = await openStore();
+    const { folder: files } = store.files;
+    expect(existsSync(files)).toBe(true);
+    store.close();
+    expect(existsSync(files)).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 /** The store: all verbs of all areas over one database and one folder of files. */
+import { join } from 'node:path';
 import { ArtifactStore } from './artifacts.ts';
 import { AuditLogStore } from './audit-logs.ts';
 import { ConfigurationStore } from './configurations.ts';
@@ -15,8 +16,11 @@ import { InventoryStore } from './inventory.ts';
 import { MonitorStore } from './monitor.ts';
 import { ReleaseStore } from './releases.ts';
 import { RoleStore } from './roles.ts';
-import { schema } from './schema.ts';
-import { openSql } from './sql.ts';
+import { SCHEMA_VERSION, schema } from './schema.ts';
+import { type DeviceReset, type RestoreOptions, type Snapshot, Snapshots } from './snapshot.ts';
+import type { Sql } from './sql.ts';
+import { openMemorySql } from './sql-memory.ts';
+import { StateFault } from './state-fault.ts';
 import { TenantSettingStore } from './tenant-settings.ts';
 import { UserTokenStore } from './user-tokens.ts';
 import { UserStore } from './users.ts';
@@ -44,20 +48,104 @@ export interface Store {
   readonly files: FileStore;
   /** Runs `work` so that an exception undoes all it wrote. */
   atomically<Result>(work: () => Result): Result;
+  /** Copies the whole state, last check-ins too; not within `atomically`. */
+  snapshot(): Snapshot;
+  /**
+   * Makes this store as the snapshot has it, which may be another store's. Tokens of users stay
+   * valid as they are; every device counts as disconnected until its socket opens again.
+   */
+  restore(snapshot: Snapshot, options?: RestoreOptions): void;
+  /**
+   * Makes one device as the snapshot has it, its parts in deployments too; in deployments that are
+   * younger and still run it has not begun. Presence and the audit log stay as they are.
+   */
+  resetDevice(deviceId: string, snapshot: Snapshot, nowMs: number): DeviceReset;
   close(): void;
 }
 
-/** Opens an empty store in memory, with a temporary folder for artifact files. */
-export async function openStore(): Promise<Store> {
-  const sql = await openSql(schema);
-  const devices = new DeviceStore(sql);
-  const files = new FileStore();
+/** Where a store keeps what it is told; in memory and a temporary folder when nothing is said. */
+interface StoreOptions {
+  /** Made when it is not there. */
+  readonly folder?: string;
+}
+
+/**
+ * Opens a store: the one that the folder holds, or an empty one.
+ * @throws StateFault when the folder's store cannot be used
+ */
+export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
+  if (folder === undefined) {
+    const memory = await openMemorySql(schema);
+    return storeOver(memory, new FileStore({ afterCommit: (act) => memory.afterCommit(act) }));
+  }
+  // The engine is loaded by those only who keep something.
+  const { openStateFile } = await import('./state-file.ts');
+  const sql = openStateFile(join(folder, 'world.sqlite'), { schema, version: SCHEMA_VERSION });
+  try {
+    const files = new FileStore({
+      folder: join(folder, 'artifacts'),
+      afterCommit: (act) => sql.afterCommit(act),
+    });
+    const store = storeOver(sql, files);
+    requireContents(store);
+    files.removeUnfinished();
+    files.keepOnly(new Set(store.artifacts.contents().map(({ sha256 }) => sha256)));
+    store.devices.load();
+    store.parts.load();
+    store.connections.disconnectAll();
+    return store;
+  } catch (fault) {
+    sql.abandon();
+    throw fault;
+  }
+}
+
+function storeOver(sql: Sql, files: FileStore): Store {
+  const areas = { ...areasOver(sql), files };
+  const { devices, parts, connections } = areas;
+  const snapshots = new Snapshots(sql, areas);
+  return {
+    ...areas,
+    atomically: (work) => {
+      try {
+        return sql.atomically(work);
+      } catch (fault) {
+        devices.reload();
+        throw fault;
+      }
+    },
+    snapshot: () => {
+      devices.saveCheckIns();
+      return snapshots.take();
+    },
+    restore: (snapshot, options = {}) => {
+      snapshots.restore(snapshot, options);
+      devices.load();
+      parts.load();
+      connections.disconnectAll();
+    },
+    resetDevice: (deviceId, snapshot, nowMs) => {
+      const { reset, ids } = snapshots.resetDevice(deviceId, snapshot, nowMs);
+      devices.loadDevices(ids);
+      parts.expectWork(ids);
+      return reset;
+    },
+    close: () => {
+      devices.saveCheckIns();
+      snapshots.discardAll();
+      sql.close();
+      files.close();
+    },
+  };
+}
+
+function areasOver(sql: Sql) {
   return {
     users: new UserStore(sql),
     userTokens: new UserTokenStore(sql),
     roles: new RoleStore(sql),
     confirmations: new ConfirmationStore(sql),
-    devices,
+    devices: new DeviceStore(sql),
     artifacts: new ArtifactStore(sql),
     releases: new ReleaseStore(sql),
     deltaJobs: new DeltaJobStore(sql),
@@ -72,18 +160,16 @@ export async function openStore(): Promise<Store> {
     tenantSettings: new TenantSettingStore(sql),
     monitor: new MonitorStore(sql),
     auditLogs: new AuditLogStore(sql),
-    files,
-    atomically: (work) => {
-      try {
-        return sql.atomically(work);
-      } catch (fault) {
-        devices.reload();
-        throw fault;
-      }
-    },
-    close: () => {
-      sql.close();
-      files.close();
-    },
   };
+}
+
+/** @throws StateFault when the folder lacks what an artifact names, or has only a part of it */
+function requireContents(store: Pick<Store, 'artifacts' | 'files'>): void {
+  for (const { name, sha256, sizeBytes } of store.artifacts.contents()) {
+    const actual = store.files.sizeOf(sha256);
+    if (actual === sizeBytes) continue;
+    const path = join(store.files.folder, sha256);
+    const fault = actual === undefined ? 'is missing' : `has ${actual} of ${sizeBytes} bytes`;
+    throw new StateFault('damaged', `${path}, the file of the artifact ${name}, ${fault}`);
+  }
 }

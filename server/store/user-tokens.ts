@@ -41,10 +41,13 @@ export class UserTokenStore {
     this.#sql = sql;
   }
 
-  /** Records the token, forgets those that have expired, and ends the sessions beyond the limit. */
+  /**
+   * Records the token, forgets personal ones that have expired, and ends the sessions beyond the
+   * limit. Other expired ones stay: a clock that was set ahead may go back.
+   */
   record({ id, userId, kind, name, expiresMs }: NewUserToken, nowMs: number): void {
     this.#sql.atomically(() => {
-      this.#sql.run('DELETE FROM user_tokens WHERE expires_ms <= ?', [nowMs]);
+      this.#sql.run("DELETE FROM user_tokens WHERE kind = 'personal' AND expires_ms <= ?", [nowMs]);
       this.#sql.run(
         `INSERT INTO user_tokens (id, user_id, kind, name, created_ms, expires_ms)
          VALUES (?, ?, ?, ?, ?, ?)`,

@@ -70,8 +70,8 @@ export async function serveEndpoint(
 ): Promise<{ readonly baseUrl: string; close(): Promise<void> }> {
   const { path } = endpoint.operation;
   const exact = new Map([[path, pipeline.run.bind(pipeline, endpoint)]]);
-  const { names, random } = services;
-  const listener = createListener({ routes: { exact, app: express() }, names, random });
+  const { names, random, log } = services;
+  const listener = createListener({ routes: { exact, app: express() }, names, random, log });
   listener.listen({ host: '127.0.0.1', port: 0 });
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo;

@@ -30,7 +30,7 @@ export interface Reply {
   json<Body = Record<string, unknown>>(): Body;
 }
 
-export interface TestServer extends RunningServer {
+export interface TestServer extends Omit<RunningServer, 'faults'> {
   readonly clock: ManualClock;
   /** Calls an operation of the contract or of the management API by its id. */
   call(id: keyof typeof rows, call?: Call): Promise<Reply>;
@@ -40,17 +40,29 @@ export interface TestServer extends RunningServer {
 
 const rows = { ...operations, ...managementOperations };
 
+/** Sends a request to a URL and reads the whole answer. */
+export type Transport = (url: string, method: string, call: Call) => Promise<Reply>;
+
 /** Starts a server of the seed `test`, quiet, on a clock that stands still. */
-export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
+export async function startTestServer(
+  options: ServerOptions = {},
+  transportTo: (server: RunningServer) => Transport = () => send,
+): Promise<TestServer> {
   const clock = new ManualClock(startOfTest);
   const random = seededRandom('test');
   const defaults = { port: 0, controlPort: 0, logLevel: 'silent', clock, random } as const;
   const server = await startServer({ ...defaults, ...options });
+  return { ...server, clock, ...callsTo(server.baseUrl, transportTo(server)) };
+}
+
+/** Calls to a server that may be of another process. */
+export function callsTo(
+  baseUrl: string,
+  transport: Transport = send,
+): Pick<TestServer, 'call' | 'request'> {
   const request = (method: string, path: string, call: Call = {}): Promise<Reply> =>
-    send(server.baseUrl + path, method, call);
+    transport(baseUrl + path, method, call);
   return {
-    ...server,
-    clock,
     request,
     call: (id, call = {}) => request(rows[id].method, targetOf(rows[id], call), call),
   };

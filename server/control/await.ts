@@ -1,0 +1,174 @@
+/** Waiting for entries of a journal in place of sleeping, and asserting what has happened. */
+import type { Express, Request, Response } from 'express';
+import * as v from 'valibot';
+import type { Clock } from '../../fixtures/clock.ts';
+import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
+import { judge } from '../journal/assertion.ts';
+import type { JournalEntry } from '../journal/entry.ts';
+import { matcher } from '../journal/filter.ts';
+import { entryView } from '../journal/view.ts';
+import type { Tenant, Tenants } from '../tenants.ts';
+import { mount, readBody, refuse } from './answers.ts';
+import { journaledWorld, standing } from './journal.ts';
+import { filterEntries, type JournalQuery, periodEntries, readQuery } from './journal-query.ts';
+
+/** Requests that wait at the same time. */
+const WAITING_MAX = 256;
+/** Entries that came in place of those that were waited for, in an answer. */
+const INSTEAD_MAX = 20;
+const STEPS_MAX = 50;
+const TIMES_MAX = 1_000_000;
+
+const wholeNumber = (least: number) =>
+  v.pipe(
+    v.number('must be a number'),
+    v.safeInteger('must be a whole number'),
+    v.minValue(least, `must be at least ${least}`),
+    v.maxValue(TIMES_MAX, `must be at most ${TIMES_MAX}`),
+  );
+
+const badStatus = 'must be a number such as 204, or a class such as "4xx"';
+const { device, ...stepEntries } = filterEntries;
+
+const stepShape = v.pipe(
+  v.strictObject({
+    ...stepEntries,
+    status: v.optional(
+      v.union(
+        [
+          v.pipe(wholeNumber(0), v.transform(String)),
+          v.pipe(v.string(), v.regex(/^[1-5]xx$/, badStatus)),
+        ],
+        badStatus,
+      ),
+    ),
+    report: v.optional(
+      v.picklist(deviceDeploymentStatuses, `must be one of ${deviceDeploymentStatuses.join(', ')}`),
+    ),
+  }),
+  v.check((step) => Object.values(step).some((given) => given !== undefined), 'must not be empty'),
+);
+
+const assertionShape = v.strictObject({
+  device,
+  happened: v.pipe(
+    v.array(stepShape, 'must be a list of steps'),
+    v.minLength(1, 'must have a step at least'),
+    v.maxLength(STEPS_MAX, `must have at most ${STEPS_MAX} steps`),
+  ),
+  times: v.optional(wholeNumber(0)),
+  between: v.optional(
+    v.strictObject({
+      ...periodEntries,
+      after: v.optional(wholeNumber(0)),
+      before: v.optional(wholeNumber(1)),
+    }),
+  ),
+});
+
+/** Mounts the paths that wait and assert. `clock` is the machine's own: a world's may stand still. */
+export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
+  let waiting = 0;
+  mount(app, '/await', {
+    get: async (request: Request, response: Response) => {
+      const world = journaledWorld(tenants, request, response);
+      const takes = ['after', 'whole', 'count', 'timeoutSeconds'] as const;
+      const query = world && readQuery(request, response, takes);
+      if (!query) return;
+      if (waiting >= WAITING_MAX) {
+        refuse(response, 503, `${WAITING_MAX} requests wait already; let one of them end`);
+        return;
+      }
+      waiting += 1;
+      const came = await entriesOf({ world, query, clock, response });
+      waiting -= 1;
+      answer(response, { world, query, came });
+    },
+  });
+  mount(app, '/assert', {
+    post: (request, response) => {
+      const world = journaledWorld(tenants, request, response);
+      const asserted = world && readBody(assertionShape, request, response);
+      if (!asserted) return;
+      const { between = {}, ...assertion } = asserted;
+      const matches = matcher({ sinceMs: between.since, untilMs: between.until }, world);
+      const entries = [...world.journal.entries(between.after)].filter(
+        (entry) => matches(entry) && entry.sequence < (between.before ?? Number.POSITIVE_INFINITY),
+      );
+      const verdict = judge(assertion, entries, world);
+      const { dropped } = world.journal.size;
+      const lost = dropped > 0 ? ` ${dropped} older entries are not kept any more.` : '';
+      const sentence = verdict.sentence + lost;
+      response.status(verdict.holds ? 200 : 409).json({
+        ...verdict,
+        sentence,
+        ...(!verdict.holds && { error: sentence }),
+        ...standing(world),
+      });
+    },
+  });
+}
+
+/** What came until enough of it matched, the time was up, or the caller had gone. */
+interface Came {
+  readonly matching: readonly JournalEntry[];
+  /** The newest of what did not match. */
+  readonly others: readonly JournalEntry[];
+}
+
+interface Waiting {
+  readonly world: Tenant;
+  readonly query: JournalQuery;
+  readonly clock: Clock;
+  readonly response: Response;
+}
+
+async function entriesOf({ world, query, clock, response }: Waiting): Promise<Came> {
+  const { journal } = world;
+  const matches = matcher(query.filter, world);
+  const matching: JournalEntry[] = [];
+  const others: JournalEntry[] = [];
+  const take = (entry: JournalEntry): boolean => {
+    if (matches(entry)) matching.push(entry);
+    else if (others.push(entry) > INSTEAD_MAX) others.shift();
+    return matching.length >= query.count;
+  };
+  for (const entry of query.after === undefined ? [] : journal.entries(query.after)) {
+    if (take(entry)) return { matching, others };
+  }
+  if (query.timeoutSeconds === 0) return { matching, others };
+  const enough = new AbortController();
+  const end = (): void => enough.abort();
+  const unsubscribe = journal.subscribe((entry) => {
+    if (!enough.signal.aborted && take(entry)) end();
+  });
+  response.once('close', end);
+  await clock.sleep(query.timeoutSeconds * 1000, enough.signal);
+  response.off('close', end);
+  unsubscribe();
+  return { matching, others };
+}
+
+function answer(
+  response: Response,
+  { world, query, came }: { world: Tenant; query: JournalQuery; came: Came },
+): void {
+  if (response.destroyed) return;
+  const { matching, others } = came;
+  const shown = (entry: JournalEntry) => entryView(entry, world, query.isWhole);
+  const next = world.journal.size.added;
+  const facts = { ...standing(world), entries: matching.map(shown) };
+  if (matching.length >= query.count) {
+    response.json({ ...facts, next: matching.at(-1)?.sequence ?? next });
+    return;
+  }
+  const { count, timeoutSeconds } = query;
+  const wanted =
+    count === 1 ? 'no entry matched' : `${matching.length} of ${count} entries matched`;
+  response.status(408).json({
+    error: `${wanted} within ${timeoutSeconds} s; "instead" has what came in their place`,
+    ...facts,
+    next,
+    instead: others.map((entry) => entryView(entry, world)),
+  });
+}

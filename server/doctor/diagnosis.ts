@@ -1,0 +1,37 @@
+/** What the doctor says: the mistake that explains a wrong signature or an unusable key. */
+
+/** A mistake as a row of a table tells it. */
+export interface MistakeWords {
+  /** Stable name, such as `newline-not-sent`. */
+  readonly id: string;
+  /** What was done. */
+  readonly sentence: string;
+  /** What to do instead. */
+  readonly remedy: string;
+}
+
+/** The mistake that fits. */
+export interface Diagnosis {
+  /** The id of the mistake's row. */
+  readonly mistake: string;
+  readonly sentence: string;
+  readonly remedy: string;
+  /** Which form of the mistake it is, such as the device whose key it was. */
+  readonly detail?: string;
+  /** Mistakes that were made beside it, as when a PSS signature is written in hexadecimal. */
+  readonly also?: readonly string[];
+}
+
+/** The diagnosis of a row. */
+export function diagnosisOf(
+  { id, sentence, remedy }: MistakeWords,
+  { detail, also = [] }: { detail?: string | undefined; also?: readonly string[] } = {},
+): Diagnosis {
+  return {
+    mistake: id,
+    sentence,
+    remedy,
+    ...(detail !== undefined && { detail }),
+    ...(also.length > 0 && { also }),
+  };
+}

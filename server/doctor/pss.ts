@@ -1,0 +1,52 @@
+/**
+ * Verifying PSS with any mask digest: libraries mask with SHA-1 whatever they digest with, and
+ * node:crypto cannot be told so. RFC 8017, sections 8.1.2 and 9.1.2.
+ */
+import { constants, createHash, type KeyObject, publicDecrypt } from 'node:crypto';
+
+/** The two digests of a PSS signature, by the names of node:crypto. */
+export interface PssDigests {
+  /** Of the message. */
+  readonly digest: string;
+  /** Of the mask (MGF1). */
+  readonly mask: string;
+}
+
+const TRAILER = 0xbc;
+
+/** True when the signature is the key's by PSS over the message, with a salt of any length. */
+export function signsByPss(
+  message: Buffer,
+  { digest, mask }: PssDigests,
+  { key, signature }: { key: KeyObject; signature: Buffer },
+): boolean {
+  const encoded = publicDecrypt({ key, padding: constants.RSA_NO_PADDING }, signature);
+  const bits = (key.asymmetricKeyDetails?.modulusLength ?? 0) - 1;
+  const block = encoded.subarray(encoded.length - Math.ceil(bits / 8));
+  const hashed = createHash(digest).update(message).digest();
+  const maskedBytes = block.length - hashed.length - 1;
+  if (maskedBytes < 1 || block[block.length - 1] !== TRAILER) return false;
+  const hash = block.subarray(maskedBytes, -1);
+  const plain = unmasked(block.subarray(0, maskedBytes), { seed: hash, mask });
+  plain.writeUInt8(plain.readUInt8(0) & (0xff >> (8 * block.length - bits)), 0);
+  const start = plain.findIndex((byte) => byte !== 0);
+  if (plain[start] !== 1) return false;
+  const salted = createHash(digest).update(Buffer.alloc(8)).update(hashed);
+  return salted
+    .update(plain.subarray(start + 1))
+    .digest()
+    .equals(hash);
+}
+
+function unmasked(masked: Buffer, { seed, mask }: { seed: Buffer; mask: string }): Buffer {
+  const pieces: Buffer[] = [];
+  for (let bytes = 0; bytes < masked.length; ) {
+    const counter = Buffer.alloc(4);
+    counter.writeUInt32BE(pieces.length);
+    const piece = createHash(mask).update(seed).update(counter).digest();
+    pieces.push(piece);
+    bytes += piece.length;
+  }
+  const stream = Buffer.concat(pieces);
+  return Buffer.from(masked.map((byte, index) => byte ^ (stream[index] ?? 0)));
+}

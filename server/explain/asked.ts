@@ -1,0 +1,83 @@
+/** What was asked, read from the record of an exchange. */
+import type { ExchangeRecord } from '../journal/record.ts';
+
+/** A request as it came. */
+export interface Asked {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** Without the question mark. */
+  readonly search: string;
+  /** By name in lower case; the first of each name. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** Absent when there was none, when it was not read, or when only its beginning was kept. */
+  readonly body: Buffer | undefined;
+}
+
+export function askedIn(
+  record: Pick<ExchangeRecord, 'method' | 'url' | 'headers' | 'body' | 'bodyBytes'>,
+): Asked {
+  const { method, url, headers: flat, body, bodyBytes } = record;
+  const mark = url.indexOf('?');
+  const headers = new Map<string, string>();
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    const name = (flat[at] ?? '').toLowerCase();
+    if (!headers.has(name)) headers.set(name, flat[at + 1] ?? '');
+  }
+  return {
+    method,
+    path: mark < 0 ? url : url.slice(0, mark),
+    search: mark < 0 ? '' : url.slice(mark + 1),
+    headers,
+    body: body && body.length > 0 && body.length === bodyBytes ? body : undefined,
+  };
+}
+
+/** The body as text, byte order mark and all; nothing when it is no UTF-8 or there is none. */
+export function textOf({ body }: Asked): string | undefined {
+  if (!body) return undefined;
+  try {
+    return utf8.decode(body);
+  } catch (fault) {
+    if (fault instanceof TypeError) return undefined;
+    throw fault;
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** A text as JSON; nothing when it is none, or nests too deep to be walked. */
+export function jsonOf(text: string | undefined): { readonly value: unknown } | undefined {
+  if (text === undefined || levelsOf(text) > LEVELS_MAX) return undefined;
+  try {
+    // A byte order mark is no part of JSON, and the server leaves it out as well.
+    return { value: JSON.parse(text.replace(/^\u{feff}/u, '')) };
+  } catch (fault) {
+    if (fault instanceof SyntaxError) return undefined;
+    throw fault;
+  }
+}
+
+/** Deeper than any body of the contract, and far from where walking through it would fail. */
+const LEVELS_MAX = 200;
+
+/** At most how deep a JSON text nests; brackets within its texts count as well. */
+function levelsOf(text: string): number {
+  let level = 0;
+  let deepest = 0;
+  for (const [bracket] of text.matchAll(/[[{\]}]/g)) {
+    level += bracket === '[' || bracket === '{' ? 1 : -1;
+    deepest = Math.max(deepest, level);
+  }
+  return deepest;
+}
+
+/** Whose token the request came with, as the token itself says; it may be forged. */
+export function subjectOf({ headers }: Asked): string | undefined {
+  const token = headers.get('authorization') ?? headers.get('cookie') ?? '';
+  const [, claims] = /\.([A-Za-z0-9_-]+)\./.exec(token) ?? [];
+  const text = claims && Buffer.from(claims, 'base64url').toString();
+  const read = jsonOf(text)?.value;
+  const isObject = typeof read === 'object' && read !== null && 'sub' in read;
+  return isObject && typeof read.sub === 'string' ? read.sub : undefined;
+}

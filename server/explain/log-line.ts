@@ -1,0 +1,20 @@
+/** The line that the log shows of a refusal. */
+import type { Exchange } from '../http/exchange.ts';
+import type { Refusal, RefusalDetail } from '../http/refusal.ts';
+import { quoted } from './shell.ts';
+
+/** What was refused and why, where it was wrong, and the command that tells the rest. */
+export function refusalLine(exchange: Exchange, { status, error, detail }: Refusal): string {
+  const { request, path, requestId } = exchange;
+  const wrong = detail?.path === undefined ? '' : ` [${detail.path}: ${comparison(detail)}]`;
+  const asked = `${status} ${request.method} ${path}`;
+  return `${asked}: ${error}${wrong} (${requestId}); explain with: fleetbed explain ${quoted(requestId)}`;
+}
+
+function comparison({ expected, actual }: RefusalDetail): string {
+  const told = [
+    ...(expected === undefined ? [] : [`expected ${expected}`]),
+    ...(actual === undefined ? [] : [`got ${actual}`]),
+  ];
+  return told.join(', ');
+}

@@ -1,0 +1,78 @@
+/** The rule of the contract behind a refusal. Spec: Errors */
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import type { Refusal } from '../http/refusal.ts';
+
+/** A rule, with the requirements of the contract's data that speak of it. */
+export interface BrokenRule {
+  readonly heading: string;
+  readonly sentence: string;
+  readonly requirements: readonly string[];
+}
+
+const sentences: Readonly<Record<number, string>> = {
+  400: 'A request that is malformed, or lacks what the operation requires, is answered 400.',
+  401: 'A request that does not prove who sends it is answered 401.',
+  403: 'A request that its sender may not make is answered 403.',
+  404: 'A request for something that does not exist, for this caller, is answered 404.',
+  405: 'A path takes only the methods of its operations.',
+  408: 'A device that does not answer in time leaves the request unanswered.',
+  409: 'A request that the present state does not allow is answered 409.',
+  410: 'An operation whose end of life has come is gone.',
+  412: 'A precondition in the headers must hold for the request to be carried out.',
+  413: 'A body is read up to a limit only.',
+  415: 'Bodies are JSON unless the operation says otherwise.',
+  416: 'A range must lie within the file.',
+  422: 'A request that is well-formed, but asks for what cannot be, is answered 422.',
+  429: 'A client that sends too many requests is answered 429, and waits.',
+  502: 'A device that breaks off leaves the request unanswered.',
+};
+
+const all: readonly Requirement[] = Object.values(requirements);
+
+/** Requirements that speak of all operations, where the status alone does not tell which. */
+const ofFaults: Readonly<Record<number, readonly string[]>> = {
+  403: ['errors.role-forbidden-is-403'],
+  404: ['errors.unknown-path'],
+  405: ['errors.wrong-method'],
+  413: ['errors.body-too-large'],
+  415: ['errors.media-type', 'service.bodies-are-json'],
+  429: ['errors.too-many-requests-is-429'],
+  500: ['errors.unexpected-is-500'],
+};
+
+/** The rule by which an operation, or a request that found none, was refused. */
+export function ruleOf(refusal: Refusal, operation: Operation | undefined): BrokenRule {
+  const { status, detail } = refusal;
+  return {
+    heading: headingOf(status, operation),
+    sentence: detail?.rule ?? sentences[status] ?? 'An unexpected fault is answered 500.',
+    requirements: [
+      ...all.filter((one) => speaksOf(one, status, operation)).map(({ id }) => id),
+      ...generalOf(status, operation),
+    ],
+  };
+}
+
+function headingOf(status: number, operation: Operation | undefined): string {
+  if (status === 401) return 'Authentication';
+  if (status === 410) return 'Versioning';
+  return status === 413 || !operation ? 'Errors' : operation.heading;
+}
+
+function speaksOf(
+  { sentence, operations }: Requirement,
+  status: number,
+  operation: Operation | undefined,
+): boolean {
+  if (!sentence.includes(String(status))) return false;
+  if (status === 401 && operations.length === 0) return true;
+  return operations.some((id) => id === operation?.id);
+}
+
+function generalOf(status: number, operation: Operation | undefined): readonly string[] {
+  const isOfPath = status === 404 || status === 405;
+  if (isOfPath && operation) return [];
+  return ofFaults[status] ?? [];
+}

@@ -1,0 +1,66 @@
+/** Texts with places for what an explanation does not know or does not show: tokens, keys, passwords. */
+import { isSecretName, masked, maskJson, maskText } from '../journal/masking.ts';
+
+/** Stands for the value of a shell variable. */
+export interface Variable {
+  readonly variable: string;
+}
+
+/** A text in parts; the shell fills in the variables. */
+export type Text = readonly (string | Variable)[];
+
+/** The text as people read it, with `$NAME` in the place of a variable. */
+export function readable(text: Text): string {
+  return text.map((part) => (typeof part === 'string' ? part : `$${part.variable}`)).join('');
+}
+
+const mark = /\u{e000}(\w+)\u{e001}/u;
+
+/** Stands in a value for a variable of this name, until `textWithVariables` puts it into its place. */
+export function markFor(name: string): string {
+  return `\u{e000}${variableNamed(name).variable}\u{e001}`;
+}
+
+/** The text with a variable in the place of each mark. */
+export function textWithVariables(marked: string): Text {
+  return marked
+    .split(mark)
+    .map((part, index) => (index % 2 === 0 ? part : { variable: part }))
+    .filter((part) => part !== '');
+}
+
+/** The JSON value with a mark in the place of each secret; the same one when it holds none. */
+export function withoutSecrets(value: unknown): unknown {
+  const hidden = maskJson(value);
+  return JSON.stringify(hidden) === JSON.stringify(value) ? value : markMasked(hidden, 'value');
+}
+
+function markMasked(value: unknown, name: string): unknown {
+  if (value === masked) return markFor(name);
+  if (Array.isArray(value)) return value.map((one) => markMasked(one, name));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([key, one]) => [key, markMasked(one, key)] as const);
+  return Object.fromEntries(members);
+}
+
+/** A query, without the question mark, with a variable in the place of each secret. */
+export function queryWithoutSecrets(search: string): Text {
+  return search.split('&').flatMap((pair, index): Text => {
+    const start = index === 0 ? '' : '&';
+    const end = pair.indexOf('=');
+    const name = pair.slice(0, end);
+    if (end < 0 || !isSecretName(name)) return [start + maskText(pair)];
+    return [`${start}${name}=`, variableNamed(name)];
+  });
+}
+
+/** Letters, digits and underscores, whatever the field is called. */
+function variableNamed(name: string): Variable {
+  const word = name
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_')
+    .slice(0, NAME_MAX_CHARACTERS);
+  return { variable: /^[A-Z]/.test(word) ? word : `VALUE_${word}` };
+}
+
+const NAME_MAX_CHARACTERS = 60;

@@ -1,0 +1,155 @@
+/** The handler's answer, held back before the wire so that an act can lose, delay or spoil it. */
+import type { ServerResponse } from 'node:http';
+import type { HeaderPairs } from './wire.ts';
+
+/** Status and headers of an answer. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: HeaderPairs;
+}
+
+/** Beyond this the handler waits until some of it was taken. */
+const HELD_MAX_BYTES = 65_536;
+
+type Callback = () => void;
+
+/** Node has it; its types do not. */
+interface TellsRawNames {
+  getRawHeaderNames(): string[];
+}
+
+/** Takes the place of the response's `writeHead`, `write` and `end`. */
+export class HeldAnswer {
+  /** Resolves when the handler begins to answer; never when it does not. */
+  readonly head: Promise<AnswerHead>;
+  readonly #response: ServerResponse & TellsRawNames;
+  readonly #chunks: Buffer[] = [];
+  #heldBytes = 0;
+  #isEnded = false;
+  #isDiscarded = false;
+  #begin: (head: AnswerHead) => void = () => undefined;
+  #hasBegun = false;
+  #wake: () => void = () => undefined;
+
+  constructor(response: ServerResponse) {
+    this.#response = response as ServerResponse & TellsRawNames;
+    this.head = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
+    response.on('close', () => this.#finish());
+    Object.assign(response, {
+      writeHead: (status: number, ...rest: readonly unknown[]) => this.#take(status, rest.at(-1)),
+      write: (chunk: unknown, ...rest: readonly unknown[]) => this.#write(chunk, rest),
+      end: (...given: readonly unknown[]) => this.#end(given),
+    });
+  }
+
+  /** The next part of the body, as the handler makes it; nothing at its end. */
+  async next(): Promise<Buffer | undefined> {
+    while (this.#chunks.length === 0 && !this.#isEnded) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const chunk = this.#chunks.shift();
+    this.#heldBytes -= chunk?.length ?? 0;
+    if (chunk && this.#heldBytes === 0) this.#response.emit('drain');
+    return chunk;
+  }
+
+  /** Gives a part back that was not used up. */
+  putBack(chunk: Buffer): void {
+    this.#chunks.unshift(chunk);
+    this.#heldBytes += chunk.length;
+  }
+
+  /** Lets the handler finish, and throws away what it says. */
+  discard(): void {
+    this.#isDiscarded = true;
+    this.#chunks.length = 0;
+    this.#heldBytes = 0;
+    this.#response.emit('drain');
+  }
+
+  #take(status: number, given: unknown): ServerResponse {
+    // A second beginning is that of a refusal in the middle of an answer.
+    if (this.#hasBegun) return this.#response.destroy();
+    this.#hasBegun = true;
+    const response = this.#response;
+    const set = response
+      .getRawHeaderNames()
+      .map((name) => [name, response.getHeader(name)] as const);
+    const headers = pairsOf([...set, ...entriesOf(given)]);
+    this.#begin({ status, headers });
+    return response;
+  }
+
+  #write(chunk: unknown, rest: readonly unknown[]): boolean {
+    if (!this.#hasBegun) this.#take(this.#response.statusCode, undefined);
+    const bytes = bytesOf(chunk, rest[0]);
+    if (bytes && !this.#isDiscarded && !this.#isEnded) {
+      this.#chunks.push(bytes);
+      this.#heldBytes += bytes.length;
+    }
+    callbackIn(rest)?.();
+    this.#wake();
+    return this.#heldBytes < HELD_MAX_BYTES;
+  }
+
+  #end(given: readonly unknown[]): ServerResponse {
+    this.#write(given[0], given.slice(1));
+    if (typeof given[0] === 'function') (given[0] as Callback)();
+    this.#finish();
+    return this.#response;
+  }
+
+  #finish(): void {
+    this.#isEnded = true;
+    this.#wake();
+  }
+}
+
+/** The value of a header; nothing when the answer has none of this name. */
+export function headerOf({ headers }: AnswerHead, name: string): string | undefined {
+  return headers.find(([known]) => known.toLowerCase() === name.toLowerCase())?.[1];
+}
+
+/** The headers without these, and with those that are given. */
+export function replaced(
+  { headers }: AnswerHead,
+  changes: Readonly<Record<string, string | undefined>>,
+): HeaderPairs {
+  const names = Object.keys(changes).map((name) => name.toLowerCase());
+  const kept = headers.filter(([name]) => !names.includes(name.toLowerCase()));
+  const added = Object.entries(changes).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return [...kept, ...added];
+}
+
+/** Headers as `writeHead` takes them: in turn, in pairs, or as an object. */
+function entriesOf(given: unknown): (readonly [string, unknown])[] {
+  if (!Array.isArray(given)) return given ? Object.entries(given) : [];
+  const flat: unknown[] = Array.isArray(given[0]) ? given.flat(1) : given;
+  const names = flat.filter((_, index) => index % 2 === 0);
+  return names.map((name, index) => [String(name), flat[2 * index + 1]] as const);
+}
+
+function pairsOf(entries: readonly (readonly [string, unknown])[]): HeaderPairs {
+  return entries.flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)] as const),
+  );
+}
+
+function bytesOf(chunk: unknown, encoding: unknown): Buffer | undefined {
+  if (typeof chunk === 'string') {
+    const known = typeof encoding === 'string' && Buffer.isEncoding(encoding);
+    return Buffer.from(chunk, known ? encoding : 'utf8');
+  }
+  return chunk instanceof Uint8Array ? Buffer.from(chunk) : undefined;
+}
+
+function callbackIn(rest: readonly unknown[]): Callback | undefined {
+  const last = rest.at(-1);
+  return typeof last === 'function' ? (last as Callback) : undefined;
+}

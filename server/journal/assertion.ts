@@ -1,0 +1,125 @@
+/** Asserts by meaning: whether steps happened in this order, and what was seen when they did not. */
+import type { JournalEntry } from './entry.ts';
+import { type Belongings, deviceOf, jsonObject, operationOf } from './facts.ts';
+import { type EntryFilter, type Matches, matcher } from './filter.ts';
+import { maskText } from './masking.ts';
+
+/** One thing that is to have happened: a status that a device reported, or any entry. */
+interface Step extends Omit<EntryFilter, 'sinceMs' | 'untilMs'> {
+  /** As a device reports it of a deployment; a report that was refused counts only with `status`. */
+  readonly report?: string | undefined;
+}
+
+/** What is asserted of the entries of a journal. */
+export interface Assertion {
+  /** Every step is this device's. */
+  readonly device?: string | undefined;
+  /** In this order; anything may lie in between. */
+  readonly happened: readonly Step[];
+  /** How often the last step is to have happened after the others; at least once when absent. */
+  readonly times?: number | undefined;
+}
+
+/** What came of it. */
+export interface Verdict {
+  readonly holds: boolean;
+  readonly sentence: string;
+  /** Sequences of the entries that were the steps, the last step as often as it happened. */
+  readonly seen: readonly number[];
+}
+
+const INSTEAD_MAX = 12;
+const reports = 'put-deployment-status';
+
+/** Judges an assertion over entries, the oldest first. */
+export function judge(
+  assertion: Assertion,
+  entries: readonly JournalEntry[],
+  world: Belongings,
+): Verdict {
+  const { device, happened, times } = assertion;
+  const tests = happened.map((step) => stepTest({ device, ...step }, world));
+  const last = tests.length - 1;
+  const seen: number[] = [];
+  let at = 0;
+  for (const entry of entries) {
+    if (!tests[at]?.(entry)) continue;
+    seen.push(entry.sequence);
+    if (at < last) at += 1;
+  }
+  const count = at === last ? Math.max(0, seen.length - last) : 0;
+  const holds = times === undefined ? count > 0 : count === times;
+  const told = `${subjectOf(device)} ${holds ? 'did' : 'was to'}: ${planOf(happened, times)}`;
+  if (holds) return { holds, sentence: `${told}.`, seen };
+  const what = count > 0 ? `the last of it happened ${timesText(count)}` : missing(happened, at);
+  const instead = insteadOf(entries, { device }, world);
+  return { holds, sentence: `${told}; ${what}. Seen instead: ${instead}.`, seen };
+}
+
+function stepTest({ report, ...filter }: Step, world: Belongings): Matches {
+  const matches = matcher(report === undefined ? filter : { operation: reports, ...filter }, world);
+  if (report === undefined) return matches;
+  return (entry) =>
+    matches(entry) &&
+    reportIn(entry) === report &&
+    entry.kind === 'exchange' &&
+    (filter.status !== undefined || (entry.status >= 200 && entry.status < 300));
+}
+
+function reportIn(entry: JournalEntry): string | undefined {
+  if (entry.kind !== 'exchange' || entry.operation !== reports) return undefined;
+  const { status } = jsonObject(entry.body);
+  return typeof status === 'string' ? status : undefined;
+}
+
+function subjectOf(device: string | undefined): string {
+  return device === undefined ? 'the world' : `device ${device}`;
+}
+
+function planOf(steps: readonly Step[], times: number | undefined): string {
+  const [last = '', ...before] = steps.map(stepText).reverse();
+  const often = times === undefined ? '' : `, ${timesText(times)}`;
+  const after = before.length === 0 ? '' : ` after ${before.reverse().join(', then ')}`;
+  return `${last}${after}${often}`;
+}
+
+function stepText({ report, ...filter }: Step): string {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const rest = given.map(([name, value]) => `${name} ${value}`).join(' and ');
+  if (report === undefined) return rest === '' ? 'anything' : rest;
+  return rest === '' ? `report ${report}` : `report ${report} with ${rest}`;
+}
+
+function timesText(times: number): string {
+  if (times === 0) return 'never';
+  return times === 1 ? 'once' : `${times} times`;
+}
+
+function missing(steps: readonly Step[], at: number): string {
+  const step = steps[at];
+  const before = at === 0 ? '' : `, after what came before it`;
+  return `"${step ? stepText(step) : ''}" did not happen${before}`;
+}
+
+/** The newest of what the device did, in words. */
+function insteadOf(
+  entries: readonly JournalEntry[],
+  filter: Pick<EntryFilter, 'device'>,
+  world: Belongings,
+): string {
+  const matches = matcher(filter, world);
+  const found = entries.filter((entry) => entry.kind !== 'frame' && matches(entry));
+  if (found.length === 0) return 'nothing at all';
+  const words = found.slice(-INSTEAD_MAX).map((entry) => wordOf(entry, world));
+  const earlier = found.length - words.length;
+  return `${earlier > 0 ? `${earlier} earlier, ` : ''}${words.join(', ')}`;
+}
+
+function wordOf(entry: JournalEntry, world: Belongings): string {
+  const report = reportIn(entry);
+  const status = entry.kind === 'frame' ? '' : ` ${entry.status}`;
+  const name = report === undefined ? (operationOf(entry) ?? 'no operation') : `report ${report}`;
+  const isFirstContact = entry.kind === 'exchange' && deviceOf(entry, world)?.id === undefined;
+  const who = isFirstContact && entry.operation === 'post-auth-request' ? ' of a new device' : '';
+  return maskText(`${name}${who}${status} (${entry.sequence})`);
+}

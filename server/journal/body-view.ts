@@ -1,0 +1,76 @@
+/** How a kept body is shown: as the JSON value that it is, as a text, or in base64; secrets masked. */
+import { BODY_KEPT_BYTES } from './kept-bytes.ts';
+import { isSecretBody, maskBytes, masked, maskJson, maskText } from './masking.ts';
+
+/** A body as a view shows it. */
+export interface BodyView {
+  /** A JSON body as the value that it is, a text, or the bytes in base64. */
+  readonly value: unknown;
+  readonly form: 'json' | 'text' | 'base64' | 'masked';
+  /** How many bytes are shown, when that is not all of them. */
+  readonly cutAt?: number;
+}
+
+/** A body as it was kept, with what tells how to read it. */
+export interface KeptBody {
+  readonly kept: Buffer | string;
+  /** Of the whole. */
+  readonly bytes: number;
+  /** Value of Content-Type; empty when there is none. */
+  readonly mediaType: string;
+}
+
+const whole = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Shows a body. */
+export function bodyView({ kept, bytes, mediaType }: KeptBody): BodyView {
+  const buffer = Buffer.from(kept);
+  const isCut = bytes > buffer.length;
+  const shown = { ...shownAs(buffer, { isCut, mediaType }) };
+  return isCut ? { ...shown, cutAt: BODY_KEPT_BYTES } : shown;
+}
+
+function shownAs(
+  kept: Buffer,
+  { isCut, mediaType }: { isCut: boolean; mediaType: string },
+): Pick<BodyView, 'value' | 'form'> {
+  if (isSecretBody(mediaType)) return { value: masked, form: 'masked' };
+  const text = textOf(kept, isCut);
+  if (text === undefined) {
+    return { value: maskBytes(kept).toString('base64'), form: 'base64' };
+  }
+  const json = isCut ? undefined : jsonOf(text);
+  if (json !== undefined) return { value: maskJson(json), form: 'json' };
+  return { value: maskText(text), form: 'text' };
+}
+
+function textOf(kept: Buffer, isCut: boolean): string | undefined {
+  // A character may have been cut in half.
+  const fitting = isCut ? kept.subarray(0, lastWhole(kept)) : kept;
+  try {
+    return whole.decode(fitting);
+  } catch (fault) {
+    if (fault instanceof TypeError) return undefined;
+    throw fault;
+  }
+}
+
+function lastWhole(kept: Buffer): number {
+  for (let back = 1; back <= 4; back += 1) {
+    const byte = kept[kept.length - back] ?? 0;
+    if (byte >= 0xc0) return kept.length - back;
+    if (byte < 0x80) return kept.length;
+  }
+  return kept.length;
+}
+
+/** Undefined is no JSON value, so that it can stand for what is none. */
+function jsonOf(text: string): unknown {
+  if (!/^\s*[[{"\dtfn-]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (fault) {
+    if (fault instanceof SyntaxError) return undefined;
+    throw fault;
+  }
+}

@@ -1,0 +1,124 @@
+/** A journal as an HTTP archive, HAR 1.2, secrets masked; frames of a websocket with its handshake. */
+import type { BodyView } from './body-view.ts';
+import type { JournalEntry } from './entry.ts';
+import type { FrameRecord } from './frame.ts';
+import { maskHeaders, maskText } from './masking.ts';
+import type { ExchangeRecord } from './record.ts';
+import { headerOf, viewOf } from './view.ts';
+
+const head =
+  '{"log":{"version":"1.2","creator":{"name":"fleetbed","version":"1"},"pages":[],"entries":[';
+
+/** The archive piece by piece, an exchange in each; together they are one text of JSON. */
+export function* harOf(entries: readonly JournalEntry[]): Generator<string> {
+  const frames = new Map<string, FrameRecord[]>();
+  for (const entry of entries) {
+    if (entry.kind !== 'frame') continue;
+    const { requestId } = entry.origin;
+    const known = frames.get(requestId);
+    if (known) known.push(entry);
+    else frames.set(requestId, [entry]);
+  }
+  yield head;
+  let separator = '';
+  for (const entry of entries) {
+    if (entry.kind !== 'exchange') continue;
+    const own = entry.status === 101 ? frames.get(entry.requestId) : undefined;
+    yield separator + JSON.stringify(harEntry(entry, own));
+    separator = ',\n';
+  }
+  yield ']}}\n';
+}
+
+function harEntry(record: ExchangeRecord, frames: readonly FrameRecord[] | undefined) {
+  const { atMs, tookMs, streamedMs } = record;
+  const receiveMs = Math.max(0, streamedMs - tookMs);
+  return {
+    startedDateTime: new Date(atMs - tookMs - receiveMs).toISOString(),
+    time: tookMs + receiveMs,
+    request: harRequest(record),
+    response: harResponse(record),
+    cache: {},
+    timings: { send: 0, wait: tookMs, receive: receiveMs },
+    comment: maskText(`${record.operation ?? 'no operation'}, request ${record.requestId}`),
+    ...(frames && { _webSocketMessages: frames.filter(isMessage).map(harMessage) }),
+  };
+}
+
+function harRequest(record: ExchangeRecord) {
+  const { method, headers, body, bodyBytes } = record;
+  const url = absolute(record);
+  const view = viewOf(headers, body, bodyBytes);
+  const mimeType = maskText(headerOf(headers, 'content-type'));
+  return {
+    method,
+    url,
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: harHeaders(headers),
+    queryString: [...new URL(url).searchParams].map(([name, value]) => ({ name, value })),
+    headersSize: -1,
+    bodySize: bodyBytes,
+    ...(view && { postData: { mimeType, text: textOf(view), ...cutComment(view) } }),
+  };
+}
+
+function harResponse(record: ExchangeRecord) {
+  const { status, answerHeaders, answerBody, answerBytes } = record;
+  const view = viewOf(answerHeaders, answerBody, answerBytes);
+  const encoding = view?.form === 'base64' ? { encoding: 'base64' } : {};
+  return {
+    status,
+    statusText: '',
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: harHeaders(answerHeaders),
+    content: {
+      size: answerBytes,
+      mimeType: maskText(headerOf(answerHeaders, 'content-type')),
+      ...(view && { text: textOf(view), ...encoding, ...cutComment(view) }),
+    },
+    redirectURL: maskText(headerOf(answerHeaders, 'location')),
+    headersSize: -1,
+    bodySize: answerBytes,
+    ...(record.isCut && { comment: 'the connection ended before the end' }),
+  };
+}
+
+/** By the Host that the client named; a target that makes no URL with it stands in the fragment's place. */
+function absolute({ headers, url }: ExchangeRecord): string {
+  const target = maskText(url);
+  const named = `http://${headerOf(headers, 'host')}${target}`;
+  if (URL.canParse(named) && headerOf(headers, 'host') !== '') return named;
+  const local = `http://localhost${target}`;
+  return URL.canParse(local) ? local : `http://localhost/#${encodeURIComponent(target)}`;
+}
+
+function harHeaders(flat: readonly (string | readonly string[])[]) {
+  return maskHeaders(flat).map(([name, value]) => ({ name, value }));
+}
+
+function textOf({ value, form }: BodyView): string {
+  return form === 'json' ? JSON.stringify(value) : String(value);
+}
+
+function cutComment({ cutAt }: BodyView) {
+  return cutAt === undefined ? {} : { comment: `cut after ${cutAt} bytes` };
+}
+
+function isMessage({ opcode }: FrameRecord): boolean {
+  return opcode === 'message';
+}
+
+/** As browsers write them: from the client's side, binary data in base64. */
+function harMessage(frame: FrameRecord) {
+  const view = viewOf([['content-type', '']], frame.payload, frame.bytes);
+  const data =
+    view?.form === 'base64' ? view.value : Buffer.from(view ? textOf(view) : '').toString('base64');
+  return {
+    type: frame.from === 'client' ? 'send' : 'receive',
+    time: frame.atMs / 1000,
+    opcode: 2,
+    data,
+  };
+}

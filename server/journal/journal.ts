@@ -1,0 +1,124 @@
+/** The journal of a world: what was asked and answered, the newest within a bound of count and bytes. */
+import type { JournalEntry } from './entry.ts';
+import type { ExchangeRecord } from './record.ts';
+
+/** How much a journal keeps; the oldest goes first. */
+export interface JournalBounds {
+  /** 0 keeps nothing, and tells nobody. */
+  readonly entriesMax: number;
+  readonly bytesMax: number;
+}
+
+export const defaultJournalBounds: JournalBounds = {
+  entriesMax: 10_000,
+  bytesMax: 64 * 1024 * 1024,
+};
+
+/** What a journal has taken so far. */
+export interface JournalSize {
+  readonly added: number;
+  readonly kept: number;
+  /** About what the kept ones take. */
+  readonly bytes: number;
+  /** How many went because of the bounds. */
+  readonly dropped: number;
+}
+
+type Listener = (entry: JournalEntry) => void;
+
+/** Keeps entries in order; adding one costs no more than a place in a ring. */
+export class Journal {
+  readonly bounds: JournalBounds;
+  readonly #ring: (JournalEntry | undefined)[];
+  readonly #listeners = new Set<Listener>();
+  #added = 0;
+  #kept = 0;
+  #bytes = 0;
+  #dropped = 0;
+
+  constructor(bounds: JournalBounds = defaultJournalBounds) {
+    this.bounds = bounds;
+    this.#ring = new Array<JournalEntry | undefined>(bounds.entriesMax);
+  }
+
+  /** True when it takes nothing. */
+  get isOff(): boolean {
+    return this.bounds.entriesMax === 0;
+  }
+
+  get size(): JournalSize {
+    return {
+      added: this.#added,
+      kept: this.#kept,
+      bytes: this.#bytes,
+      dropped: this.#dropped,
+    };
+  }
+
+  add(entry: JournalEntry): void {
+    if (this.isOff) return;
+    if (this.#kept === this.bounds.entriesMax) this.#dropOldest();
+    this.#added += 1;
+    entry.settle();
+    entry.sequence = this.#added;
+    this.#ring[this.#added % this.bounds.entriesMax] = entry;
+    this.#kept += 1;
+    entry.countedBytes = entry.sizeBytes;
+    this.#bytes += entry.countedBytes;
+    while (this.#bytes > this.bounds.bytesMax && this.#kept > 1) this.#dropOldest();
+    for (const listener of this.#listeners) listener(entry);
+  }
+
+  /** What is kept, the oldest first; after the entry of sequence `after` when that is given. */
+  *entries(after = 0): Generator<JournalEntry> {
+    const first = Math.max(after, this.#added - this.#kept) + 1;
+    for (let sequence = first; sequence <= this.#added; sequence += 1) {
+      const entry = this.at(sequence);
+      if (entry) yield entry;
+    }
+  }
+
+  /** What is kept, the newest first. */
+  *newestFirst(): Generator<JournalEntry> {
+    const oldest = this.#added - this.#kept + 1;
+    for (let sequence = this.#added; sequence >= oldest; sequence -= 1) {
+      const entry = this.at(sequence);
+      if (entry) yield entry;
+    }
+  }
+
+  /** The entry of a sequence; nothing when it is not kept. */
+  at(sequence: number): JournalEntry | undefined {
+    const entry = this.#ring[sequence % this.bounds.entriesMax];
+    return entry?.sequence === sequence ? entry : undefined;
+  }
+
+  /** The newest exchange of this request id. */
+  find(requestId: string): ExchangeRecord | undefined {
+    for (const entry of this.newestFirst()) {
+      if (entry.kind === 'exchange' && entry.requestId === requestId) return entry;
+    }
+    return undefined;
+  }
+
+  /** Tells the listener of every entry from now on; returns what ends that. */
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Forgets what is kept; sequences go on. */
+  clear(): void {
+    this.#ring.fill(undefined);
+    this.#kept = 0;
+    this.#bytes = 0;
+  }
+
+  #dropOldest(): void {
+    const place = (this.#added - this.#kept + 1) % this.bounds.entriesMax;
+    this.#bytes -= this.#ring[place]?.countedBytes ?? 0;
+    this.#ring[place] = undefined;
+    this.#kept -= 1;
+    this.#dropped += 1;
+  }
+}

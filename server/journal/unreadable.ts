@@ -1,0 +1,47 @@
+/** What came to the protocol listener and could not be read as HTTP. */
+import type { EntryFields } from './entry.ts';
+
+const RECORD_BYTES = 256;
+const LINE_MAX_CHARACTERS = 512;
+const requestLine = /^[A-Z]{1,20} [^ \r\n]+( HTTP\/\d\.\d)?(?=[\r\n]|$)/;
+
+/** Of the bytes only the request line is kept: a piece of a header may be a piece of a secret. */
+export class UnreadableRecord implements EntryFields {
+  readonly kind = 'unreadable';
+  sequence = 0;
+  countedBytes = 0;
+  readonly atMs: number;
+  readonly requestId: string;
+  /** Node's name of the fault, such as HPE_INVALID_METHOD. */
+  readonly code: string;
+  /** What it was answered. */
+  readonly status: number;
+  /** Absent when the bytes do not begin with one. */
+  readonly line: string | undefined;
+  /** Of the last piece that was read. */
+  readonly bytes: number;
+
+  constructor(facts: {
+    atMs: number;
+    requestId: string;
+    code: string;
+    status: number;
+    piece: Buffer | undefined;
+  }) {
+    this.atMs = facts.atMs;
+    this.requestId = facts.requestId;
+    this.code = facts.code;
+    this.status = facts.status;
+    this.bytes = facts.piece?.length ?? 0;
+    const head = facts.piece?.subarray(0, LINE_MAX_CHARACTERS).toString('latin1') ?? '';
+    this.line = requestLine.exec(head)?.[0];
+  }
+
+  get sizeBytes(): number {
+    return RECORD_BYTES + (this.line?.length ?? 0);
+  }
+
+  settle(): void {
+    // Its bounds are kept when it is made.
+  }
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { RateLimits } from './rate-limits.ts';
+
+describe('a rate limit', () => {
+  it('lets everything pass until it is set', () => {
+    const rates = new RateLimits();
+    for (let count = 0; count < 1000; count += 1) expect(rates.ask('a', 0)).toBeUndefined();
+  });
+
+  it('lets so many pass in a window, and tells how long to wait', () => {
+    const rates = new RateLimits({ requests: 2, windowSeconds: 10 });
+    expect([rates.ask('a', 0), rates.ask('a', 0), rates.ask('a', 500)]).toEqual([
+      undefined,
+      undefined,
+      10,
+    ]);
+    expect(rates.ask('a', 9999)).toBe(1);
+    expect(rates.ask('a', 10_000)).toBeUndefined();
+  });
+
+  it('counts each caller by itself', () => {
+    const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
+    expect([rates.ask('a', 0), rates.ask('b', 0), rates.ask('a', 0)]).toEqual([
+      undefined,
+      undefined,
+      10,
+    ]);
+  });
+
+  it('lets nothing pass at 0', () => {
+    expect(new RateLimits({ requests: 0, windowSeconds: 3 }).ask('a', 0)).toBe(3);
+  });
+
+  it('locks nobody out for longer than a window when the clock is set back', () => {
+    const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
+    rates.ask('a', 1_000_000);
+    expect(rates.ask('a', 0)).toBeUndefined();
+    expect(rates.ask('a', 0)).toBe(10);
+  });
+
+  it('counts anew when it is set, and not at all when it is taken away', () => {
+    const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
+    rates.ask('a', 0);
+    rates.set({ requests: 1, windowSeconds: 5 });
+    expect([rates.ask('a', 0), rates.ask('a', 0)]).toEqual([undefined, 5]);
+    rates.set(undefined);
+    expect(rates.ask('a', 0)).toBeUndefined();
+  });
+
+  it('forgets callers rather than memory', () => {
+    const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
+    for (let count = 0; count < 100_000; count += 1) rates.ask(`old ${count}`, 0);
+    rates.ask('kept', 9000);
+    rates.ask('new', 11_000);
+    expect(rates.ask('kept', 11_000)).toBe(8);
+  });
+});

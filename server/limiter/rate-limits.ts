@@ -1,0 +1,80 @@
+/**
+ * How often each caller may ask: a count of requests in a window of time, off until somebody sets
+ * it. Spec: Rate limits
+ */
+
+/** So many requests in so long a window, for each caller by itself. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly windowSeconds: number;
+}
+
+const REQUESTS_MAX = 1_000_000;
+const WINDOW_MAX_SECONDS = 86_400;
+
+/** Why these numbers are no limit; nothing when they are one. */
+export function rateLimitFault({ requests, windowSeconds }: RateLimit): string | undefined {
+  if (!(Number.isInteger(requests) && requests >= 0 && requests <= REQUESTS_MAX)) {
+    return `requests: must be a whole number from 0 to ${REQUESTS_MAX}, not ${requests}`;
+  }
+  const isWindow = Number.isInteger(windowSeconds) && windowSeconds >= 1;
+  if (isWindow && windowSeconds <= WINDOW_MAX_SECONDS) return undefined;
+  return `windowSeconds: must be a whole number from 1 to ${WINDOW_MAX_SECONDS}, not ${windowSeconds}`;
+}
+
+interface Window {
+  readonly endsMs: number;
+  asked: number;
+}
+
+/** Callers that are counted at a time; with more, the windows that have ended go first. */
+const CALLERS_MAX = 100_000;
+
+/** Counts the requests of each caller by the caller's key. */
+export class RateLimits {
+  readonly #windows = new Map<string, Window>();
+  #limit: RateLimit | undefined;
+
+  constructor(limit?: RateLimit) {
+    this.#limit = limit;
+  }
+
+  /** Absent while nobody is limited. */
+  get limit(): RateLimit | undefined {
+    return this.#limit;
+  }
+
+  /** Begins to count anew under this limit, or stops. */
+  set(limit: RateLimit | undefined): void {
+    this.#limit = limit;
+    this.#windows.clear();
+  }
+
+  /** Counts a request; nothing when it may pass, else the whole seconds until one may again. */
+  ask(caller: string, nowMs: number): number | undefined {
+    if (!this.#limit) return undefined;
+    const window = this.#windowOf(caller, nowMs, this.#limit);
+    window.asked += 1;
+    if (window.asked <= this.#limit.requests) return undefined;
+    return Math.max(1, Math.ceil((window.endsMs - nowMs) / 1000));
+  }
+
+  #windowOf(caller: string, nowMs: number, { windowSeconds }: RateLimit): Window {
+    const known = this.#windows.get(caller);
+    const endsMs = nowMs + windowSeconds * 1000;
+    // A clock that was set back must not lock anybody out for longer than a window.
+    if (known && known.endsMs > nowMs && known.endsMs <= endsMs) return known;
+    if (this.#windows.size >= CALLERS_MAX) this.#forgetEnded(nowMs);
+    const window = { endsMs, asked: 0 };
+    this.#windows.set(caller, window);
+    return window;
+  }
+
+  #forgetEnded(nowMs: number): void {
+    for (const [caller, { endsMs }] of this.#windows) {
+      if (endsMs <= nowMs) this.#windows.delete(caller);
+    }
+    // All of them within one window: the count begins anew, so that memory stays bounded.
+    if (this.#windows.size >= CALLERS_MAX) this.#windows.clear();
+  }
+}

@@ -1,0 +1,322 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from './store.ts';
+import { engines, TestFolder } from './testing/engines.ts';
+
+const NOW_MS = 100;
+const wide = { page: 1, perPage: 500 };
+
+describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
+  let folder: TestFolder;
+  let store: Store;
+
+  beforeEach(async () => {
+    folder = new TestFolder();
+    store = await openStore(folder);
+  });
+
+  afterEach(() => {
+    store.close();
+    folder.remove();
+  });
+
+  function meet(id: string, identity = `{"mac":"${id}"}`): void {
+    const set = { authSetId: `set-${id}`, publicKeyPem: `key of ${id}`, nowMs: 1 };
+    store.devices.recordFirstContact({ id, identity }, { ...set, status: 'accepted' });
+    store.inventory.replace(id, [{ name: 'mac', value: id }], 1);
+  }
+
+  function deploy(id: string, ...deviceIds: readonly string[]): void {
+    const [name, type] = [id, 'software'] as const;
+    const rest = { artifactName: 'release', deviceDigest: id, forceInstallation: false, nowMs: 1 };
+    store.deployments.create({ id, type, name, deviceIds, ...rest });
+  }
+
+  function partOf(id: string, deviceId = 'a') {
+    const part = store.parts.find(id, deviceId);
+    if (!part) throw new Error(`${deviceId} has no part in ${id}`);
+    return part;
+  }
+
+  function succeed(id: string, deviceId = 'a'): void {
+    store.parts.offer(partOf(id, deviceId), { request: 'r', nowMs: 2 });
+    store.parts.report(partOf(id, deviceId), { status: 'success' }, 2);
+  }
+
+  function mac(id: string): unknown {
+    return store.inventory.list(id).find(({ name }) => name === 'mac')?.value;
+  }
+
+  async function upload(id: string): Promise<string> {
+    const file = await store.files.receive(Readable.from([Buffer.from(id)]));
+    store.files.keep(file);
+    const maps = { artifact_provides: {}, artifact_depends: {} };
+    const artifact = {
+      id,
+      name: id,
+      device_types_compatible: ['board'],
+      ...maps,
+      size: file.sizeBytes,
+      modified: '',
+    };
+    store.artifacts.save({ artifact, sha256: file.sha256, modifiedMs: 1 });
+    return file.sha256;
+  }
+
+  function removeArtifact(id: string, sha256: string): void {
+    store.atomically(() => {
+      store.artifacts.remove(id, sha256);
+      store.files.remove(sha256);
+    });
+  }
+
+  function isKept(sha256: string): boolean {
+    return existsSync(join(store.files.folder, sha256));
+  }
+
+  describe('that is restored', () => {
+    it('brings back what was changed, added and removed since', () => {
+      meet('a');
+      meet('b');
+      const snapshot = store.snapshot();
+      store.inventory.replace('a', [{ name: 'mac', value: 'changed' }], 2);
+      store.devices.remove('b');
+      meet('c');
+      store.tenantSettings.setDeviceLimit(7);
+      store.restore(snapshot);
+      expect(store.devices.list({}, wide).map(({ id }) => id)).toEqual(['a', 'b']);
+      expect(mac('a')).toBe('a');
+      expect(store.tenantSettings.deviceLimit()).toBeUndefined();
+    });
+
+    it('decides anew whose tokens are taken, and which device may have work', () => {
+      meet('a');
+      deploy('d', 'a');
+      const snapshot = store.snapshot();
+      store.devices.remove('a');
+      store.parts.expectNothing('a');
+      meet('b');
+      store.restore(snapshot);
+      expect(store.devices.acceptedDevice('set-a')?.deviceId).toBe('a');
+      expect(store.devices.acceptedDevice('set-b')).toBeUndefined();
+      expect(store.devices.acceptedCount()).toBe(1);
+      expect(store.parts.mayHaveWork('a')).toBe(true);
+    });
+
+    it('brings back when a device was heard of last', () => {
+      meet('a');
+      const checkIn = (ms: number): void => {
+        const facts = store.devices.acceptedDevice('set-a');
+        if (facts) facts.checkInMs = ms;
+      };
+      checkIn(5);
+      const snapshot = store.snapshot();
+      checkIn(9);
+      store.restore(snapshot);
+      expect(store.devices.find('a')?.checkInMs).toBe(5);
+    });
+
+    it('can be restored again and again, and does not change by what follows', () => {
+      meet('a');
+      const snapshot = store.snapshot();
+      for (const round of ['one', 'two', 'three']) {
+        store.inventory.replace('a', [{ name: 'mac', value: round }], 2);
+        meet(round);
+        store.restore(snapshot);
+        expect([mac('a'), store.devices.count()]).toEqual(['a', 1]);
+      }
+    });
+
+    it('goes on counting where it was: a new row follows the last one of the snapshot', () => {
+      meet('a');
+      const snapshot = store.snapshot();
+      meet('b');
+      store.restore(snapshot);
+      meet('c');
+      expect(store.devices.list({}, wide).map(({ id }) => id)).toEqual(['a', 'c']);
+    });
+
+    it('takes every device for disconnected', () => {
+      store.connections.record('a', 'connected', 1);
+      const snapshot = store.snapshot();
+      store.restore(snapshot);
+      expect(store.connections.find('a')?.status).toBe('disconnected');
+    });
+
+    it('leaves a user signed in, and no token of a user who is gone', () => {
+      store.users.create({ id: 'u', email: 'u@example.com' }, 1);
+      const snapshot = store.snapshot();
+      store.users.create({ id: 'v', email: 'v@example.com' }, 1);
+      store.userTokens.record({ id: 'of-u', userId: 'u', kind: 'session' }, 2);
+      store.userTokens.record({ id: 'of-v', userId: 'v', kind: 'session' }, 2);
+      store.restore(snapshot);
+      expect(store.userTokens.find('of-u')).toBeDefined();
+      expect(store.userTokens.find('of-v')).toBeUndefined();
+      expect(store.users.find('v')).toBeUndefined();
+    });
+
+    it('is refused once it is discarded', () => {
+      meet('a');
+      const snapshot = store.snapshot();
+      snapshot.discard();
+      meet('b');
+      expect(() => store.restore(snapshot)).toThrow('discarded');
+      expect(() => store.resetDevice('a', snapshot, NOW_MS)).toThrow('discarded');
+      expect(store.devices.count()).toBe(2);
+    });
+
+    it('may be of another store, whose users stay where they are', async () => {
+      const sha256 = await upload('art');
+      meet('a');
+      store.users.create({ id: 'u', email: 'u@example.com' }, 1);
+      const fork = await openStore(folder, 'fork');
+      fork.users.create({ id: 'w', email: 'w@example.com' }, 1);
+      fork.restore(store.snapshot(), { keepsUsers: true });
+      expect(fork.devices.find('a')).toEqual(store.devices.find('a'));
+      expect(existsSync(join(fork.files.folder, sha256))).toBe(true);
+      expect([fork.users.find('u'), fork.users.find('w')?.id]).toEqual([undefined, 'w']);
+      fork.devices.remove('a');
+      expect(store.devices.find('a')).toBeDefined();
+      fork.close();
+    });
+  });
+
+  describe('that names an artifact file', () => {
+    it('keeps it when the artifact is removed, until it is discarded', async () => {
+      const sha256 = await upload('art');
+      const [one, other] = [store.snapshot(), store.snapshot()];
+      removeArtifact('art', sha256);
+      one.discard();
+      one.discard();
+      expect(isKept(sha256)).toBe(true);
+      other.discard();
+      expect(isKept(sha256)).toBe(false);
+    });
+
+    it('brings the artifact back with its file, which stays from then on', async () => {
+      const sha256 = await upload('art');
+      const snapshot = store.snapshot();
+      removeArtifact('art', sha256);
+      store.restore(snapshot);
+      snapshot.discard();
+      expect(store.artifacts.find('art')?.sha256).toBe(sha256);
+      expect(isKept(sha256)).toBe(true);
+    });
+
+    it('takes away files that came after it', async () => {
+      const before = await upload('before');
+      const snapshot = store.snapshot();
+      const after = await upload('after');
+      store.restore(snapshot);
+      expect([isKept(before), isKept(after)]).toEqual([true, false]);
+    });
+
+    it('is no reason to remove a file of a transaction that was undone', async () => {
+      const sha256 = await upload('art');
+      const undone = (): never => {
+        removeArtifact('art', sha256);
+        throw new Error('undone');
+      };
+      expect(() => store.atomically(undone)).toThrow('undone');
+      expect(isKept(sha256)).toBe(true);
+    });
+  });
+
+  describe('from which one device is reset', () => {
+    it('makes the device as it was, and no other', () => {
+      meet('a');
+      meet('b');
+      const snapshot = store.snapshot();
+      for (const id of ['a', 'b']) {
+        store.inventory.replace(id, [{ name: 'mac', value: 'changed' }], 2);
+        store.groups.assign(id, 'group');
+      }
+      expect(store.resetDevice('a', snapshot, NOW_MS)).toBe('restored');
+      expect([mac('a'), mac('b')]).toEqual(['a', 'changed']);
+    });
+
+    it('makes it gone when it was not there, and its parts with it', () => {
+      meet('b');
+      const snapshot = store.snapshot();
+      meet('a');
+      deploy('d', 'a', 'b');
+      succeed('d', 'b');
+      expect(store.resetDevice('a', snapshot, NOW_MS)).toBe('gone');
+      expect(store.devices.find('a')).toBeUndefined();
+      expect(store.devices.acceptedDevice('set-a')).toBeUndefined();
+      expect(mac('a')).toBeUndefined();
+      expect(store.parts.find('d', 'a')).toBeUndefined();
+      expect(store.deployments.find('d')?.finishedMs).toBe(NOW_MS);
+    });
+
+    it('is done for a device that neither knows', () => {
+      expect(store.resetDevice('nobody', store.snapshot(), NOW_MS)).toBe('gone');
+    });
+
+    it('brings back one that was removed, though it came again under another id', () => {
+      meet('a', '{"mac":"same"}');
+      const snapshot = store.snapshot();
+      store.devices.remove('a');
+      meet('again', '{"mac":"same"}');
+      expect(store.resetDevice('again', snapshot, NOW_MS)).toBe('restored');
+      expect(store.devices.list({}, wide).map(({ id }) => id)).toEqual(['a']);
+      expect(store.devices.acceptedDevice('set-a')?.deviceId).toBe('a');
+      expect(store.devices.acceptedDevice('set-again')).toBeUndefined();
+    });
+
+    it('finds its place taken in the order of devices, and takes another', () => {
+      const early = store.snapshot();
+      meet('a');
+      const snapshot = store.snapshot();
+      store.restore(early);
+      meet('b');
+      expect(store.resetDevice('a', snapshot, NOW_MS)).toBe('restored');
+      expect(store.devices.list({}, wide).map(({ id }) => id)).toEqual(['b', 'a']);
+    });
+
+    it('takes back what the device has reported in a deployment, which goes on', () => {
+      meet('a');
+      deploy('d', 'a');
+      const snapshot = store.snapshot();
+      succeed('d');
+      expect(store.deployments.find('d')?.finishedMs).toBeDefined();
+      store.parts.expectNothing('a');
+      store.resetDevice('a', snapshot, NOW_MS);
+      expect(partOf('d')).toMatchObject({ status: 'pending', attempts: 0 });
+      expect(store.deployments.find('d')?.finishedMs).toBeUndefined();
+      expect(store.parts.mayHaveWork('a')).toBe(true);
+    });
+
+    it('lets it begin anew a younger deployment that still runs, and no other', () => {
+      meet('a');
+      const snapshot = store.snapshot();
+      deploy('over', 'a');
+      succeed('over');
+      deploy('runs', 'a', 'b');
+      succeed('runs');
+      store.resetDevice('a', snapshot, NOW_MS);
+      expect([partOf('runs').status, partOf('over').status]).toEqual(['pending', 'success']);
+    });
+
+    it('does not end what its memory says of others', () => {
+      meet('a');
+      meet('b');
+      const snapshot = store.snapshot();
+      const facts = store.devices.acceptedDevice('set-b');
+      if (facts) facts.checkInMs = 77;
+      store.resetDevice('a', snapshot, NOW_MS);
+      expect(store.devices.find('b')?.checkInMs).toBe(77);
+    });
+  });
+
+  it('goes with the store', async () => {
+    const other = await openStore(folder, 'other');
+    const snapshot = other.snapshot();
+    other.close();
+    expect(snapshot.isDiscarded()).toBe(true);
+    const left = readdirSync(folder.path, { recursive: true }).map(String);
+    expect(left.filter((name) => name.includes('copy'))).toEqual([]);
+  });
+});

@@ -1,0 +1,163 @@
+/**
+ * The engine that keeps everything in one file: libsql, in WAL mode with full synchronisation, so
+ * that what is committed survives the end of the process and of the machine. The file is locked for
+ * as long as it is open; the system lets go of the lock when the process ends, however it ends.
+ *
+ * Its reader cuts a text at a NUL, so that in the file SUB 0 stands for NUL and SUB SUB for SUB.
+ */
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
+import Database from 'libsql';
+import { PreparedStatements, type Sql, type SqlCopy, type SqlRow, type SqlValue } from './sql.ts';
+import { Transactions } from './transactions.ts';
+
+interface Prepared {
+  readonly statement: Database.Statement;
+  readonly columns: readonly string[];
+}
+
+const nul = '\0';
+const sub = '\x1a';
+const BUSY_TIMEOUT_MS = 200;
+const settings = [
+  // Exclusive before WAL, so that the index is in memory and no other process can come in.
+  'PRAGMA locking_mode = EXCLUSIVE',
+  'PRAGMA journal_mode = WAL',
+  'PRAGMA synchronous = FULL',
+];
+
+/**
+ * Opens a file, or makes it, for this user only.
+ * @throws the engine's error: SQLITE_BUSY when another process has it, SQLITE_NOTADB, SQLITE_CORRUPT
+ */
+export function openFileSql(path: string): FileSql {
+  if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
+  const sql = new FileSql(path);
+  try {
+    sql.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    for (const pragma of settings) sql.run(pragma);
+    // Takes the lock.
+    sql.atomically(() => sql.run('PRAGMA user_version'));
+    return sql;
+  } catch (fault) {
+    sql.abandon();
+    throw fault;
+  }
+}
+
+/** Opens a file as a plain database: no log beside it, no lock but while it is used. */
+export function openPlainSql(path: string): FileSql {
+  return new FileSql(path);
+}
+
+/** A database in a file. */
+export class FileSql implements Sql {
+  readonly #path: string;
+  readonly #database: Database.Database;
+  readonly #prepared: PreparedStatements<Prepared>;
+  readonly #transactions: Transactions;
+  #copies = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    const database = new Database(path);
+    this.#database = database;
+    this.#prepared = new PreparedStatements<Prepared>(
+      (text) => {
+        const statement = database.prepare(text);
+        const columns = statement.columns().map(({ name }) => name);
+        return { statement: columns.length > 0 ? statement.raw() : statement, columns };
+      },
+      // Statements go with the last reference to them.
+      () => undefined,
+    );
+    this.#transactions = new Transactions({
+      run: (statement) => {
+        this.run(statement);
+      },
+      isInTransaction: () => database.inTransaction,
+    });
+  }
+
+  run(statement: string, values: readonly SqlValue[] = []): number {
+    const { statement: prepared, columns } = this.#prepared.get(statement);
+    if (columns.length === 0) return prepared.run(values.map(bound)).changes;
+    prepared.all(values.map(bound));
+    return 0;
+  }
+
+  first(query: string, values: readonly SqlValue[] = []): SqlRow | undefined {
+    return this.all(query, values)[0];
+  }
+
+  /** Always read to the end: a statement in progress would hold back commits and copies. */
+  all(query: string, values: readonly SqlValue[] = []): SqlRow[] {
+    const { statement, columns } = this.#prepared.get(query);
+    const rows = statement.all(values.map(bound)) as SqlValue[][];
+    return rows.map((row) => {
+      const named: Record<string, SqlValue> = {};
+      for (const [at, column] of columns.entries()) named[column] = unescaped(row[at] ?? null);
+      return named;
+    });
+  }
+
+  /** Runs several statements that bind nothing. */
+  script(statements: string): void {
+    this.#database.exec(statements);
+  }
+
+  atomically<Result>(work: () => Result): Result {
+    return this.#transactions.atomically(work);
+  }
+
+  afterCommit(act: () => void): void {
+    this.#transactions.afterCommit(act);
+  }
+
+  copy(): SqlCopy {
+    this.#copies += 1;
+    const location = `${this.#path}.copy-${this.#copies}`;
+    rmSync(location, { force: true });
+    closeSync(openSync(location, 'wx', 0o600));
+    this.run('VACUUM INTO ?', [location]);
+    return { location, discard: () => rmSync(location, { force: true }) };
+  }
+
+  /** Leaves one plain file behind, without a log beside it. */
+  close(): void {
+    this.#prepared.clear();
+    // The engine keeps the file open until its statements are collected, so the lock goes first;
+    // it cannot go before the file is out of WAL mode.
+    this.#database.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL');
+    this.#database.exec('SELECT count(*) FROM sqlite_master');
+    this.#database.close();
+  }
+
+  /** Closes a file that may be damaged; false when its lock stays until the process ends. */
+  abandon(): boolean {
+    try {
+      this.close();
+      return true;
+    } catch {
+      this.#database.close();
+      return false;
+    }
+  }
+}
+
+/** Whole numbers are bound as such: the engine would take every number for a real one. */
+function bound(value: SqlValue): string | number | bigint | Uint8Array | null {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  return typeof value === 'string' ? escaped(value) : value;
+}
+
+function escaped(text: string): string {
+  if (!text.includes(nul) && !text.includes(sub)) return text;
+  return text.replaceAll(sub, sub + sub).replaceAll(nul, `${sub}0`);
+}
+
+function unescaped(value: SqlValue): SqlValue {
+  if (typeof value !== 'string' || !value.includes(sub)) return value;
+  // Pairs are split first, so that what is left of SUB 0 is a NUL.
+  const parts = value.split(sub + sub);
+  return parts.map((part) => part.replaceAll(`${sub}0`, nul)).join(sub);
+}

@@ -1,0 +1,327 @@
+/**
+ * Exports a data folder as one plain SQLite file. What is damaged is left out and told, and
+ * everything around it saved: this is how one gets out of a folder that the server refuses.
+ */
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { serverFile, worldsFolder } from './data-folder.ts';
+import { text } from './row.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+import type { Sql, SqlRow, SqlValue } from './sql.ts';
+import { type FileSql, openFileSql, openPlainSql } from './sql-file.ts';
+import { StateFault, stateFault } from './state-fault.ts';
+import { versionOf } from './state-file.ts';
+import { PART_BYTES, type StateTable, stateSchema, worldTables } from './state-tables.ts';
+import { syncPath } from './sync-path.ts';
+
+/** What an export has come to. */
+export interface ExportedState {
+  readonly worlds: number;
+  readonly rows: number;
+  readonly artifactFiles: number;
+  /** What could not be read, a sentence each; empty when everything is there. */
+  readonly lost: readonly string[];
+}
+
+interface ExportOptions {
+  readonly folder: string;
+  readonly out: string;
+  /** Makes a token for a world whose own is lost. */
+  readonly newToken: () => string;
+}
+
+const worldId = /^[0-9a-f-]{36}$/;
+const contentName = /^[0-9a-f]{64}$/;
+
+/**
+ * Writes the state of a folder that no server has open to a file, for this user only.
+ * @throws StateFault when the folder is in use, of another version, or none of ours
+ */
+export async function exportState(options: ExportOptions): Promise<ExportedState> {
+  const tables = await worldTables();
+  const draft = `${options.out}.draft`;
+  rmSync(draft, { force: true });
+  closeSync(openSync(draft, 'wx', 0o600));
+  const out = openPlainSql(draft);
+  try {
+    out.script(stateSchema(tables));
+    const exported = new StateExport(out, options, tables).run();
+    out.abandon();
+    syncPath(draft);
+    renameSync(draft, options.out);
+    return exported;
+  } catch (fault) {
+    out.abandon();
+    rmSync(draft, { force: true });
+    throw fault;
+  }
+}
+
+class StateExport {
+  readonly #out: FileSql;
+  readonly #options: ExportOptions;
+  readonly #tables: readonly StateTable[];
+  readonly #lost: string[] = [];
+  #rows = 0;
+  #artifactFiles = 0;
+
+  constructor(out: FileSql, options: ExportOptions, tables: readonly StateTable[]) {
+    this.#out = out;
+    this.#options = options;
+    this.#tables = tables;
+  }
+
+  run(): ExportedState {
+    const { folder } = this.#options;
+    if (!existsSync(join(folder, serverFile)) && !existsSync(join(folder, worldsFolder))) {
+      throw new StateFault('foreign', `${folder} holds no data of fleetbed`);
+    }
+    const lock = this.#openServer();
+    try {
+      const ids = this.#exportServer(lock);
+      for (const id of ids) this.#out.atomically(() => this.#exportContents(id));
+      for (const id of ids) this.#exportWorld(id);
+      const counts = { rows: this.#rows, artifactFiles: this.#artifactFiles };
+      return { worlds: ids.length, ...counts, lost: this.#lost };
+    } finally {
+      lock?.abandon();
+    }
+  }
+
+  /** Holds the folder's lock; nothing when the file is beyond reading. */
+  #openServer(): (Sql & { abandon(): void }) | undefined {
+    const path = join(this.#options.folder, serverFile);
+    try {
+      if (existsSync(path)) return openFileSql(path);
+      this.#lose(path, 'is missing');
+    } catch (cause) {
+      const fault = stateFault(path, cause);
+      if (fault instanceof StateFault && fault.kind === 'in use') throw fault;
+      this.#lose(path, cause);
+    }
+    return undefined;
+  }
+
+  /** Ids of the worlds; their folders tell them where the list is lost. */
+  #exportServer(server: Sql | undefined): string[] {
+    const path = join(this.#options.folder, serverFile);
+    try {
+      for (const row of server?.all('SELECT * FROM secrets') ?? []) this.#insert('secrets', row);
+      const rows = server?.all('SELECT * FROM worlds WHERE is_complete ORDER BY seq') ?? [];
+      for (const row of rows) this.#insert('worlds', row);
+      if (rows.length > 0) return rows.map((row) => text(row, 'id'));
+    } catch (cause) {
+      this.#lose(path, cause);
+    }
+    return this.#worldsByFolder();
+  }
+
+  #worldsByFolder(): string[] {
+    const path = join(this.#options.folder, worldsFolder);
+    const ids = existsSync(path) ? readdirSync(path).filter((name) => worldId.test(name)) : [];
+    this.#out.run('DELETE FROM worlds');
+    for (const [at, id] of ids.entries()) {
+      const token = this.#options.newToken();
+      const named = { id, name: `Recovered ${at + 1}`, token, status: 'active' };
+      const rest = { is_first: at === 0 ? 1 : 0, created_ms: 0, is_complete: 1 };
+      this.#insert('worlds', { ...named, ...rest });
+    }
+    if (ids.length > 0) {
+      this.#lose(path, 'names and tokens of the worlds are lost; each has a new one');
+    }
+    return ids;
+  }
+
+  #exportWorld(id: string): void {
+    const path = join(this.#options.folder, worldsFolder, id, 'world.sqlite');
+    try {
+      if (!existsSync(path)) throw new Error('it is missing');
+      const world = openFileSql(path);
+      try {
+        requireVersion(world, path);
+        for (const table of this.#tables) this.#exportTable(id, world, { path, table });
+      } finally {
+        world.abandon();
+      }
+    } catch (cause) {
+      if (cause instanceof StateFault && cause.kind === 'version') throw cause;
+      this.#lose(path, cause);
+    }
+    this.#leaveOutEmptyArtifacts(id);
+  }
+
+  #exportTable(id: string, world: Sql, { path, table }: { path: string; table: StateTable }): void {
+    const seen = new Set<string>();
+    for (const direction of ['ASC', 'DESC'] as const) {
+      const stopped = this.#out.atomically(() =>
+        this.#copyRows(id, world, { table, direction, seen }),
+      );
+      if (stopped === undefined) return;
+      // The other side of the damage can be reached from the other end.
+      if (direction === 'DESC') {
+        this.#lose(
+          path,
+          `table ${table.name}: ${seen.size} rows saved, others are lost: ${stopped}`,
+        );
+      }
+    }
+  }
+
+  /** Copies rows in order of the key until there are no more, or none that can be read. */
+  #copyRows(
+    id: string,
+    world: Sql,
+    how: { table: StateTable; direction: 'ASC' | 'DESC'; seen: Set<string> },
+  ): string | undefined {
+    const { table, direction, seen } = how;
+    let after: readonly SqlValue[] | undefined;
+    for (;;) {
+      const page = nextRows(world, { table, direction, after });
+      for (const { key, row } of page.rows) {
+        after = key;
+        const name = JSON.stringify(key);
+        if (seen.has(name)) return undefined;
+        seen.add(name);
+        this.#rows += 1;
+        this.#insert(table.name, { world: id, ...row });
+      }
+      if (page.fault !== undefined) return page.fault;
+      if (page.isLast) return undefined;
+    }
+  }
+
+  #exportContents(id: string): void {
+    const folder = join(this.#options.folder, worldsFolder, id, 'artifacts');
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    for (const name of names.filter((other) => contentName.test(other))) {
+      try {
+        this.#exportContent(id, join(folder, name), name);
+      } catch (cause) {
+        this.#lose(join(folder, name), cause);
+        this.#out.run('DELETE FROM artifact_files WHERE world = ? AND sha256 = ?', [id, name]);
+      }
+    }
+  }
+
+  #exportContent(id: string, path: string, name: string): void {
+    const hash = createHash('sha256');
+    let part = 0;
+    for (const content of partsOf(path)) {
+      hash.update(content);
+      this.#insert('artifact_files', { world: id, sha256: name, part, content });
+      part += 1;
+    }
+    if (hash.digest('hex') !== name) throw new Error('its content is not what it was');
+    // An empty file has one part too.
+    if (part === 0) {
+      this.#insert('artifact_files', { world: id, sha256: name, part, content: Buffer.alloc(0) });
+    }
+    this.#artifactFiles += 1;
+  }
+
+  #leaveOutEmptyArtifacts(id: string): void {
+    const lost = `world = ? AND sha256 NOT IN (SELECT sha256 FROM artifact_files WHERE world = ?)`;
+    for (const row of this.#out.all(`SELECT name, sha256 FROM artifacts WHERE ${lost}`, [id, id])) {
+      const file = `the file ${text(row, 'sha256')} of the artifact ${text(row, 'name')}`;
+      this.#lose(join(worldsFolder, id), `${file} is lost, and so the artifact is left out`);
+    }
+    this.#rows -= this.#out.run(`DELETE FROM artifacts WHERE ${lost}`, [id, id]);
+  }
+
+  #insert(table: string, row: SqlRow): void {
+    const columns = Object.keys(row);
+    this.#out.run(
+      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+      Object.values(row),
+    );
+  }
+
+  #lose(path: string, cause: unknown): void {
+    this.#lost.push(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+/** A database that cannot say its version is damaged; one that says another is another's. */
+function requireVersion(world: FileSql, path: string): void {
+  const version = versionOf(world);
+  if (version === SCHEMA_VERSION) return;
+  throw new StateFault('version', `${path} has version ${version} of the tables`);
+}
+
+interface KeyedRow {
+  readonly key: readonly SqlValue[];
+  readonly row: SqlRow;
+}
+
+interface RowPage {
+  readonly rows: readonly KeyedRow[];
+  readonly isLast: boolean;
+  /** Why no more could be read. */
+  readonly fault?: string;
+}
+
+const PAGE_ROWS = 1000;
+
+/** Reads many rows, or one by one where that fails, so that all before the damage are read. */
+function nextRows(
+  world: Sql,
+  {
+    table,
+    direction,
+    after,
+  }: { table: StateTable; direction: string; after: readonly SqlValue[] | undefined },
+): RowPage {
+  const keys = table.key.map((column, at) => `${column} AS key_${at}`);
+  const sign = direction === 'ASC' ? '>' : '<';
+  const where =
+    after && `WHERE (${table.key.join(', ')}) ${sign} (${after.map(() => '?').join(', ')})`;
+  const order = table.key.map((column) => `${column} ${direction}`).join(', ');
+  const query = `SELECT ${[...keys, ...table.columns].join(', ')} FROM ${table.name} ${where ?? ''} ORDER BY ${order} LIMIT ?`;
+  const read = (most: number): KeyedRow[] =>
+    world.all(query, [...(after ?? []), most]).map((row) => ({
+      key: table.key.map((_, at) => row[`key_${at}`] ?? null),
+      row: Object.fromEntries(table.columns.map((column) => [column, row[column] ?? null])),
+    }));
+  try {
+    const rows = read(PAGE_ROWS);
+    return { rows, isLast: rows.length < PAGE_ROWS };
+  } catch {
+    return readOne(read);
+  }
+}
+
+function readOne(read: (most: number) => KeyedRow[]): RowPage {
+  try {
+    const rows = read(1);
+    return { rows, isLast: rows.length === 0 };
+  } catch (cause) {
+    return {
+      rows: [],
+      isLast: true,
+      fault: cause instanceof Error ? cause.message : String(cause),
+    };
+  }
+}
+
+function* partsOf(path: string): Generator<Buffer> {
+  const descriptor = openSync(path, 'r');
+  try {
+    for (;;) {
+      const part = Buffer.alloc(PART_BYTES);
+      const length = readSync(descriptor, part);
+      if (length === 0) return;
+      yield part.subarray(0, length);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}

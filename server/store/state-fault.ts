@@ -1,0 +1,67 @@
+/** Why a folder of state is refused, in one sentence with the way out. */
+
+/** What is the matter with it. */
+export type StateFaultKind =
+  | 'in use'
+  | 'damaged'
+  | 'version'
+  | 'foreign'
+  | 'unreadable'
+  | 'not exported'
+  | 'other export';
+
+const waysOut: Readonly<Record<StateFaultKind, (folder: string) => string>> = {
+  'in use': () => 'stop that process, or name another folder',
+  damaged: (folder) =>
+    `"fleetbed state export --data ${folder} --out FILE" saves what can be read, and "fleetbed state import FILE --data NEW" makes a new folder of it`,
+  version: (folder) =>
+    `export it with the fleetbed that wrote it ("fleetbed state export --data ${folder} --out FILE"), or name another folder`,
+  foreign: () => 'name an empty folder, or one that does not exist yet',
+  'not exported': () => 'name a file that "fleetbed state export" has written',
+  'other export': () => 'import it with the fleetbed that wrote it',
+  unreadable: () => 'let this user read and write it, or name another folder',
+};
+
+/** State that cannot be opened. */
+export class StateFault extends Error {
+  override readonly name = 'StateFault';
+  readonly kind: StateFaultKind;
+  /** What is the matter with which file, without the way out. */
+  readonly what: string;
+
+  /** @param folder the whole data folder, as the way out names it */
+  constructor(
+    kind: StateFaultKind,
+    what: string,
+    { folder = 'FOLDER', cause = undefined as unknown } = {},
+  ) {
+    super(`${what}; ${waysOut[kind](folder)}`, { cause });
+    this.kind = kind;
+    this.what = what;
+  }
+}
+
+const kinds: Readonly<Record<string, readonly [StateFaultKind, string]>> = {
+  SQLITE_BUSY: ['in use', 'is in use by another process'],
+  SQLITE_LOCKED: ['in use', 'is in use by another process'],
+  SQLITE_NOTADB: ['damaged', 'is no database any more'],
+  SQLITE_CORRUPT: ['damaged', 'is damaged'],
+  EACCES: ['unreadable', 'cannot be opened by this user'],
+  EPERM: ['unreadable', 'cannot be opened by this user'],
+  EROFS: ['unreadable', 'is on a file system that cannot be written'],
+  ENOENT: ['unreadable', 'is not there'],
+  ENOTDIR: ['unreadable', 'has a file where a folder must be'],
+  EISDIR: ['unreadable', 'is a folder where a file must be'],
+  EEXIST: ['unreadable', 'is a file where a folder must be'],
+};
+
+/** What the engine or the system threw over a file, as a fault that tells the file. */
+export function stateFault(path: string, cause: unknown): unknown {
+  if (!(cause instanceof Error) || cause instanceof StateFault) return cause;
+  const code = 'code' in cause ? String(cause.code) : '';
+  // SQLITE_CORRUPT_VTAB and the like are of one family with their first two words.
+  const family = code.split('_').slice(0, 2).join('_');
+  const [kind, what] = kinds[code] ?? kinds[family] ?? ['unreadable', 'cannot be opened'];
+  const detail = kind === 'in use' ? '' : ` (${cause.message})`;
+  return new StateFault(kind, `${path} ${what}${detail}`, { cause });
+}

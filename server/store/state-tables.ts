@@ -1,0 +1,70 @@
+/**
+ * The tables of an exported state: those of a world with the world's id in front, one file for all
+ * worlds, so that any SQLite reads it; beside them the server's own and the artifact files.
+ */
+import { serverShape } from './data-folder.ts';
+import { text } from './row.ts';
+import { SCHEMA_VERSION, schema } from './schema.ts';
+import { openMemorySql } from './sql-memory.ts';
+
+/** A table of a world. */
+export interface StateTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** What orders its rows and tells one from another. */
+  readonly key: readonly string[];
+}
+
+/** What an exported state says of itself, so that no other database is taken for one. */
+export const stateFormat = 'fleetbed state';
+
+/** Changes with the tables of a world, of the server, or of the export itself. */
+export const stateVersion = `1.${serverShape.version}.${SCHEMA_VERSION}`;
+
+/** The content of an artifact file is in parts of this size, so that none fills the memory. */
+export const PART_BYTES = 1_048_576;
+
+/** The tables of a world, as the schema makes them. */
+export async function worldTables(): Promise<StateTable[]> {
+  const sql = await openMemorySql(schema);
+  try {
+    return sql
+      .all("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+      .filter(({ name }) => !String(name).startsWith('sqlite_'))
+      .map((row) => {
+        const name = text(row, 'name');
+        const info = sql.all('SELECT name, pk FROM pragma_table_info(?)', [name]);
+        const columns = info.map((column) => text(column, 'name'));
+        const keys = info.filter(({ pk }) => Number(pk) > 0);
+        const ordered = keys.toSorted((a, b) => Number(a.pk) - Number(b.pk));
+        const isKeyed = row.wr === 1;
+        return {
+          name,
+          columns,
+          key: isKeyed ? ordered.map((key) => text(key, 'name')) : ['rowid'],
+        };
+      });
+  } finally {
+    sql.close();
+  }
+}
+
+/** Statements that make an exported state, without rows of worlds. */
+export function stateSchema(tables: readonly StateTable[]): string {
+  const ofWorlds = tables.map(
+    ({ name, columns }) => `CREATE TABLE ${name} (world TEXT NOT NULL, ${columns.join(', ')});`,
+  );
+  return `
+${serverShape.schema}
+CREATE TABLE state (format TEXT NOT NULL, version TEXT NOT NULL);
+INSERT INTO state VALUES ('${stateFormat}', '${stateVersion}');
+CREATE TABLE artifact_files (
+  world TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  part INTEGER NOT NULL,
+  content BLOB NOT NULL,
+  PRIMARY KEY (world, sha256, part)
+) WITHOUT ROWID;
+${ofWorlds.join('\n')}
+`;
+}

@@ -1,0 +1,50 @@
+/** Nested work over one connection as one transaction, and what waits for its end. */
+
+/** What the transactions ask of a connection. */
+interface Connection {
+  run(statement: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): void;
+  /** False when the engine has undone the transaction by itself, as when the disk is full. */
+  isInTransaction(): boolean;
+}
+
+/** The one transaction that a connection may have open. */
+export class Transactions {
+  readonly #connection: Connection;
+  #isOpen = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Runs `work`; work within it joins it. An exception undoes everything and is passed on. */
+  atomically<Result>(work: () => Result): Result {
+    if (this.#isOpen) return work();
+    const result = this.#commit(work);
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const act of waiting) act();
+    return result;
+  }
+
+  afterCommit(act: () => void): void {
+    if (this.#isOpen) this.#waiting.push(act);
+    else act();
+  }
+
+  #commit<Result>(work: () => Result): Result {
+    this.#connection.run('BEGIN');
+    this.#isOpen = true;
+    try {
+      const result = work();
+      this.#connection.run('COMMIT');
+      return result;
+    } catch (fault) {
+      this.#waiting = [];
+      if (this.#connection.isInTransaction()) this.#connection.run('ROLLBACK');
+      throw fault;
+    } finally {
+      this.#isOpen = false;
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { operations } from '../fixtures/contract/operations.ts';
+import { startTestbed, type Testbed, type TestbedWorld } from './testbed.ts';
+import { endOf } from './testing/test-sockets.ts';
+import {
+  acceptedIn,
+  authenticateIn,
+  namesIn,
+  publishIn,
+  statusFor,
+  statusOf,
+} from './testing/test-testbed.ts';
+
+let testbed: Testbed;
+
+beforeAll(async () => {
+  testbed = await startTestbed();
+});
+
+afterEach(() => testbed.reset());
+afterAll(() => testbed.close());
+
+describe('two worlds', () => {
+  let one: TestbedWorld;
+  let other: TestbedWorld;
+
+  const open = async (): Promise<void> => {
+    [one, other] = await Promise.all([testbed.worlds.create('one'), testbed.worlds.create('two')]);
+  };
+
+  it('share no devices, journal, faults, limits and clock while tests use both at once', async () => {
+    await open();
+    const life = async (world: TestbedWorld, round: number) => {
+      const device = await acceptedIn(testbed, world, 'twin');
+      expect(await namesIn(world)).toEqual(['twin']);
+      world.clock.advance(round * 8 * 86_400);
+      expect(await statusFor(testbed, device.token)).toBe(round === 0 ? 200 : 401);
+      return device;
+    };
+    const [mine, theirs] = await Promise.all([life(one, 0), life(other, 1)]);
+    expect(mine.id).not.toBe(theirs.id);
+    one.rates.set({ requests: 0, windowSeconds: 60 });
+    one.faults.add({ rules: [{ id: 'down', act: { kind: 'answer', status: 502 } }] });
+    expect(await namesIn(other)).toEqual(['twin']);
+    expect(other.faults.list()).toEqual([]);
+    expect(one.journal.list({ device: theirs.id })).toEqual([]);
+    expect(other.journal.list({ device: mine.id })).toEqual([]);
+    expect(testbed.journal.list({ device: 'twin' })).toEqual([]);
+    expect(await namesIn(testbed)).toEqual([]);
+  });
+
+  it('do not know the ids of each other', async () => {
+    await open();
+    const { id } = await acceptedIn(testbed, one, 'private');
+    const artifact = await publishIn(one, 'release-1');
+    const statuses = await Promise.all([
+      statusOf(other.admin.call('get-device', { parameters: { id } })),
+      statusOf(testbed.admin.call('get-device', { parameters: { id } })),
+      statusOf(other.admin.call('show-artifact', { parameters: { id: artifact } })),
+    ]);
+    expect(statuses).toEqual([404, 404, 404]);
+  });
+
+  it('have each an admin, found by the e-mail, and go back apart from each other', async () => {
+    await open();
+    const login = ({ adminEmail: email, adminPassword: password }: TestbedWorld, at = other) => {
+      const text = Buffer.from(`${email}:${password}`).toString('base64');
+      return at.admin.call('login', { headers: { Authorization: `Basic ${text}` } });
+    };
+    const { body: token } = await login(one);
+    await acceptedIn(testbed, one, 'kept');
+    await acceptedIn(testbed, other, 'lost');
+    const headers = { Authorization: `Bearer ${token}` };
+    const seen = await other.admin.call('list-devices', { headers });
+    expect(seen.body.map(({ identity_data: data }) => data.mac)).toEqual(['kept']);
+    await other.reset();
+    expect([await namesIn(one), await namesIn(other)]).toEqual([['kept'], []]);
+  });
+
+  it('are gone once they are dropped: tokens, devices, mail, sockets and links', async () => {
+    await open();
+    const device = await acceptedIn(testbed, one, 'orphan');
+    const id = await publishIn(one, 'release-1');
+    const { body: link } = await one.admin.call('get-artifact-download', { parameters: { id } });
+    expect(new URL(link.uri).searchParams.get('tenant_id')).toBe(one.id);
+    expect((await fetch(link.uri)).status).toBe(200);
+    const url = testbed.baseUrl.replace('http', 'ws') + operations.connect.path;
+    const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${device.token}` } });
+    await one.journal.await({ operation: 'connect', status: '101' });
+    const ended = endOf(socket);
+    await Promise.all([testbed.worlds.drop(one), testbed.worlds.drop(one)]);
+    expect((await ended).code).toBe(1001);
+    expect(await statusOf(one.admin.call('count-devices'))).toBe(401);
+    expect(await statusFor(testbed, device.token)).toBe(401);
+    expect((await authenticateIn(testbed, one, device)).status).toBe(401);
+    expect([403, 404]).toContain((await fetch(link.uri)).status);
+    expect((await fetch(link.uri.replace(/tenant_id=.*/, 'tenant_id='))).status).toBe(403);
+    expect(await statusOf(other.admin.call('count-devices'))).toBe(200);
+  });
+
+  it('can be told apart by name only as long as there is room', async () => {
+    await expect(testbed.worlds.drop(testbed)).rejects.toThrow('first world');
+    await testbed.worlds.create('a', {
+      adminEmail: 'same@example.com',
+      adminPassword: 'long-secret',
+    });
+    const again = testbed.worlds.create('b', { adminEmail: 'same@example.com' });
+    await expect(again).rejects.toThrow('e-mail taken');
+  });
+});

@@ -1,0 +1,290 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { systemClock } from '../fixtures/clock.ts';
+import { operations } from '../fixtures/contract/operations.ts';
+import { startTestbed, type Testbed, type TestbedWorld } from './testbed.ts';
+import { endOf } from './testing/test-sockets.ts';
+import { acceptedIn, namesIn, statusFor, statusOf } from './testing/test-testbed.ts';
+
+let testbed: Testbed;
+
+beforeAll(async () => {
+  testbed = await startTestbed();
+});
+
+afterEach(() => testbed.reset());
+afterAll(() => testbed.close());
+
+describe('a testbed', () => {
+  it('is up on loopback, with its admin signed in', async () => {
+    expect(testbed.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(testbed.controlUrl).not.toBe(testbed.baseUrl);
+    expect((await testbed.admin.call('count-devices')).body).toEqual({ count: 0 });
+    const { body } = await testbed.admin.call('get-own-user');
+    expect(body.email).toBe(testbed.adminEmail);
+  });
+
+  it('runs beside others in one process, none of which knows a token of another', async () => {
+    const others = await Promise.all([startTestbed(), startTestbed()]);
+    expect(new Set([testbed, ...others].map(({ baseUrl }) => baseUrl)).size).toBe(3);
+    const [first, second] = others;
+    await acceptedIn(testbed, testbed, 'of-the-first');
+    expect((await first?.admin.call('count-devices'))?.body).toEqual({ count: 0 });
+    const headers = { Authorization: `Bearer ${second?.adminToken}` };
+    const foreign = first?.admin.call('count-devices', { headers });
+    expect(await statusOf(foreign ?? Promise.resolve())).toBe(401);
+    await Promise.all(others.map((other) => other.close()));
+  });
+
+  it('makes the same ids and secrets of the same seed', async () => {
+    const told = async (seed: string) => {
+      const seeded = await startTestbed({ seed });
+      await seeded.close();
+      return [seeded.id, seeded.tenantToken, seeded.adminPassword, seeded.controlToken];
+    };
+    const once = await told('one');
+    expect(await told('one')).toEqual(once);
+    expect((await told('other')).filter((text) => once.includes(text))).toEqual([]);
+  });
+
+  it('takes the settings of the server, and refuses what they cannot be', async () => {
+    const other = await startTestbed({ autoAccept: true, headerPrefix: 'X-MEN' });
+    expect(other.headerPrefix).toBe('X-MEN');
+    await other.close();
+    await expect(startTestbed({ tokenLifetimeSeconds: 0 })).rejects.toThrow('tokenLifetimeSeconds');
+    await expect(startTestbed({ world: 'devices: [{}]' })).rejects.toThrow('world:1:');
+  });
+
+  it('begins with a world, and comes back to it', async () => {
+    const other = await startTestbed({ world: { devices: [{ name: 'one', status: 'accepted' }] } });
+    const { body: before } = await other.admin.call('list-devices');
+    expect(before.map(({ status }) => status)).toEqual(['accepted']);
+    const parameters = { id: before[0]?.id ?? '' };
+    await other.admin.call('decommission-device', { parameters });
+    await other.reset();
+    expect((await other.admin.call('list-devices')).body).toEqual(before);
+    await other.close();
+  });
+
+  it('serves its admin behind TLS too, who need not trust the test CA', async () => {
+    const secure = await startTestbed({ tls: {} });
+    expect([secure.baseUrl, secure.caPem]).toEqual([
+      expect.stringMatching(/^https:/),
+      expect.stringContaining('BEGIN CERTIFICATE'),
+    ]);
+    expect((await secure.admin.call('count-devices')).body).toEqual({ count: 0 });
+    await secure.close();
+  });
+
+  it('keeps its worlds in a data folder, but nothing of those that were dropped', async () => {
+    const dataFolder = mkdtempSync(join(tmpdir(), 'fleetbed-testbed-'));
+    const folders = () => readdirSync(join(dataFolder, 'worlds')).sort();
+    const keeping = await startTestbed({ dataFolder });
+    const kept = await keeping.worlds.create('kept');
+    const dropped = await keeping.worlds.create('dropped');
+    expect(folders()).toEqual([keeping.id, kept.id, dropped.id].sort());
+    await keeping.worlds.drop(dropped);
+    expect(folders()).toEqual([keeping.id, kept.id].sort());
+    await keeping.close();
+    const again = await startTestbed({ dataFolder });
+    const ask = ({ adminToken }: TestbedWorld) => {
+      const headers = { Authorization: `Bearer ${adminToken}` };
+      return statusOf(again.admin.call('count-devices', { headers }));
+    };
+    expect([await ask(kept), await ask(dropped)]).toEqual([200, 401]);
+    await again.close();
+    rmSync(dataFolder, { recursive: true });
+  });
+
+  it('starts and stops in less than 60 ms each', async () => {
+    const took: { start: number; stop: number }[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      const beginMs = systemClock.monotonicMs();
+      const other = await startTestbed();
+      const startedMs = systemClock.monotonicMs();
+      await other.close();
+      const stoppedMs = systemClock.monotonicMs();
+      took.push({ start: startedMs - beginMs, stop: stoppedMs - startedMs });
+    }
+    // The fastest of them, since other tests run on the same machine meanwhile.
+    expect(Math.min(...took.map(({ start }) => start))).toBeLessThan(60);
+    expect(Math.min(...took.map(({ stop }) => stop))).toBeLessThan(60);
+  });
+
+  it('ends once, however often it is closed, and is disposable', async () => {
+    const other = await startTestbed();
+    await Promise.all([other.close(), other[Symbol.asyncDispose](), other.close()]);
+    await expect(fetch(other.baseUrl)).rejects.toThrow();
+    await expect(fetch(`${other.controlUrl}/ready`)).rejects.toThrow();
+  });
+});
+
+describe('a call of the admin', () => {
+  it('fills in parameters, query and JSON', async () => {
+    const { id } = await acceptedIn(testbed, testbed, 'a/b?c');
+    const tags = [{ name: 'place', value: 'Wien' }];
+    await testbed.admin.call('add-tags', { parameters: { id }, json: tags });
+    const listed = await testbed.admin.call('list-devices', { query: { status: ['accepted'] } });
+    expect(listed.body.map((device) => device.id)).toEqual([id]);
+    const none = await testbed.admin.call('list-devices', { query: { status: 'pending' } });
+    expect(none.body).toEqual([]);
+  });
+
+  it('rejects with status, operation, sentence and request id', async () => {
+    const parameters = { id: 'a device/that is not there' };
+    const refused = testbed.admin.call('get-device', { parameters });
+    await expect(refused).rejects.toMatchObject({
+      name: 'AdminRefusal',
+      operation: 'get-device',
+      status: 404,
+      message: expect.stringContaining('get-device was answered with 404: '),
+    });
+    const [entry] = testbed.journal.list({ status: '404' });
+    await expect(refused).rejects.toMatchObject({ requestId: entry?.requestId });
+    expect(entry?.requestId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('steering', () => {
+  it('makes a week pass, after which a token has expired', async () => {
+    const { token } = await acceptedIn(testbed, testbed, 'late');
+    expect(await statusFor(testbed, token)).toBe(200);
+    const beforeMs = testbed.clock.now();
+    testbed.clock.advance(7 * 86_400 + 1);
+    expect(testbed.clock.now() - beforeMs).toBeGreaterThanOrEqual(604_801_000);
+    expect(await statusFor(testbed, token)).toBe(401);
+    expect(await statusOf(testbed.admin.call('count-devices'))).toBe(200);
+    testbed.clock.reset();
+    expect(await statusFor(testbed, token)).toBe(200);
+  });
+
+  it('sets and stops the clock', () => {
+    testbed.clock.scale(0);
+    testbed.clock.set('2027-08-25T00:00:00Z');
+    expect(testbed.clock.now()).toBe(Date.parse('2027-08-25T00:00:00Z'));
+    testbed.clock.set(new Date(0));
+    expect(testbed.clock.now()).toBe(0);
+  });
+
+  it.each<[string, () => void]>([
+    ['no moment', () => testbed.clock.set('soon')],
+    ['seconds below zero', () => testbed.clock.advance(-1)],
+    ['seconds that are no number', () => testbed.clock.advance(Number.NaN)],
+    ['a rate below zero', () => testbed.clock.scale(-1)],
+    ['a rate without end', () => testbed.clock.scale(Number.POSITIVE_INFINITY)],
+  ])('refuses %s, and leaves the clock alone', (_, steer) => {
+    expect(steer).toThrow(RangeError);
+    expect(Math.abs(testbed.clock.now() - Date.now())).toBeLessThan(5000);
+  });
+
+  it('limits how often a caller may ask', async () => {
+    testbed.rates.set({ requests: 1, windowSeconds: 60 });
+    await testbed.admin.call('count-devices');
+    expect(await statusOf(testbed.admin.call('count-devices'))).toBe(429);
+    expect(testbed.rates.limit).toEqual({ requests: 1, windowSeconds: 60 });
+  });
+
+  it('plans faults by value or text, and tells which have not fired', async () => {
+    const rule = {
+      id: 'tired',
+      match: { operation: 'count-devices' },
+      act: { kind: 'answer', status: 503 },
+    };
+    expect(testbed.faults.add({ rules: [rule] })).toEqual(['tired']);
+    expect(() => testbed.faults.check()).toThrow('tired (answer, 0 matched)');
+    expect(await statusOf(testbed.admin.call('count-devices'))).toBe(503);
+    testbed.faults.check();
+    expect(testbed.faults.list()).toMatchObject([{ id: 'tired', fired: 1 }]);
+    expect(testbed.faults.clear()).toBe(1);
+    expect(await statusOf(testbed.admin.call('count-devices'))).toBe(200);
+  });
+
+  it.each(['rules: [{}', 'rules: 7', '{"rules": [{"id": "x"}]}'])(
+    'refuses a plan that is none, with the place: %s',
+    (plan) => {
+      expect(() => testbed.faults.add(plan)).toThrow(/\d/);
+      expect(testbed.faults.list()).toEqual([]);
+    },
+  );
+});
+
+describe('the journal', () => {
+  it('lists, and finds the newest', async () => {
+    await testbed.admin.call('count-devices');
+    await testbed.admin.call('count-devices', { query: { status: 'pending' } });
+    const listed = testbed.journal.list({ operation: 'count-devices' });
+    expect(listed.map(({ status }) => status)).toEqual([200, 200]);
+    const newest = testbed.journal.find({ operation: 'count-devices' });
+    expect(newest).toEqual(listed[1]);
+    expect(JSON.stringify(listed)).not.toContain(testbed.adminToken);
+    expect(testbed.journal.find({ operation: 'list-deployments' })).toBeUndefined();
+    testbed.journal.clear();
+    expect(testbed.journal.list()).toEqual([]);
+  });
+
+  it('waits for what is to come, and knows what came already', async () => {
+    const awaited = testbed.journal.await({ operation: 'count-devices' });
+    await testbed.admin.call('count-devices');
+    const first = await awaited;
+    expect(await testbed.journal.await({ operation: 'count-devices' })).toEqual(first);
+    const next = testbed.journal.await({ status: '2xx' }, { after: first.sequence });
+    await testbed.admin.call('list-devices');
+    expect((await next).operation).toBe('list-devices');
+  });
+
+  it('says what came instead when nothing does', async () => {
+    await testbed.admin.call('list-devices');
+    const awaited = testbed.journal.await({ operation: 'logout' }, { timeoutSeconds: 0.01 });
+    await expect(awaited).rejects.toThrow(/"logout".*instead came list-devices 200/);
+  });
+
+  it('bears out what happened, or says what did', async () => {
+    await acceptedIn(testbed, testbed, 'seen');
+    const happened = [
+      { operation: 'post-auth-request', status: '401' },
+      { operation: 'post-auth-request', status: '200' },
+    ];
+    testbed.journal.assert({ device: 'seen', happened, times: 1 });
+    expect(() => testbed.journal.assert({ happened: [{ report: 'success' }] })).toThrow(
+      /was to: report success.*Seen instead/,
+    );
+  });
+});
+
+describe('a reset', () => {
+  it('brings everything back to the start', async () => {
+    const { token } = await acceptedIn(testbed, testbed, 'gone');
+    const url = testbed.baseUrl.replace('http', 'ws') + operations.connect.path;
+    const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${token}` } });
+    await testbed.journal.await({ operation: 'connect', status: '101' });
+    const ended = endOf(socket);
+    testbed.clock.advance(20);
+    testbed.rates.set({ requests: 0, windowSeconds: 1 });
+    testbed.faults.add({ rules: [{ id: 'all', act: { kind: 'answer', status: 503 } }] });
+    const other = await testbed.worlds.create('other');
+    await testbed.reset();
+    expect((await ended).code).toBe(1001);
+    expect(Math.abs(testbed.clock.now() - Date.now())).toBeLessThan(5000);
+    expect(testbed.rates.limit).toBeUndefined();
+    expect([testbed.faults.list(), testbed.journal.list()]).toEqual([[], []]);
+    expect(await namesIn(testbed)).toEqual([]);
+    expect(await statusFor(testbed, token)).toBe(401);
+    expect(await statusOf(other.admin.call('count-devices'))).toBe(401);
+  });
+
+  it('signs the admin in again, whatever he has done to himself', async () => {
+    await testbed.admin.call('logout');
+    expect(await statusOf(testbed.admin.call('count-devices'))).toBe(401);
+    await testbed.reset();
+    expect(await statusOf(testbed.admin.call('count-devices'))).toBe(200);
+    const { adminPassword } = testbed;
+    const change = (from: string, to: string) =>
+      testbed.admin.call('update-own-user', { json: { password: to, current_password: from } });
+    await change(adminPassword, 'another-secret');
+    await testbed.reset();
+    await change(adminPassword, 'another-secret');
+  });
+});

@@ -1,0 +1,152 @@
+/**
+ * The server inside somebody's tests: `import { startTestbed } from 'fleetbed'`. What tests steer is
+ * called here without HTTP; devices and the admin come over HTTP, as they do everywhere.
+ */
+import { seededRandom } from '../fixtures/random.ts';
+import {
+  type TestbedWorld,
+  testbedWorld,
+  type WorldAdmin,
+  type WorldSource,
+} from './embedding/world.ts';
+import { type ServerOptions, type ServerWithInside, startServerWithInside } from './server.ts';
+import type { Tenant } from './tenants.ts';
+import { issueUserToken } from './user-tokens.ts';
+
+export { AdminRefusal } from './embedding/admin-client.ts';
+export { AwaitTimeout, JournalAssertionError } from './embedding/journal.ts';
+export { FaultPlanError, UnfiredFaultsError } from './embedding/steering.ts';
+export type { TestbedWorld };
+
+/** The settings of the server, and how its first world begins. */
+export interface TestbedOptions extends ServerOptions {
+  /** Makes ids, secrets and passwords the same at each start; in place of `random`. */
+  readonly seed?: string;
+  /** What the first world begins with; empty when absent. */
+  readonly world?: WorldSource;
+}
+
+/** The admin of a world to be made; e-mail and password are made up where they are not given. */
+export interface NewWorldOptions {
+  readonly adminEmail?: string;
+  readonly adminPassword?: string;
+}
+
+/** Worlds beside the first one, for tests that run at the same time. */
+export interface TestbedWorlds {
+  /** @throws Error when there is no room for another one, or the e-mail is taken */
+  create(name: string, options?: NewWorldOptions): Promise<TestbedWorld>;
+  /** Ends a world; its tokens and links are refused from now on. */
+  drop(world: Pick<TestbedWorld, 'id'>): Promise<void>;
+}
+
+/** A running server; its own members are those of its first world. */
+export interface Testbed extends TestbedWorld {
+  readonly baseUrl: string;
+  readonly controlUrl: string;
+  readonly controlToken: string;
+  readonly headerPrefix: string;
+  /** The test CA's certificate in PEM, where one was made. */
+  readonly caPem?: string;
+  readonly worlds: TestbedWorlds;
+  /** The first world back to its start, and every other one dropped. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const defaults = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
+
+/**
+ * Starts a server on free ports of loopback, silent unless told otherwise; several may run in one
+ * process. Throws as `startServer` does, and YamlFault or WorldFault when `world` cannot be.
+ */
+export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
+  const { seed, world, ...settings } = options;
+  const chance = seed === undefined ? {} : { random: seededRandom(seed) };
+  const inside = await startServerWithInside({ ...defaults, ...settings, ...chance });
+  const { server } = inside;
+  // The admin of an encrypted server would have to trust its test CA first.
+  const door = server.tls && (await inside.openInside());
+  const close = async (): Promise<void> => {
+    await door?.close();
+    await server.close();
+  };
+  try {
+    const testbed = testbedOver(inside, { apiUrl: door?.url ?? server.baseUrl, close });
+    if (world !== undefined) await testbed.load(world);
+    return testbed;
+  } catch (fault) {
+    await close();
+    throw fault;
+  }
+}
+
+interface Doors {
+  readonly apiUrl: string;
+  close(): Promise<void>;
+}
+
+function testbedOver(inside: ServerWithInside, { apiUrl, close }: Doors): Testbed {
+  const { server, services, worlds } = inside;
+  const { tenants } = services;
+  const { baseUrl, controlUrl, controlToken, headerPrefix, tls } = server;
+  const { adminEmail, adminPassword } = server;
+  const adminId = tenants.first.store.users.findByEmail(adminEmail)?.id ?? '';
+  const adminToken = signIn(inside, tenants.first, adminId);
+  const admin = { adminEmail, adminPassword, adminToken };
+  const first = testbedWorld(inside, tenants.first, { apiUrl, admin });
+  let closing: Promise<void> | undefined;
+  const closeOnce = (): Promise<void> => {
+    closing ??= close();
+    return closing;
+  };
+  return {
+    ...first,
+    baseUrl,
+    controlUrl,
+    controlToken,
+    headerPrefix,
+    ...(tls?.caPem !== undefined && { caPem: tls.caPem }),
+    worlds: {
+      create: (name, options) => createWorld(inside, { name, apiUrl, ...options }),
+      drop: async ({ id }) => {
+        const tenant = tenants.find(id);
+        if (tenant?.isFirst) throw new Error('the first world ends with the testbed: close it');
+        if (tenant) await worlds.drop(tenant);
+      },
+    },
+    reset: async () => {
+      const [, ...others] = tenants.list();
+      await Promise.all(others.map((tenant) => worlds.drop(tenant)));
+      await first.reset();
+    },
+    close: closeOnce,
+    [Symbol.asyncDispose]: closeOnce,
+  };
+}
+
+async function createWorld(
+  inside: ServerWithInside,
+  wanted: NewWorldOptions & { readonly name: string; readonly apiUrl: string },
+): Promise<TestbedWorld> {
+  const { services, worlds } = inside;
+  const { name, apiUrl, adminPassword: password } = wanted;
+  const email = wanted.adminEmail ?? `admin@${services.random.uuid()}.example`;
+  const added = await worlds.add(name, { email, password });
+  if (typeof added === 'string') throw new Error(`the world ${name} cannot be made: ${added}`);
+  const { tenant, admin } = added;
+  const adminToken = signIn(inside, tenant, admin.id);
+  const signedIn: WorldAdmin = {
+    adminEmail: admin.email,
+    adminPassword: admin.password,
+    adminToken,
+  };
+  return testbedWorld(inside, tenant, { apiUrl, admin: signedIn });
+}
+
+/** A token without end, or a test that lets a week pass would lose its admin. */
+function signIn({ services }: ServerWithInside, tenant: Tenant, userId: string): string {
+  const wanted = { userId, kind: 'first', nowMs: tenant.clock.now() } as const;
+  return issueUserToken(services, tenant, wanted);
+}

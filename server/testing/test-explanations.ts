@@ -1,0 +1,64 @@
+/** Explanations in a test: asked for, and their commands run in bash. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Explanation } from '../explain/explain.ts';
+import type { Reply, TestServer } from './test-server.ts';
+import { control } from './test-tenants.ts';
+
+/** The explanation of a refused answer. */
+export async function explanationOf(
+  server: TestServer,
+  reply: Pick<Reply, 'headers'>,
+): Promise<Explanation> {
+  const id = reply.headers.get(`${server.headerPrefix}-RequestID`) ?? '';
+  const { status, text } = await control(server, 'GET', `/explanations/${encodeURIComponent(id)}`);
+  if (status !== 200) throw new Error(`no explanation of ${id}: ${status} ${text}`);
+  return JSON.parse(text) as Explanation;
+}
+
+/** What a command has printed. */
+interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Of the last answer. */
+  readonly status: number | undefined;
+}
+
+/** Runs lines of bash in a folder of their own, with these variables. */
+export async function runInBash(
+  script: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Printed> {
+  const folder = await mkdtemp(join(tmpdir(), 'explained-'));
+  try {
+    return await bash(script, {
+      cwd: folder,
+      env: { PATH: process.env.PATH, TMPDIR: folder, ...variables },
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function bash(
+  script: string,
+  options: { cwd: string; env: Readonly<Record<string, string | undefined>> },
+): Promise<Printed> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('bash', ['--noprofile', '--norc', '-s'], options);
+    const written = { stdout: '', stderr: '' };
+    for (const stream of ['stdout', 'stderr'] as const) {
+      child[stream].setEncoding('utf8').on('data', (text: string) => {
+        written[stream] += text;
+      });
+    }
+    child.on('error', reject);
+    child.on('close', () => {
+      const found = [...written.stdout.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].at(-1)?.[1];
+      resolve({ ...written, status: found === undefined ? undefined : Number(found) });
+    });
+    child.stdin.end(script);
+  });
+}

@@ -1,0 +1,49 @@
+/** The journal of a test's server, as the control listener shows it. */
+import type { TestServer } from './test-server.ts';
+import { control } from './test-tenants.ts';
+
+/** An entry as it is shown; what a test looks at. */
+interface ShownEntry {
+  readonly sequence: number;
+  readonly kind: string;
+  readonly at: string;
+  readonly requestId?: string;
+  readonly operation?: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly status?: number;
+  readonly device?: { readonly id?: string; readonly identity?: string };
+  readonly userId?: string;
+  readonly deployment?: string;
+  readonly refusal?: { readonly status: number; readonly error: string };
+  readonly requestBody?: unknown;
+  readonly responseBody?: unknown;
+  readonly [name: string]: unknown;
+}
+
+/** A page of the journal. */
+export interface ShownPage {
+  readonly bounds: { readonly entriesMax: number; readonly bytesMax: number };
+  readonly size: Readonly<Record<'added' | 'kept' | 'bytes' | 'dropped', number>>;
+  readonly next: number;
+  readonly more: boolean;
+  readonly entries: readonly ShownEntry[];
+  readonly error?: string;
+  readonly instead?: readonly ShownEntry[];
+}
+
+/** Reads a path of the journal that must answer 200. @throws Error when it does not */
+export async function journalPage(server: TestServer, query = '', path = '/journal') {
+  const reply = await control(server, 'GET', `${path}?${query}`);
+  if (reply.status !== 200) throw new Error(`${path}: ${reply.status} ${reply.text}`);
+  return JSON.parse(reply.text) as ShownPage;
+}
+
+/** Waits for entries; resolves with the status and what was answered. */
+export async function awaited(
+  server: TestServer,
+  query: string,
+): Promise<{ readonly status: number; readonly page: ShownPage }> {
+  const reply = await control(server, 'GET', `/await?${query}`);
+  return { status: reply.status, page: JSON.parse(reply.text) as ShownPage };
+}

@@ -1,0 +1,69 @@
+/** Devices, artifacts and refusals of a testbed's worlds. */
+import { operations } from '../../fixtures/contract/operations.ts';
+import { AdminRefusal, type Testbed, type TestbedWorld } from '../testbed.ts';
+import { artifactBytes } from './test-artifacts.ts';
+import { newDevice, signatureOf, type TestDevice } from './test-device.ts';
+
+/** Asks for a token as the device, which says which world it belongs to. */
+export function authenticateIn(
+  testbed: Testbed,
+  world: TestbedWorld,
+  device: TestDevice,
+): Promise<Response> {
+  const body = JSON.stringify({
+    id_data: device.idData,
+    pubkey: device.publicKeyPem,
+    tenant_token: world.tenantToken,
+  });
+  return fetch(testbed.baseUrl + operations['post-auth-request'].path, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      [`${testbed.headerPrefix}-Signature`]: signatureOf(body, device.privateKey),
+    },
+    body,
+  });
+}
+
+/** A device of the world that is accepted, and its token. */
+export async function acceptedIn(testbed: Testbed, world: TestbedWorld, name: string) {
+  const device = newDevice(name);
+  await authenticateIn(testbed, world, device);
+  const { body: devices } = await world.admin.call('list-devices', { query: { per_page: 500 } });
+  const found = devices.find(({ identity_data: data }) => data.mac === name);
+  const { id = '', auth_sets: sets = [] } = found ?? {};
+  const parameters = { id, aid: sets[0]?.id ?? '' };
+  await world.admin.call('set-auth-set-status', { parameters, json: { status: 'accepted' } });
+  return { ...device, id, token: await (await authenticateIn(testbed, world, device)).text() };
+}
+
+/** What a device's token opens: 200 or 401. */
+export async function statusFor({ baseUrl }: Testbed, token: string): Promise<number> {
+  const headers = { Authorization: `Bearer ${token}` };
+  return (await fetch(baseUrl + operations['get-configuration'].path, { headers })).status;
+}
+
+/** Names of the devices that a world's admin sees. */
+export function namesIn(world: TestbedWorld): Promise<unknown[]> {
+  const answer = world.admin.call('list-devices');
+  return answer.then(({ body }) => body.map(({ identity_data: data }) => data.mac));
+}
+
+/** 200, or the status of the refusal. */
+export function statusOf(call: Promise<unknown>): Promise<number> {
+  return call.then(
+    () => 200,
+    (fault: unknown) => {
+      if (fault instanceof AdminRefusal) return fault.status;
+      throw fault;
+    },
+  );
+}
+
+/** Uploads an artifact; its id. */
+export async function publishIn({ admin }: TestbedWorld, name: string): Promise<string> {
+  const form = new FormData();
+  form.append('artifact', new Blob([new Uint8Array(await artifactBytes({ name }))]), 'a.mender');
+  const { headers } = await admin.call('upload-artifact', { form });
+  return headers.get('location')?.split('/').at(-1) ?? '';
+}

@@ -1,0 +1,113 @@
+/** A real server behind TLS, and a client that is as strict as a test wants. */
+import { execFile } from 'node:child_process';
+import { type RequestOptions, request } from 'node:https';
+import { type ConnectionOptions, connect } from 'node:tls';
+import { promisify } from 'node:util';
+import type { ServerOptions } from '../server.ts';
+import type { TlsSettings } from '../tls/settings.ts';
+import { type Call, type Reply, startTestServer, type TestServer } from './test-server.ts';
+
+/** What a client trusts, shows and puts up with. */
+export type ClientTls = Pick<
+  RequestOptions,
+  | 'ca'
+  | 'cert'
+  | 'ciphers'
+  | 'key'
+  | 'maxVersion'
+  | 'minVersion'
+  | 'rejectUnauthorized'
+  | 'servername'
+>;
+
+const OPENSSL_MAX_MS = 10_000;
+
+/** Starts a server behind TLS whose calls trust its test CA, and show `client`. */
+export function startTlsServer(
+  tls: TlsSettings = {},
+  { client = {}, ...options }: ServerOptions & { readonly client?: ClientTls } = {},
+): Promise<TestServer> {
+  return startTestServer({ ...options, tls }, (server) => (url, method, call) => {
+    const ca = server.tls?.caPem;
+    return sendSecurely(url, { method, call, tls: { ...(ca !== undefined && { ca }), ...client } });
+  });
+}
+
+/** The test CA of a server. @throws Error when it has none */
+export function caOf({ tls }: Pick<TestServer, 'tls'>): string {
+  if (tls?.caPem === undefined) throw new Error('the server has no test CA');
+  return tls.caPem;
+}
+
+/** The reply over a connection of its own; rejects with the fault of the connection. */
+export async function sendSecurely(
+  url: string,
+  { method = 'GET', call = {}, tls = {} }: { method?: string; call?: Call; tls?: ClientTls } = {},
+): Promise<Reply> {
+  const headers = new Headers(call.headers);
+  if (call.token !== undefined) headers.set('Authorization', `Bearer ${call.token}`);
+  if (call.json !== undefined) headers.set('Content-Type', 'application/json');
+  const given = call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json);
+  // Writes a form as the fetch of a test over plain HTTP does.
+  const written = new Response(given);
+  const type = written.headers.get('content-type');
+  if (type !== null && !headers.has('content-type')) headers.set('Content-Type', type);
+  const body = Buffer.from(await written.arrayBuffer());
+  return new Promise((resolve, reject) => {
+    const options = { method, headers: Object.fromEntries(headers), agent: false, ...tls };
+    const asking = request(url, options, async (response) => {
+      const chunks: Buffer[] = [];
+      try {
+        for await (const chunk of response) chunks.push(chunk as Buffer);
+      } catch (fault) {
+        reject(fault);
+      }
+      const text = Buffer.concat(chunks).toString();
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: new Headers(response.headers as Record<string, string>),
+        text,
+        json: <Body>() => JSON.parse(text) as Body,
+      });
+    });
+    asking.on('error', reject);
+    asking.end(given === null ? undefined : body);
+  });
+}
+
+/** The code of the fault by which a client gives up; `answered` when it does not. */
+export async function refusalOf(url: string, tls: ClientTls): Promise<string> {
+  return sendSecurely(url, { tls }).then(
+    () => 'answered',
+    (fault: Error & { code?: string }) => fault.code ?? fault.message,
+  );
+}
+
+/** What a handshake shows to a client that refuses nothing. */
+export function handshakeWith(
+  url: string,
+  options: ConnectionOptions,
+): Promise<{ readonly fault: string | undefined; readonly protocol: string | null }> {
+  const { hostname: host, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ...options });
+    socket.on('error', reject);
+    socket.on('secureConnect', () => {
+      // Node's types say Error; it is the code as a text.
+      const fault: unknown = socket.authorizationError ?? undefined;
+      resolve({
+        fault: fault === undefined ? undefined : String(fault),
+        protocol: socket.getProtocol(),
+      });
+      socket.destroy();
+    });
+  });
+}
+
+/** What the openssl program prints; rejects when it fails. */
+export async function openssl(...words: readonly string[]): Promise<string> {
+  const running = promisify(execFile)('openssl', words, { timeout: OPENSSL_MAX_MS });
+  running.child.stdin?.end();
+  const { stdout, stderr } = await running;
+  return stdout + stderr;
+}

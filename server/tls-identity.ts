@@ -1,0 +1,12 @@
+/** What an encrypted listener shows of itself and asks of its callers. */
+import type { ServerOptions } from 'node:https';
+
+/** Key and certificate in PEM, and what differs from Node's defaults. */
+export interface TlsIdentity
+  extends Pick<
+    ServerOptions,
+    'ca' | 'ciphers' | 'maxVersion' | 'minVersion' | 'rejectUnauthorized' | 'requestCert'
+  > {
+  readonly key: string;
+  readonly cert: string;
+}

@@ -1,0 +1,70 @@
+/** Writes JSON in any of the forms that RFC 8259 allows for one value. */
+
+/** Which liberties of the grammar are taken: each has bytes of chance that tell where. RFC 8259 */
+export interface TextForm {
+  /** White space around structural characters. Section 2 */
+  readonly spaces?: Uint8Array;
+  /** Characters of strings as escapes. Section 7 */
+  readonly escapes?: Uint8Array;
+  /** Whole numbers with a fraction or an exponent. Section 6 */
+  readonly numbers?: Uint8Array;
+}
+
+const insignificant = ['', ' ', '\n', '\t', '\r\n  '] as const;
+/** What `JSON.stringify` writes for one character; a pair of surrogates is one. */
+const writtenCharacter = /\\u[0-9a-f]{4}|\\.|./gsu;
+const ESCAPED_SHARE = 6;
+
+/** The value as JSON text in that form; without any liberty it is what `JSON.stringify` gives. */
+export function jsonText(value: unknown, form: TextForm): string {
+  const spaces = form.spaces && rollerOf(form.spaces);
+  const escapes = form.escapes && rollerOf(form.escapes);
+  const numbers = form.numbers && rollerOf(form.numbers);
+  const gap = (): string => (spaces ? (insignificant[spaces() % insignificant.length] ?? '') : '');
+  const quoted = (plain: string): string => {
+    const written = JSON.stringify(plain);
+    return escapes ? written.replace(writtenCharacter, (one) => escaped(one, escapes())) : written;
+  };
+  const listed = (parts: readonly string[]): string =>
+    parts.map((part) => `${gap()}${part}${gap()}`).join(',');
+  const write = (part: unknown): string => {
+    if (Array.isArray(part)) return `[${listed(part.map(write))}]`;
+    if (typeof part === 'object' && part !== null) {
+      const members = Object.entries(part).filter(([, member]) => member !== undefined);
+      const pairs = members.map(([name, of]) => `${quoted(name)}${gap()}:${gap()}${write(of)}`);
+      return `{${listed(pairs)}}`;
+    }
+    if (typeof part === 'string') return quoted(part);
+    if (typeof part === 'number' && numbers) return numberText(part, numbers());
+    return JSON.stringify(part) ?? 'null';
+  };
+  return `${gap()}${write(value)}${gap()}`;
+}
+
+function rollerOf(dice: Uint8Array): () => number {
+  let at = 0;
+  return () => {
+    const value = dice[at % dice.length] ?? 0;
+    at += 1;
+    return value;
+  };
+}
+
+function escaped(character: string, roll: number): string {
+  const isWhole = !character.startsWith('\\') && character !== '"';
+  if (!isWhole || roll % ESCAPED_SHARE !== 0) return character;
+  if (character === '/') return '\\/';
+  return character
+    .split('')
+    .map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
+    .map((digits) => `\\u${roll % 4 < 2 ? digits : digits.toUpperCase()}`)
+    .join('');
+}
+
+/** Only whole numbers that fit exactly are rewritten: every reader finds the same value in them. */
+function numberText(value: number, roll: number): string {
+  const plain = JSON.stringify(value);
+  if (!Number.isSafeInteger(value) || !/^-?\d+$/.test(plain)) return plain;
+  const forms = [plain, `${plain}.0`, `${plain}e0`, `${plain}.00E+0`];
+  return forms[roll % forms.length] ?? plain;
+}
