@@ -22,6 +22,8 @@ const serverPackages = [
   'csv-stringify',
   'consola',
   'valibot',
+  'yaml',
+  '@valibot/to-json-schema',
 ];
 
 /** The longest folder that holds a file decides. A trailing slash means: files right there only. */
@@ -31,24 +33,82 @@ const rules: Readonly<Record<string, Rule>> = {
   'server/rules': { folders: ['fixtures', 'server/rules'], packages: [] },
   'server/store': {
     folders: ['fixtures', 'server/store', 'server/rules', 'server/'],
-    packages: ['sql.js', 'valibot'],
+    packages: ['sql.js', 'libsql', 'valibot'],
   },
   'server/crypto': {
     folders: ['fixtures', 'server/crypto', 'server/'],
     packages: ['node-forge', 'valibot'],
   },
   'server/http': {
-    folders: ['fixtures', 'server/http', 'server/store', 'server/crypto', 'server/'],
+    folders: [
+      'fixtures',
+      'server/http',
+      'server/store',
+      'server/crypto',
+      'server/journal',
+      'server/faults',
+      'server/vary',
+      'server/explain',
+      'server/limiter',
+      'server/',
+    ],
     packages: ['express', 'ws', 'send', 'valibot'],
   },
   'server/endpoints': { folders: endpointsMay('endpoints'), packages: without('sql.js') },
   'server/management': { folders: endpointsMay('management'), packages: without('sql.js') },
   'server/connect': {
-    folders: ['fixtures', 'server/connect', 'server/store', 'server/rules', 'server/'],
+    folders: [
+      'fixtures',
+      'server/connect',
+      'server/store',
+      'server/rules',
+      'server/journal',
+      'server/faults',
+      'server/',
+    ],
     packages: ['ws', 'valibot'],
   },
+  'server/doctor': { folders: ['fixtures', 'server/doctor', 'server/crypto'], packages: [] },
+  'server/journal': {
+    folders: [
+      'fixtures',
+      'server/journal',
+      'server/http',
+      'server/vary',
+      'server/rules',
+      'server/faults',
+      'server/',
+    ],
+    packages: ['ws', 'valibot'],
+  },
+  'server/explain': {
+    folders: [
+      'fixtures',
+      'server/explain',
+      'server/http',
+      'server/journal',
+      'server/crypto',
+      'server/rules',
+      'server/store',
+      'server/',
+    ],
+    packages: ['valibot'],
+  },
+  'server/vary': { folders: ['fixtures', 'server/vary'], packages: ['valibot'] },
+  'server/limiter': { folders: ['fixtures', 'server/limiter'], packages: [] },
+  'server/tls': { folders: ['fixtures', 'server/tls', 'server/'], packages: ['node-forge'] },
   'server/control': {
-    folders: ['fixtures', 'server/control', 'server/console', 'server/'],
+    folders: [
+      'fixtures',
+      'server/control',
+      'server/console',
+      'server/journal',
+      'server/faults',
+      'server/explain',
+      'server/limiter',
+      'server/worlds',
+      'server/',
+    ],
     packages: ['express', 'valibot'],
   },
   'server/console': { folders: ['fixtures', 'server/console'], packages: [] },
@@ -63,9 +123,10 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   bin: {
     folders: ['fixtures', 'server', 'simulator', 'conformance', 'bin'],
-    packages: ['commander', 'consola', 'cli-table3', 'ical-generator'],
+    packages: ['commander', 'consola', 'cli-table3', 'ical-generator', 'yaml'],
   },
-  'bin/bench': { folders: ['fixtures', 'bin'], packages: ['autocannon'] },
+  'bin/bench': { folders: ['fixtures', 'server', 'bin'], packages: ['autocannon'] },
+  'bin/soak': { folders: ['fixtures', 'bin'], packages: ['fast-check'] },
 };
 
 function without(name: string): string[] {
@@ -73,7 +134,7 @@ function without(name: string): string[] {
 }
 
 function endpointsMay(own: 'endpoints' | 'management'): string[] {
-  const parts = ['rules', 'store', 'crypto', 'http', own].map((part) => `server/${part}`);
+  const parts = ['rules', 'store', 'crypto', 'http', 'doctor', own].map((part) => `server/${part}`);
   return ['fixtures', ...parts, 'server/'];
 }
 

@@ -15,6 +15,7 @@ describe('faults as sentences', () => {
     ['SELF_SIGNED_CERT_IN_CHAIN', /--ca FILE/],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /--ca FILE/],
     ['CERT_HAS_EXPIRED', /expired/],
+    ['CERT_NOT_YET_VALID', /not valid yet/],
     ['HPE_INVALID_CONSTANT', /no HTTP server/],
   ])('says what %s means and what to do, with exit code 3', (code, sentence) => {
     const report = reportFault(systemError(code), 'https://h');

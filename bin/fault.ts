@@ -49,6 +49,7 @@ const sentences: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the authority of the server's certificate is unknown; ${trust}`,
   ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host; check --base-url",
   CERT_HAS_EXPIRED: "the server's certificate has expired; renew it",
+  CERT_NOT_YET_VALID: "the server's certificate is not valid yet; check both clocks",
 };
 
 /**

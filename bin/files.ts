@@ -46,10 +46,14 @@ export async function requireWritable(option: string, path: string): Promise<voi
  * @param mode permission bits, such as 0o600
  * @throws CommandFault
  */
-export async function writeWhole(path: string, text: string, mode = 0o644): Promise<void> {
+export async function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+  mode = 0o644,
+): Promise<void> {
   const draft = `${path}.${process.pid}.draft`;
   try {
-    await writeFile(draft, text, { mode });
+    await writeFile(draft, content, { mode });
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });

@@ -39,9 +39,41 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: 'run server, fleet and suite together, and stay up',
     load: () => import('./demo.ts'),
   },
+  journal: {
+    summary: 'show what a running server was asked and answered, or follow it',
+    load: () => import('./journal.ts'),
+  },
+  await: {
+    summary: 'wait until a running server has been asked something',
+    load: () => import('./await.ts'),
+  },
+  assert: {
+    summary: 'assert what a device has done, by meaning',
+    load: () => import('./assert.ts'),
+  },
+  world: {
+    summary: 'write, check and load start states',
+    load: () => import('./world.ts'),
+  },
+  faults: {
+    summary: 'plan what goes wrong on a running server, and check that it did',
+    load: () => import('./faults.ts'),
+  },
   calendar: {
     summary: 'show what is deprecated until when, and who still uses it',
     load: () => import('./calendar.ts'),
+  },
+  state: {
+    summary: 'save a data folder to one SQLite file, and make one of it',
+    load: () => import('./state.ts'),
+  },
+  explain: {
+    summary: 'tell why a request was refused, and what goes through',
+    load: () => import('./explain.ts'),
+  },
+  doctor: {
+    summary: 'tell what is wrong with a signature, or with this machine',
+    load: () => import('./doctor.ts'),
   },
 };
 

@@ -5,6 +5,7 @@
 import { InvalidArgumentError } from 'commander';
 import { isTimestamp, timestampMs } from '../fixtures/contract/text.ts';
 import { headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
+import { type RateLimit, rateLimitFault } from '../server/limiter/rate-limits.ts';
 
 const millisecondsPerUnit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 type DurationUnit = keyof typeof millisecondsPerUnit;
@@ -58,6 +59,16 @@ export function momentMs(text: string): number {
   if (isTimestamp(moment)) return timestampMs(moment);
   throw new InvalidArgumentError(
     'Accepted: a day such as 2027-08-25 (its beginning in UTC), or a moment such as 2027-08-25T08:00:00Z.',
+  );
+}
+
+/** So many requests in a time, such as `100/60s`. */
+export function rateLimit(text: string): RateLimit {
+  const [, requests, window = ''] = /^(\d{1,7})\/(.+)$/.exec(text) ?? [];
+  const limit = { requests: Number(requests), windowSeconds: durationMs(window) / 1000 };
+  if (rateLimitFault(limit) === undefined) return limit;
+  throw new InvalidArgumentError(
+    'Accepted: requests and a time of whole seconds, such as 100/60s, at most 1000000/1d.',
   );
 }
 
@@ -145,6 +156,11 @@ export function email(text: string): string {
 export function filled(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('Accepted: a text that is not empty.');
+}
+
+/** Texts that are not empty, one for each use of the option. */
+export function listed(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, filled(text)];
 }
 
 /** A password that the server takes. */

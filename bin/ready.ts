@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import type { RunningServer } from '../server/server.ts';
 import { requireWritable, writeWhole } from './files.ts';
+import type { TlsReady } from './tls.ts';
 import { packageVersion } from './version.ts';
 
 /** Only its owner may read it: it holds the admin's password and tokens. */
@@ -19,11 +20,13 @@ export interface ServerReady {
   /** The secret of the control listener; it does not expire. */
   readonly controlToken: string;
   readonly headerPrefix: string;
+  /** Absent without TLS. */
+  readonly tls?: TlsReady;
   readonly version: string;
 }
 
 /** The ready word of a server. */
-export function serverReady(server: RunningServer): ServerReady {
+export function serverReady(server: RunningServer, tls?: TlsReady): ServerReady {
   const { baseUrl, controlUrl, adminEmail, adminPassword, adminToken, controlToken } = server;
   return {
     event: 'ready',
@@ -34,6 +37,7 @@ export function serverReady(server: RunningServer): ServerReady {
     adminToken,
     controlToken,
     headerPrefix: server.headerPrefix,
+    ...(tls && { tls }),
     version: packageVersion(),
   };
 }

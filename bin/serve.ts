@@ -2,19 +2,38 @@
 import { type Command, Option } from 'commander';
 import { clockStartingAt } from '../fixtures/clock.ts';
 import { type VariantName, variantNames, variants } from '../fixtures/contract/variants.ts';
+import type { RateLimit } from '../server/limiter/rate-limits.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
-import { defaultSettings, type LogLevel, logLevels, SettingError } from '../server/settings.ts';
+import {
+  defaultSettings,
+  journalLimits,
+  type LogLevel,
+  logLevels,
+  SettingError,
+} from '../server/settings.ts';
+import { StateFault } from '../server/store/state-fault.ts';
+import { legalVariations } from '../server/vary/variations.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { CommandFault } from './fault.ts';
+import { CommandFault, reportFault } from './fault.ts';
+import { readPlanFile, unfiredLines } from './faults.ts';
 import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
 import { consoleUrl, prepareReadyFile, serverReady, writeReadyFile } from './ready.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
+import {
+  addTlsOptions,
+  prepareCaFolder,
+  publishTls,
+  type TlsOptions,
+  type TlsReady,
+  tlsPlan,
+} from './tls.ts';
+import { loadWorldFile, worldLines } from './world.ts';
 
 const SECONDS_PER_DAY = 86_400;
 const DEVICE_LIMIT_MAX = 1_000_000;
 
-interface ServeOptions {
+interface ServeOptions extends TlsOptions {
   readonly host: string;
   readonly port: number;
   readonly controlPort: number;
@@ -27,10 +46,19 @@ interface ServeOptions {
   readonly tokenLifetime: number;
   readonly linkLifetime: number;
   readonly logLevel: LogLevel;
+  readonly data?: string;
+  readonly world?: string;
+  readonly rateLimit?: RateLimit;
   readonly date?: number;
   /** True when it was given without a name. */
   readonly variant?: readonly VariantName[] | true;
+  /** True when it was given without a seed. */
+  readonly vary?: string | true;
   readonly provisioningDelay: number;
+  readonly faults?: string;
+  readonly journalEntries: number;
+  readonly journalBytes: number;
+  readonly explainHeader?: boolean;
   readonly readyFile?: string;
   readonly json?: boolean;
 }
@@ -71,6 +99,21 @@ export function configure(command: Command): void {
         .choices(logLevels)
         .default(defaults.logLevel),
     )
+    .option(
+      '--data <folder>',
+      'keep everything there over restarts; in memory when absent',
+      values.filled,
+    )
+    .option(
+      '--world <file>',
+      'begin in the state of this file; SIGHUP loads it again',
+      values.filled,
+    )
+    .option(
+      '--rate-limit <limit>',
+      'requests of one caller in a time, such as 100/60s; any number when absent',
+      values.rateLimit,
+    )
     .option('--date <date>', 'begin on this day or at this moment; time runs on', values.momentMs)
     .addOption(
       new Option(
@@ -79,15 +122,38 @@ export function configure(command: Command): void {
       ).argParser(values.someOf(variantNames)),
     )
     .addOption(
+      new Option(
+        '--vary [seed]',
+        'give each answer another legal form, by a seed; without a seed: tell of all forms',
+      ).argParser(values.filled),
+    )
+    .addOption(
       new Option('--provisioning-delay <duration>', 'of the variant asynchronous-provisioning')
         .argParser(values.durationMs)
         .default(defaults.provisioningDelayMs, '1s'),
     )
+    .option(
+      '--faults <file>',
+      'plan faults (YAML or JSON); one that never fired by the end gives exit code 1',
+      values.filled,
+    )
+    .addOption(
+      new Option('--journal-entries <n>', 'what the journal of each world keeps; 0 turns it off')
+        .argParser(values.count(...journalLimits.journalEntriesMax))
+        .default(defaults.journalEntriesMax),
+    )
+    .addOption(
+      new Option('--journal-bytes <n>', 'about what these may take in memory')
+        .argParser(values.count(...journalLimits.journalBytesMax))
+        .default(defaults.journalBytesMax),
+    )
+    .option('--explain-header', 'refused answers tell in a header where they are explained')
     .option('--ready-file <file>', 'write this JSON file when ready', values.filled)
     .option('--json', 'write one JSON line when ready')
     .action(async (options: ServeOptions) => {
       process.exitCode = await serve(options);
     });
+  addTlsOptions(command);
 }
 
 function lifetime(flag: string, meaning: string, defaultSeconds: number): Option {
@@ -98,35 +164,70 @@ function lifetime(flag: string, meaning: string, defaultSeconds: number): Option
 
 async function serve(options: ServeOptions): Promise<ExitCode> {
   const { readyFile, json = false, tokenLifetime, linkLifetime, ...rest } = options;
-  const { date, variant, provisioningDelay, ...settings } = rest;
+  const { data, world, faults, date, variant, vary, provisioningDelay, ...kept } = rest;
+  const { journalEntries, journalBytes, ...others } = kept;
+  const { settings, caFolder } = tlsPlan(others);
   const output = createOutput(json);
   if (variant === true) {
     tellVariants(output, json);
     return exitCodes.pass;
   }
+  if (vary === true) {
+    tellVariations(output, json);
+    return exitCodes.pass;
+  }
   await prepareReadyFile(readyFile);
+  await prepareCaFolder(caFolder);
+  const rules = faults === undefined ? [] : await readPlanFile('--faults', faults);
   const stop = stopSignal();
   const server = await startServer({
     ...settings,
     tokenLifetimeSeconds: tokenLifetime,
     linkLifetimeSeconds: linkLifetime,
     variants: new Set(variant),
+    ...(vary !== undefined && { varySeed: vary }),
     provisioningDelayMs: provisioningDelay,
+    journalEntriesMax: journalEntries,
+    journalBytesMax: journalBytes,
+    ...(data !== undefined && { dataFolder: data }),
     ...(date !== undefined && { clock: clockStartingAt(date) }),
   }).catch((error: unknown) => {
+    if (error instanceof StateFault) throw new CommandFault(error.message, exitCodes.setUp, error);
     if (!(error instanceof SettingError)) throw error;
     throw new CommandFault(error.message, exitCodes.usage, error);
   });
+  server.faults.add(rules);
   try {
-    const ready = serverReady(server);
+    const tls = await publishTls(server, caFolder);
+    const ready = serverReady(server, tls);
+    if (world !== undefined) await loadNow(server, world, output);
     await writeReadyFile(readyFile, ready);
     if (json) output.data(ready);
-    else output.line(readyLine(server));
+    else output.line([readyLine(server), ...tlsLines(tls)].join('\n'));
     await aborted(stop);
   } finally {
     await server.close();
   }
-  return exitCodes.pass;
+  return faults === undefined ? exitCodes.pass : judged(server, output);
+}
+
+/** Tells of planned faults that the run never met. */
+function judged({ faults }: RunningServer, output: Output): ExitCode {
+  const lines = unfiredLines(faults.unfired());
+  for (const line of lines) output.progress(line);
+  return lines.length === 0 ? exitCodes.pass : exitCodes.failed;
+}
+
+/** Loads the world, now and at each SIGHUP; a file that has become wrong by then changes nothing. */
+async function loadNow(server: RunningServer, file: string, output: Output): Promise<void> {
+  const where = { control: server.controlUrl, token: server.controlToken };
+  const load = async () => {
+    for (const line of worldLines(await loadWorldFile(file, where))) output.progress(line);
+  };
+  await load();
+  process.on('SIGHUP', () => {
+    load().catch((fault: unknown) => output.progress(reportFault(fault).sentence));
+  });
 }
 
 /** Every variant with what it changes, in place of a server. */
@@ -140,7 +241,24 @@ function tellVariants(output: Output, json: boolean): void {
   }
 }
 
+/** Every legal variation with the rule that allows it, in place of a server. */
+function tellVariations(output: Output, json: boolean): void {
+  const told = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
+  if (json) {
+    output.data(told);
+    return;
+  }
+  for (const { id, varies, rule } of told) output.line(`${id}\n  ${varies}\n  rule: ${rule}`);
+}
+
 function readyLine(server: RunningServer): string {
   const { baseUrl, adminEmail, adminPassword } = server;
-  return `ready at ${baseUrl}, ${adminEmail} with password ${adminPassword}, console ${consoleUrl(server)}`;
+  const password = adminPassword === '' ? 'his own password' : `password ${adminPassword}`;
+  return `ready at ${baseUrl}, ${adminEmail} with ${password}, console ${consoleUrl(server)}`;
+}
+
+/** Where the test CA is, and what is wrong behind which URL. */
+function tlsLines({ caFile, gallery }: TlsReady = { gallery: {} }): string[] {
+  const wrong = Object.entries(gallery).map(([name, url]) => `wrong TLS at ${url}: ${name}`);
+  return caFile === undefined ? wrong : [`test CA in ${caFile}`, ...wrong];
 }

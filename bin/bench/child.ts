@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** A process that has said its first line. */
 export interface Child {
   readonly firstLine: string;
+  readonly pid: number;
   /** Ends it and waits until it is gone. */
   end(): Promise<void>;
 }
@@ -22,7 +23,7 @@ export function startChild(script: string, args: readonly string[]): Promise<Chi
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`${script} ended with exit code ${code}`)));
     createInterface({ input: child.stdout }).once('line', (firstLine) =>
-      resolve({ firstLine, end: () => ended(child) }),
+      resolve({ firstLine, pid: child.pid ?? 0, end: () => ended(child) }),
     );
   });
 }

@@ -6,7 +6,7 @@
  * `at` is an RFC 3339 time; `path`, with or without a query, may stand in place of `url`; `status`
  * is 0 where no answer came. `requestBody` and `responseBody` may follow: a JSON body as the value
  * that it is, a form as an object of its text fields, anything else as a text. Other keys are left
- * alone, and so are empty lines.
+ * alone, and so are empty lines, and lines of a `kind` other than `exchange`, as those of frames.
  */
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import {
@@ -30,16 +30,18 @@ export async function* journalExchanges(
     number += 1;
     if (line.trim() === '') continue;
     const place = `line ${number}`;
-    yield exchangeOf(line, (what) => recordingFault(file, place, what));
+    const exchange = exchangeOf(line, (what) => recordingFault(file, place, what));
+    if (exchange) yield exchange;
   }
 }
 
-function exchangeOf(line: string, fault: (what: string) => Error): RecordedExchange {
+function exchangeOf(line: string, fault: (what: string) => Error): RecordedExchange | undefined {
   const value = parsed(line);
   if (!isRecord(value)) {
     throw fault('is no JSON object; a journal has one a line, a HAR file begins with {"log":.');
   }
-  const { at, method, status, requestBody, responseBody } = value;
+  const { at, method, status, requestBody, responseBody, kind = 'exchange' } = value;
+  if (kind !== 'exchange') return undefined;
   if (typeof at !== 'string' || !isTimestamp(at)) {
     throw fault(`"at" must be a time such as 2026-01-31T12:00:00Z, ${shownValue(at)}.`);
   }

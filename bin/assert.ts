@@ -1,0 +1,80 @@
+/** `fleetbed assert`: asserts by meaning what a device has done. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { addControlOptions, ask } from './control-listener.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { type JournalOptions, queryOf } from './journal/filters.ts';
+import * as values from './option-values.ts';
+import { createOutput } from './output.ts';
+
+const TIMES_MAX = 1_000_000;
+const SEQUENCE_MAX = 1_000_000_000;
+
+interface AssertOptions extends Pick<JournalOptions, 'control' | 'token' | 'world' | 'device'> {
+  readonly times?: number;
+  readonly after?: number;
+  readonly json?: boolean;
+}
+
+type Step = Readonly<Record<string, string | number>>;
+
+const help = `
+A step is a status that a device reports, such as rebooting, or filters of the journal with commas:
+  fleetbed assert --device aa:01 --times 1 rebooting success
+  fleetbed assert --device aa:01 operation=post-auth-request,status=401 success
+
+Exit codes: 0 it holds; 1 it does not, and what was seen instead is told; 2 a step is wrong;
+3 the control listener cannot be asked.
+`;
+
+/** Adds the options of `fleetbed assert` and what it does. */
+export function configure(command: Command): void {
+  addControlOptions(command)
+    .argument('<step...>', 'what is to have happened, in this order', stepIn)
+    .option('--device <device>', 'its id, or a value of its identity', values.filled)
+    .option(
+      '--times <n>',
+      'how often the last step, after the others (default: once or more)',
+      values.count(0, TIMES_MAX),
+    )
+    .option('--after <sequence>', 'only what follows this entry', values.count(0, SEQUENCE_MAX))
+    .option('--json', 'write the verdict as one line of JSON')
+    .addHelpText('after', help)
+    .action(async (happened: readonly Step[], options: AssertOptions) => {
+      process.exitCode = await assertSteps(happened, options);
+    });
+}
+
+async function assertSteps(happened: readonly Step[], options: AssertOptions): Promise<ExitCode> {
+  const { control, token, world, device, times, after, json = false } = options;
+  const query = queryOf({ control, token, ...(world !== undefined && { world }) });
+  const { status, body } = await ask(options, `/assert?${query}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      happened,
+      device,
+      times,
+      ...(after !== undefined && { between: { after } }),
+    }),
+    expected: [200, 409],
+  });
+  const verdict = (await body.json()) as { sentence: string };
+  const output = createOutput(json);
+  output.data(verdict);
+  output.line(verdict.sentence);
+  return status === 200 ? exitCodes.pass : exitCodes.failed;
+}
+
+function stepIn(text: string, previous: readonly Step[] = []): readonly Step[] {
+  if (/^[\w-]+$/.test(text)) return [...previous, { report: text }];
+  const pairs = text.split(',').map((pair): [string, string | number] => {
+    const [, name = '', value = ''] = /^([a-z]+)=(.+)$/.exec(pair) ?? [];
+    if (name === '') {
+      throw new InvalidArgumentError(
+        'Accepted: a status such as success, or name=value,name=value.',
+      );
+    }
+    return [name, name === 'status' && /^\d+$/.test(value) ? Number(value) : value];
+  });
+  return [...previous, Object.fromEntries(pairs)];
+}

@@ -1,0 +1,61 @@
+/**
+ * `node dist/bin/bench/embedding.js`: how long it takes in one process to start a testbed, to stop
+ * it, to bring it back to its start, and to make another world in it and drop that again.
+ */
+import { cpus } from 'node:os';
+import { systemClock } from '../../fixtures/clock.ts';
+import { startTestbed, type Testbed } from '../../server/testbed.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { createOutput } from '../output.ts';
+import { packageVersion } from '../version.ts';
+
+const ROUNDS = 30;
+const EACH_MAX_MS = 60;
+
+const output = createOutput(false);
+const times = { start: [], stop: [], reset: [], 'a world made and dropped': [] } as Record<
+  string,
+  number[]
+>;
+
+async function timed<Result>(name: string, act: () => Promise<Result>): Promise<Result> {
+  const startedMs = systemClock.monotonicMs();
+  const result = await act();
+  times[name]?.push(systemClock.monotonicMs() - startedMs);
+  return result;
+}
+
+async function round(start: () => Promise<Testbed>): Promise<void> {
+  const testbed = await start();
+  await timed('reset', () => testbed.reset());
+  await timed('a world made and dropped', async () => {
+    await testbed.worlds.drop(await testbed.worlds.create('another'));
+  });
+  await timed('stop', () => testbed.close());
+}
+
+// The first one loads what the others share.
+const firstMs = systemClock.monotonicMs();
+await (await startTestbed()).close();
+output.line(`first start and stop  ${shown(systemClock.monotonicMs() - firstMs)}`);
+for (let count = 0; count < ROUNDS; count++) {
+  await round(() => timed('start', () => startTestbed()));
+}
+output.line(`then, medians of ${ROUNDS} rounds (and the fastest)`);
+for (const [name, all] of Object.entries(times)) {
+  output.line(`  ${name.padEnd(26)} ${shown(median(all))} (${shown(Math.min(...all))})`);
+}
+output.line(
+  `  node ${process.versions.node}, fleetbed ${packageVersion()}, ${cpus().length} x ${cpus()[0]?.model}`,
+);
+const slowest = Math.max(median(times.start), median(times.stop));
+process.exitCode = slowest > EACH_MAX_MS ? exitCodes.undecided : exitCodes.pass;
+
+function median(values: readonly number[] = []): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+function shown(ms: number): string {
+  return `${ms.toFixed(1).padStart(6)} ms`;
+}

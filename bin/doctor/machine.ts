@@ -1,0 +1,114 @@
+/** Checks of this machine: how many connections it can hold open, and whether its ports are free. */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { promisify } from 'node:util';
+import { type Check, failed, passed, warned } from './check.ts';
+
+/** The fleet that is to run. */
+export interface PlannedFleet {
+  readonly devices: number;
+  /** True when each device holds a websocket. */
+  readonly connect: boolean;
+}
+
+/** Files that a command has open by itself: modules, event loop, standard streams, reports. */
+const OWN_FILES = 64;
+/** Connections that the simulator shares among all devices, to the API and to files elsewhere. */
+const SHARED_CONNECTIONS = 2 * 256;
+const COMMAND_LIMIT_MS = 2000;
+const raise =
+  'Raise it with `ulimit -n NUMBER` (as root for more than the hard limit), or run fewer devices.';
+
+/** May the process open a file for every connection? @param text the limit, as the system tells it */
+export function openFilesCheck(
+  text: string | undefined,
+  { devices, connect }: PlannedFleet,
+): Check {
+  const name = 'open files';
+  const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
+  if (text === undefined || Number.isNaN(limit)) {
+    return warned(
+      name,
+      'The limit of open files is not told on this system.',
+      'Compare it by hand.',
+    );
+  }
+  const shared = Math.min(SHARED_CONNECTIONS, 2 * devices);
+  const most = Math.max(0, limit - OWN_FILES - SHARED_CONNECTIONS);
+  const needed = OWN_FILES + shared + (connect ? devices : 0);
+  const bound = Number.isFinite(limit) ? { connectedDevicesMax: most } : {};
+  const reach = Number.isFinite(limit) ? `${most} devices with --connect` : 'any number of devices';
+  const found = `The limit of open files is ${text}: enough for ${reach}; without --connect ${OWN_FILES + SHARED_CONNECTIONS} files serve any number.`;
+  if (needed > limit) {
+    const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: the run stops at ${connect ? most : 'its first connections'}.`;
+    return { ...failed(name, lacking, raise), ...bound };
+  }
+  if (devices > most) return { ...warned(name, found, `For --connect: ${raise}`), ...bound };
+  return { ...passed(name, found), ...bound };
+}
+
+/** The soft limit of this process, as text; Node has raised it to the hard one. */
+export async function openFilesLimit(): Promise<string | undefined> {
+  try {
+    const limits = await readFile('/proc/self/limits', 'utf8');
+    return /^Max open files\s+(\S+)/m.exec(limits)?.[1];
+  } catch {
+    return shellLimit();
+  }
+}
+
+/** Where there is no /proc, a shell inherits the limit and tells it. */
+async function shellLimit(): Promise<string | undefined> {
+  try {
+    const asked = promisify(execFile)('sh', ['-c', 'ulimit -n'], { timeout: COMMAND_LIMIT_MS });
+    return (await asked).stdout.trim();
+  } catch {
+    // No shell, as on Windows, and so no such limit to ask for.
+    return undefined;
+  }
+}
+
+/** Are there enough outgoing ports? @param range the text of ip_local_port_range */
+export function localPortsCheck(
+  range: string | undefined,
+  { devices, connect }: PlannedFleet,
+): Check {
+  const name = 'outgoing ports';
+  const [, first, last] = /^(\d+)\s+(\d+)\s*$/.exec(range ?? '') ?? [];
+  if (first === undefined || last === undefined) {
+    return passed(name, 'The range of outgoing ports is not told on this system.');
+  }
+  const ports = Math.max(0, Number(last) - Number(first) + 1);
+  const most = Math.max(0, ports - SHARED_CONNECTIONS);
+  const found = `${ports} outgoing ports (${first} to ${last}) carry ${most} devices with --connect from one address to one server.`;
+  const wayOut =
+    'Widen it with `sysctl net.ipv4.ip_local_port_range="1024 65535"`, or run from several addresses.';
+  const isShort = devices > most;
+  const row = isShort && connect ? failed(name, found, wayOut) : warned(name, found, wayOut);
+  return { ...(isShort ? row : passed(name, found)), connectedDevicesMax: most };
+}
+
+/** The range of outgoing ports, on systems that tell it. */
+export async function localPortRange(): Promise<string | undefined> {
+  // Only Linux has the file.
+  return readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').catch(() => undefined);
+}
+
+/** Can a server listen here? */
+export async function portCheck(host: string, port: number): Promise<Check> {
+  const name = `port ${port}`;
+  const code = await new Promise<string | undefined>((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+  const place = `${host}:${port}`;
+  if (code === undefined) return passed(name, `${place} is free.`);
+  const other = 'choose another one with --port and --control-port, or 0 for any free port.';
+  if (code === 'EADDRINUSE')
+    return failed(name, `${place} is busy.`, `End what listens there, or ${other}`);
+  if (code === 'EACCES')
+    return failed(name, `This user may not listen on ${place}.`, `Please ${other}`);
+  return failed(name, `Nothing can listen on ${place} (${code}).`, 'Check --host.');
+}

@@ -1,0 +1,169 @@
+/** `fleetbed doctor signature`: the server's signature doctor over files. */
+import { readFile, stat } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { signatureFits } from '../../server/crypto/device-signature.ts';
+import { type PublicKey, readPublicKey } from '../../server/crypto/public-key.ts';
+import type { Diagnosis } from '../../server/doctor/diagnosis.ts';
+import { diagnoseKey } from '../../server/doctor/key.ts';
+import { diagnoseSignature } from '../../server/doctor/signature.ts';
+import { type DeviceKey, OTHER_KEYS_MAX } from '../../server/doctor/signing-mistakes.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { CommandFault } from '../fault.ts';
+import { fileFault } from '../files.ts';
+import * as values from '../option-values.ts';
+import { createOutput, type Output } from '../output.ts';
+
+interface SignatureOptions {
+  readonly body: string;
+  readonly key?: string;
+  readonly signature: string;
+  readonly otherKey?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** What the doctor found; the value of `--json`. */
+interface Finding extends Partial<Diagnosis> {
+  readonly fits: boolean;
+  /** What the finding is about. */
+  readonly about: 'signature' | 'key';
+  readonly sentence: string;
+}
+
+const help = `
+JSON is {fits, about: "signature"|"key", sentence} and, where a mistake was found,
+  {mistake, remedy, detail?, also?: [mistake]}.
+
+Exit codes:
+  0  the signature fits
+  1  it does not fit, or the key cannot be used; with or without a known mistake
+  3  a file cannot be read
+`;
+
+/** Adds the options of `fleetbed doctor signature` and what it does. */
+export function configure(command: Command): void {
+  command
+    .requiredOption('--body <file>', 'the request body, byte for byte as sent', values.filled)
+    .requiredOption('--signature <text>', 'as the signature header carried it', values.filled)
+    .option('--key <file>', 'the public key in PEM (default: pubkey of the body)', values.filled)
+    .option(
+      '--other-key <file>',
+      'public key of another device that may have signed; repeatable',
+      (file: string, previous: readonly string[] = []) => [...previous, values.filled(file)],
+    )
+    .option('--json', 'write the finding as one line of JSON')
+    .addHelpText('after', help)
+    .action(async (options: SignatureOptions) => {
+      process.exitCode = await examine(options);
+    });
+}
+
+async function examine(options: SignatureOptions): Promise<ExitCode> {
+  const body = await readBody(options.body);
+  const sentKey = memberText(body, 'pubkey');
+  const keyText = options.key === undefined ? sentKey : await readKeyFile('--key', options.key);
+  if (keyText === undefined) {
+    throw new CommandFault(
+      `--body ${options.body} has no text "pubkey"; name the key with --key FILE.`,
+      exitCodes.usage,
+    );
+  }
+  const otherKeys = await readOtherKeys(options.otherKey ?? []);
+  const sent = sentKey === undefined ? [] : keysOf('pubkey of the body', sentKey);
+  const { signature } = options;
+  const finding = findingOf({ body, keyText, signature, otherKeys: [...sent, ...otherKeys] });
+  tell(finding, createOutput(options.json ?? false));
+  return finding.fits ? exitCodes.pass : exitCodes.failed;
+}
+
+interface Case {
+  readonly body: Buffer;
+  readonly keyText: string;
+  readonly signature: string;
+  readonly otherKeys: readonly DeviceKey[];
+}
+
+function findingOf({ body, keyText, signature, otherKeys }: Case): Finding {
+  const key = readPublicKey(keyText);
+  if ('because' in key) {
+    const sentence = `The key cannot be used: it ${key.because}.`;
+    return { fits: false, about: 'key', sentence, ...diagnoseKey(keyText) };
+  }
+  const about = 'signature';
+  if (signatureFits(body, key, signature)) {
+    const sentence = `The ${key.keyType} signature fits the ${body.length} bytes of the body.`;
+    return { fits: true, about, sentence };
+  }
+  const sentence = 'The signature does not fit, and no known mistake explains it.';
+  const diagnosis = diagnoseSignature({ body, key, signatureText: signature, otherKeys });
+  return { fits: false, about, sentence, ...diagnosis };
+}
+
+function tell(finding: Finding, output: Output): void {
+  output.data(finding);
+  if (output.json) return;
+  const { mistake, sentence, detail, remedy, also = [] } = finding;
+  output.line(mistake === undefined ? sentence : `${mistake}: ${sentence}`);
+  if (detail !== undefined) output.line(`  which: ${detail}`);
+  if (remedy !== undefined) output.line(`  do: ${remedy}`);
+  if (also.length > 0) output.line(`  also: ${also.join(', ')}`);
+}
+
+async function readBody(path: string): Promise<Buffer> {
+  const what = `--body cannot read ${path}`;
+  try {
+    const { size } = await stat(path);
+    if (size <= limits.bodyMaxBytes) return await readFile(path);
+  } catch (error) {
+    throw fileFault(what, error);
+  }
+  throw new CommandFault(
+    `${what}: it has more than the ${limits.bodyMaxBytes} bytes of a request; name another file.`,
+    exitCodes.setUp,
+  );
+}
+
+/** Far above any key; the rest of a larger file is of no use to a diagnosis. */
+const KEY_FILE_MAX_BYTES = 1_048_576;
+
+async function readKeyFile(option: string, path: string): Promise<string> {
+  try {
+    const { size } = await stat(path);
+    if (size <= KEY_FILE_MAX_BYTES) return await readFile(path, 'utf8');
+  } catch (error) {
+    throw fileFault(`${option} cannot read ${path}`, error);
+  }
+  throw new CommandFault(`${option} ${path} is no key: it is too large.`, exitCodes.setUp);
+}
+
+async function readOtherKeys(paths: readonly string[]): Promise<DeviceKey[]> {
+  if (paths.length >= OTHER_KEYS_MAX) {
+    const sentence = `--other-key is taken at most ${OTHER_KEYS_MAX - 1} times.`;
+    throw new CommandFault(sentence, exitCodes.usage);
+  }
+  const texts = await Promise.all(paths.map((path) => readKeyFile('--other-key', path)));
+  return texts.flatMap((text, index) => {
+    const [found] = keysOf(paths[index] ?? '', text);
+    if (found) return [found];
+    throw new CommandFault(
+      `--other-key ${paths[index]} is no public key that can be used; name a PEM file "PUBLIC KEY".`,
+      exitCodes.setUp,
+    );
+  });
+}
+
+function keysOf(device: string, text: string): DeviceKey[] {
+  const key: PublicKey | { because: string } = readPublicKey(text);
+  return 'because' in key ? [] : [{ device, key }];
+}
+
+function memberText(body: Buffer, name: string): string | undefined {
+  try {
+    const data: unknown = JSON.parse(body.toString('utf8'));
+    const value: unknown = typeof data === 'object' && data !== null && Reflect.get(data, name);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    // What is no JSON names no key.
+    return undefined;
+  }
+}

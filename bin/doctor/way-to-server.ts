@@ -1,0 +1,194 @@
+/** Checks of the way to a server: is it there, is its certificate trusted, does it speak the API? */
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { connect, isIP } from 'node:net';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import type { Clock } from '../../fixtures/clock.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { reportFault } from '../fault.ts';
+import { type Check, failed, passed, warned } from './check.ts';
+
+/** How the server is to be reached. */
+export interface WayToServer {
+  readonly url: URL;
+  /** Trusted in place of Node's own authorities, when given. */
+  readonly caPem: string | undefined;
+  readonly clock: Clock;
+}
+
+/** What a server answered, as far as the checks care. */
+export interface ServerAnswer {
+  readonly check: Check;
+  /** The Date header, in milliseconds since the Unix epoch. */
+  readonly dateMs?: number;
+  /** True when the server says that its time is not the system's. */
+  readonly isSteered: boolean;
+}
+
+/** For each step by itself, looking up the name included. */
+const STEP_LIMIT_MS = 5000;
+const EXPIRY_NEAR_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+/** Does anything accept connections there? */
+export async function reachCheck({ url, clock }: WayToServer): Promise<Check> {
+  const name = 'reachability';
+  const fault = await settled(clock, (done) => {
+    const socket = connect({ host: hostOf(url), port: portOf(url) }, () => done(undefined));
+    socket.on('error', done);
+    return socket;
+  });
+  if (!fault) return passed(name, `${url.host} accepts connections.`);
+  return failed(name, ...foundAndWayOut(fault, url));
+}
+
+/** Is the server's certificate trusted, and will it be for a while? */
+export async function tlsCheck({ url, caPem, clock }: WayToServer): Promise<Check> {
+  const name = 'TLS';
+  if (url.protocol === 'http:') return passed(name, 'Not used: the URL is http://.');
+  const host = hostOf(url);
+  const options: ConnectionOptions = {
+    host,
+    port: portOf(url),
+    ...(isIP(host) === 0 && { servername: host }),
+    ...(caPem !== undefined && { ca: caPem }),
+    rejectUnauthorized: true,
+  };
+  let validTo = Number.NaN;
+  let protocol: string | null = null;
+  const fault = await settled(clock, (done) => {
+    const socket: TLSSocket = connectTls(options, () => {
+      validTo = Date.parse(socket.getPeerCertificate().valid_to);
+      protocol = socket.getProtocol();
+      done(undefined);
+    });
+    socket.on('error', done);
+    return socket;
+  });
+  if (fault) return failed(name, ...foundAndWayOut(fault, url));
+  const days = Math.floor((validTo - clock.now()) / DAY_MS);
+  const found = `The certificate is trusted (${protocol}) and valid for ${days} more days.`;
+  if (days >= EXPIRY_NEAR_DAYS) return passed(name, found);
+  return warned(name, found, 'Renew it before a run outlives it.');
+}
+
+/** Does what answers speak the API? Without a token its answer is a 401. */
+export async function answerCheck({ url, caPem, clock }: WayToServer): Promise<ServerAnswer> {
+  const name = 'API';
+  const { method, path } = operations['get-configuration'];
+  const target = new URL(`${url.pathname.replace(/\/$/, '')}${path}`, url);
+  const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
+  let answer: IncomingMessage | undefined;
+  const fault = await settled(clock, (done) => {
+    const options = { method, agent: false, ...(caPem !== undefined && { ca: caPem }) } as const;
+    const asking = send(target, options, (response) => {
+      answer = response;
+      done(undefined);
+    });
+    asking.on('error', done);
+    asking.end();
+    return asking;
+  });
+  if (fault || !answer) {
+    const check = failed(name, ...foundAndWayOut(fault ?? new Error('no answer'), url));
+    return { check, isSteered: false };
+  }
+  const { statusCode, headers } = answer;
+  const dateMs = Date.parse(headers.date ?? '');
+  return {
+    check:
+      statusCode === 401
+        ? passed(name, 'The server asks for a token, as the API does.')
+        : other(statusCode),
+    isSteered: Object.keys(headers).some((header) => header.endsWith('-testbed-time')),
+    ...(Number.isFinite(dateMs) && { dateMs }),
+  };
+
+  function other(status = 0): Check {
+    const found = `A call without a token was answered with ${status}, where the API answers 401.`;
+    return warned(name, found, 'Check --url: its path, and that no other service answers there.');
+  }
+}
+
+/** Can the certificates be read that Node is told to trust beside its own? */
+export async function trustCheck(
+  environment: Readonly<Record<string, string | undefined>>,
+  nowMs: number,
+): Promise<Check> {
+  const name = 'trust';
+  if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    const found = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches every check of certificates off.';
+    return warned(name, found, 'Unset it, and trust a certificate with --ca FILE.');
+  }
+  const file = environment.NODE_EXTRA_CA_CERTS;
+  if (file === undefined || file === '') return passed(name, "Node's own authorities are trusted.");
+  const what = `NODE_EXTRA_CA_CERTS names ${file}`;
+  const wayOut = 'Name a PEM file with certificates, or unset it.';
+  const pem = await readFile(file, 'utf8').catch(() => undefined);
+  if (pem === undefined) return failed(name, `${what}, which cannot be read.`, wayOut);
+  const certificates = certificatesIn(pem);
+  if (!certificates) return failed(name, `${what}, which holds no certificates.`, wayOut);
+  const expired = certificates.filter(({ validTo }) => Date.parse(validTo) < nowMs).length;
+  // Every system's own bundle has some that have expired.
+  const found = `${what}, with ${certificates.length} certificates, ${expired} of them expired.`;
+  return expired < certificates.length ? passed(name, found) : warned(name, found, 'Renew them.');
+}
+
+const CERTIFICATES_MAX = 1000;
+
+/** All of the file; `undefined` when there are none, or one is damaged. */
+function certificatesIn(pem: string): X509Certificate[] | undefined {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  try {
+    const read = blocks.slice(0, CERTIFICATES_MAX).map((block) => new X509Certificate(block));
+    return read.length > 0 ? read : undefined;
+  } catch {
+    // A damaged block makes Node ignore the file.
+    return undefined;
+  }
+}
+
+/** Begins something that ends once, in time; then whatever it opened is closed. @returns its fault */
+async function settled(
+  clock: Clock,
+  begin: (done: (fault: Error | undefined) => void) => { destroy(): unknown },
+): Promise<Error | undefined> {
+  let opened: { destroy(): unknown } | undefined;
+  const fault = await new Promise<Error | undefined>((resolve) => {
+    const limit = clock.after(STEP_LIMIT_MS, () => resolve(timedOut()));
+    opened = begin((outcome) => {
+      limit.cancel();
+      resolve(outcome);
+    });
+  });
+  opened?.destroy();
+  return fault;
+}
+
+function timedOut(): Error {
+  return Object.assign(new Error('no answer came in time'), { code: 'ETIMEDOUT' });
+}
+
+/** The known sentence of a fault, split into what was found and the way out. */
+function foundAndWayOut(fault: Error, url: URL): [found: string, wayOut: string] {
+  const { sentence } = reportFault(fault, url.host);
+  const [found = sentence, wayOut = 'check --url and that the server runs'] = sentence.split('; ');
+  const code = 'code' in fault ? String(fault.code) : fault.message;
+  const told = found.startsWith('our own fault') ? `${url.host}: ${code}` : found;
+  return [`${told}.`, `${capital(wayOut.replaceAll('--base-url', '--url'))}.`];
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}
+
+function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? 443 : 80;
+}

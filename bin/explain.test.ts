@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../fixtures/contract/operations.ts';
+import { runCommand, startServe } from './testing/built-command.ts';
+
+let serve: Awaited<ReturnType<typeof startServe>>;
+let environment: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  serve = await startServe(['--explain-header']);
+  const { controlUrl, controlToken } = serve.ready;
+  environment = { FLEETBED_CONTROL_URL: controlUrl, FLEETBED_CONTROL_TOKEN: controlToken };
+});
+
+afterAll(() => serve.running.end());
+
+/** A request that is refused; its id, and where the answer says that it is explained. */
+async function refused(id: string): Promise<string | null> {
+  const url = serve.ready.baseUrl + operations['get-configuration'].path;
+  const answer = await fetch(url, { headers: { 'X-SVC-RequestID': id } });
+  expect(answer.status).toBe(401);
+  return answer.headers.get('X-SVC-Testbed-Explain');
+}
+
+/** A port at which nothing listens any more. */
+async function closedPort(): Promise<number> {
+  const gone = createServer().listen(0, '127.0.0.1');
+  await once(gone, 'listening');
+  const { port } = gone.address() as AddressInfo;
+  gone.close();
+  await once(gone, 'close');
+  return port;
+}
+
+describe('fleetbed explain', () => {
+  it('tells why a request was refused, and a command that goes through', async () => {
+    const place = await refused('asked');
+    expect(place).toBe(`${serve.ready.controlUrl}/explanations/asked`);
+    const { code, stdout, stderr } = await runCommand(['explain', 'asked'], environment);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^answered {4}401: the Authorization header is missing$/m);
+    expect(stdout).toMatch(/^ {2}expected {2}Bearer <token>$/m);
+    expect(stdout).toMatch(/^curl -isS .*\$TOKEN" "\$URL/m);
+  });
+
+  it('tells it as one line of JSON with --json', async () => {
+    await refused('as JSON');
+    const { FLEETBED_CONTROL_URL: url = '', FLEETBED_CONTROL_TOKEN: token = '' } = environment;
+    const words = ['explain', 'as JSON', '--json', '--control', `${url}/`, '--token', token];
+    const { code, stdout } = await runCommand(words);
+    expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1]);
+    expect(JSON.parse(stdout)).toMatchObject({ requestId: 'as JSON', status: 401 });
+  });
+
+  it('ends with 1 for an id that the journal does not know, and says what it keeps', async () => {
+    const { code, stdout, stderr } = await runCommand(['explain', 'unknown'], environment);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/no request of this id is in the journal; it keeps .* \d+ exchanges/);
+  });
+
+  it.each([
+    ['no id', []],
+    ['two ids', ['one', 'two']],
+    ['no token', ['one']],
+    ['no URL', ['one', '--token', 't', '--control', 'nowhere']],
+    ['an option that there is not', ['one', '--token', 't', '--colour']],
+  ])('ends with 2 for %s', async (_, words) => {
+    expect((await runCommand(['explain', ...words])).code).toBe(2);
+  });
+
+  it('ends with 3 when the token is wrong, or nothing listens', async () => {
+    const wrong = await runCommand(['explain', 'asked', '--token', 'wrong'], {
+      FLEETBED_CONTROL_URL: environment.FLEETBED_CONTROL_URL ?? '',
+    });
+    expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('control token')]);
+    for (const port of [await closedPort(), 1]) {
+      const nobody = ['explain', 'asked', '--control', `http://127.0.0.1:${port}`];
+      const { code, stderr } = await runCommand(nobody, { FLEETBED_CONTROL_TOKEN: 't' });
+      expect([code, stderr]).toEqual([3, expect.stringContaining('check --control')]);
+    }
+  });
+});

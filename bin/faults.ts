@@ -1,0 +1,139 @@
+/** `fleetbed faults`: plan faults on a running server, see what became of them, and end them. */
+import type { Command } from 'commander';
+import type { RuleStanding, UnfiredFault } from '../server/faults/fault-plans.ts';
+import { planSchema, readPlan } from '../server/faults/plan-text.ts';
+import type { Rule } from '../server/faults/rule.ts';
+import {
+  addControlOptions,
+  ask,
+  type ControlAnswer,
+  type ControlOptions,
+} from './control-listener.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandFault } from './fault.ts';
+import { readNamedFile } from './files.ts';
+import * as values from './option-values.ts';
+import { createOutput } from './output.ts';
+
+interface FaultsOptions extends ControlOptions {
+  readonly json?: boolean;
+}
+
+/** Adds the commands of `fleetbed faults` and what they do. */
+export function configure(command: Command): void {
+  on(command, 'list', 'show how often each rule matched, fired, and will fire still').action(
+    async (options: FaultsOptions) => {
+      process.exitCode = await list(options);
+    },
+  );
+  on(command, 'add', 'add the rules of a plan, all or none')
+    .argument('<file>', 'the plan in YAML or JSON', values.filled)
+    .action(async (file: string, options: FaultsOptions) => {
+      process.exitCode = await add(file, options);
+    });
+  on(command, 'clear', 'end all rules, or one')
+    .argument('[id]', 'of the rule', values.filled)
+    .action(async (id: string | undefined, options: FaultsOptions) => {
+      process.exitCode = await clear(id, options);
+    });
+  on(command, 'check', 'exit with 1 when a planned fault never fired').action(
+    async (options: FaultsOptions) => {
+      process.exitCode = await check(options);
+    },
+  );
+  command
+    .command('schema')
+    .description('print the JSON Schema of plans, for editors')
+    .action(() => {
+      process.stdout.write(`${JSON.stringify(planSchema(), null, 2)}\n`);
+    });
+}
+
+/**
+ * The rules of a plan in a file.
+ * @param option what names the file, for the sentence when it cannot be read
+ * @throws CommandFault with file, line and column of each fault
+ */
+export async function readPlanFile(option: string, file: string): Promise<readonly Rule[]> {
+  const read = readPlan(await readNamedFile(option, file));
+  if ('rules' in read) return read.rules;
+  const lines = read.faults.map(
+    ({ line, column, message }) => `${file}:${line}:${column}: ${message}`,
+  );
+  throw new CommandFault(lines.join('\n'), exitCodes.usage);
+}
+
+/** A line for each planned fault that never fired. */
+export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
+  return unfired.map(({ id, act, step, matched }) => {
+    const place = step === undefined ? id : `${id}, step ${step}`;
+    return `the planned fault ${place} (${act}) never fired; its rule matched ${matched} requests`;
+  });
+}
+
+function on(command: Command, name: string, description: string): Command {
+  const added = command.command(name).description(description).allowExcessArguments(false);
+  return addControlOptions(added).option('--json', 'write one JSON line');
+}
+
+async function list(options: FaultsOptions): Promise<ExitCode> {
+  const { body } = await askFaults(options, 'GET');
+  const { rules } = (await body.json()) as { rules: readonly RuleStanding[] };
+  const output = createOutput(options.json ?? false);
+  output.data(rules);
+  if (output.json) return exitCodes.pass;
+  if (rules.length === 0) output.line('No faults are planned.');
+  for (const { id, matched, fired, left } of rules) {
+    output.line(`${id}: matched ${matched}, fired ${fired}, left ${left ?? 'without end'}`);
+  }
+  return exitCodes.pass;
+}
+
+async function add(file: string, options: FaultsOptions): Promise<ExitCode> {
+  await readPlanFile('faults add', file);
+  const text = await readNamedFile('faults add', file);
+  const { body } = await askFaults(options, 'POST', { body: text });
+  const { added } = (await body.json()) as { added: readonly string[] };
+  const output = createOutput(options.json ?? false);
+  output.data(added);
+  if (!output.json) output.line(`Added ${added.join(', ')}.`);
+  return exitCodes.pass;
+}
+
+async function clear(id: string | undefined, options: FaultsOptions): Promise<ExitCode> {
+  const { body } = await askFaults(options, 'DELETE', id === undefined ? {} : { id });
+  const told = (await body.json()) as { cleared: number };
+  const output = createOutput(options.json ?? false);
+  output.data(told);
+  if (!output.json) output.line(`Cleared ${told.cleared} of the rules.`);
+  return exitCodes.pass;
+}
+
+async function check(options: FaultsOptions): Promise<ExitCode> {
+  const { status, body } = await askFaults(options, 'GET', { below: '/check' });
+  const { unfired } = (await body.json()) as { unfired: readonly UnfiredFault[] };
+  const output = createOutput(options.json ?? false);
+  output.data(unfired);
+  const lines = unfired.length === 0 ? ['Every planned fault has fired.'] : unfiredLines(unfired);
+  if (!output.json) for (const line of lines) output.line(line);
+  return status === 200 ? exitCodes.pass : exitCodes.failed;
+}
+
+/** What is asked beyond the rules as they are. */
+interface Question {
+  readonly below?: string;
+  readonly id?: string;
+  readonly body?: string;
+}
+
+function askFaults(
+  options: FaultsOptions,
+  method: string,
+  { below = '', id, body }: Question = {},
+): Promise<ControlAnswer> {
+  const query = new URLSearchParams();
+  if (options.world !== undefined) query.set('world', options.world);
+  if (id !== undefined) query.set('id', id);
+  const path = `/faults${below}?${query}`;
+  return ask(options, path, { method, body: body ?? null, expected: [200, 201, 409] });
+}

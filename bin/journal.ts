@@ -1,0 +1,123 @@
+/** `fleetbed journal`: what a running server was asked and what it answered. */
+import type { Command } from 'commander';
+import { addControlOptions, ask } from './control-listener.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandFault } from './fault.ts';
+import { requireWritable, writeWhole } from './files.ts';
+import { addFilterOptions, type JournalOptions, queryOf } from './journal/filters.ts';
+import { entryLine, type ShownEntry } from './journal/lines.ts';
+import * as values from './option-values.ts';
+import { createOutput, type Output } from './output.ts';
+import { stopSignal } from './stop-signal.ts';
+
+const LIMIT_MAX = 500;
+const LIMIT_DEFAULT = 100;
+/** Far beyond what one event of the server has. */
+const EVENT_MAX_CHARACTERS = 1_048_576;
+
+interface ReadOptions extends JournalOptions {
+  readonly follow?: boolean;
+  readonly har?: string;
+  readonly json?: boolean;
+  readonly limit: number;
+}
+
+const help = `
+Secrets are masked in whatever is shown or written. With --json each entry is one line of JSON
+with its headers and bodies, which fleetbed calendar reads too.
+
+Exit codes: 0 done, or Ctrl-C; 2 a filter is wrong; 3 the control listener cannot be asked.
+`;
+
+/** Adds the options of `fleetbed journal` and what it does. */
+export function configure(command: Command): void {
+  addFilterOptions(addControlOptions(command))
+    .option('--limit <n>', 'the newest of them', values.count(1, LIMIT_MAX), LIMIT_DEFAULT)
+    .option('--follow', 'go on with what comes, until Ctrl-C')
+    .option('--har <file>', 'write all of them to this file, HAR 1.2', values.filled)
+    .option('--json', 'one entry a line, with headers and bodies')
+    .addHelpText('after', help)
+    .action(async (options: ReadOptions) => {
+      if (options.follow && options.har !== undefined) {
+        command.error("error: option '--har <file>' cannot be used with option '--follow'");
+      }
+      process.exitCode = await journal(options);
+    });
+}
+
+async function journal(options: ReadOptions): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  if (options.har !== undefined) return saveHar(options.har, options, output);
+  const whole = String(output.json);
+  const limit = String(options.limit);
+  const { body } = await ask(options, `/journal?${queryOf(options, { limit, whole })}`);
+  const { entries, next } = (await body.json()) as Page;
+  for (const entry of entries) show(entry, output);
+  if (!options.follow) return exitCodes.pass;
+  await follow({ ...options, after: String(next) }, output);
+  return exitCodes.pass;
+}
+
+interface Page {
+  readonly entries: readonly ShownEntry[];
+  readonly next: number;
+}
+
+/** Shows an entry as the output wants it. */
+export function show(entry: ShownEntry, output: Output): void {
+  if (output.json) output.data(entry);
+  else output.line(entryLine(entry));
+}
+
+async function saveHar(file: string, options: ReadOptions, output: Output): Promise<ExitCode> {
+  await requireWritable('--har', file);
+  const { body } = await ask(options, `/journal.har?${queryOf(options)}`);
+  await writeWhole(file, await body.text());
+  output.progress(`${file} is written.`);
+  return exitCodes.pass;
+}
+
+/** Shows what comes until Ctrl-C; goes on from the last entry when the stream ends within. */
+async function follow(options: JournalOptions, output: Output): Promise<void> {
+  const stop = stopSignal();
+  const whole = String(output.json);
+  let { after } = options;
+  while (!stop.aborted) {
+    const before = after;
+    try {
+      const path = `/journal/stream?${queryOf({ ...options, ...(after && { after }) }, { whole })}`;
+      const { body } = await ask(options, path, { signal: stop });
+      for await (const entry of eventsOf(body)) {
+        show(entry, output);
+        after = String(entry.sequence);
+      }
+    } catch (fault) {
+      if (stop.aborted) return;
+      throw fault;
+    }
+    // A reader that did not keep up is dropped, and one that got nothing would be so again.
+    if (after === before && !stop.aborted) {
+      const sentence = `${options.control} has ended the stream; check that the server runs.`;
+      throw new CommandFault(sentence, exitCodes.setUp);
+    }
+  }
+}
+
+async function* eventsOf({ body }: Response): AsyncGenerator<ShownEntry> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of body ?? []) {
+      const events = (rest + decoder.decode(bytes, { stream: true })).split('\n\n');
+      rest = events.pop() ?? '';
+      if (rest.length > EVENT_MAX_CHARACTERS) throw new Error('an event of the stream has no end');
+      for (const event of events) {
+        const data = /^data: (.*)$/m.exec(event)?.[1];
+        if (data !== undefined) yield JSON.parse(data) as ShownEntry;
+      }
+    }
+  } catch (fault) {
+    // The connection was cut; whoever reads goes on from the last entry.
+    if (!(fault instanceof TypeError)) throw fault;
+  }
+}

@@ -1,0 +1,69 @@
+/** The filters of the journal as options, shared by the commands that read it. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import * as values from '../option-values.ts';
+
+const filterNames = [
+  'kind',
+  'operation',
+  'method',
+  'device',
+  'user',
+  'status',
+  'deployment',
+  'text',
+  'since',
+  'until',
+  'after',
+  'world',
+] as const;
+
+/** Where the control listener is, and which entries are meant. */
+export interface JournalOptions
+  extends Readonly<Partial<Record<(typeof filterNames)[number], string>>> {
+  readonly control: string;
+  readonly token: string;
+}
+
+/** Adds the filters of entries; all that are given must hold. */
+export function addFilterOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--kind <kind>', 'what entries tell of').choices([
+        'exchange',
+        'frame',
+        'unreadable',
+      ]),
+    )
+    .option('--operation <id>', 'such as put-deployment-status', values.filled)
+    .option('--method <method>', 'such as GET', values.filled)
+    .option('--device <device>', 'its id, or a value of its identity', values.filled)
+    .option('--user <user>', 'id or e-mail', values.filled)
+    .option('--status <status>', 'such as 404, 4xx, or 0 for no answer', values.filled)
+    .option('--deployment <id>', 'that exchanges are about', values.filled)
+    .option('--text <text>', 'a part of the path, or of the type of a frame', values.filled)
+    .option('--since <moment>', "of the world's time, such as 2027-08-25T08:00:00Z", moment)
+    .option('--until <moment>', 'the same; both are included', moment)
+    .option('--after <sequence>', 'what follows this entry', sequence);
+}
+
+/** The query that the options stand for, with what a command adds. */
+export function queryOf(
+  options: JournalOptions,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const query = new URLSearchParams(more);
+  for (const name of filterNames) {
+    const value = options[name];
+    if (value !== undefined) query.set(name, value);
+  }
+  return query.toString();
+}
+
+function moment(text: string): string {
+  return new Date(values.momentMs(text)).toISOString();
+}
+
+function sequence(text: string): string {
+  if (/^\d{1,15}$/.test(text)) return text;
+  throw new InvalidArgumentError('Accepted: a whole number, the sequence of an entry.');
+}

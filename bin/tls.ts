@@ -1,0 +1,105 @@
+/** The options of `fleetbed serve` that encrypt the API, and what is written and told of them. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { RunningServer } from '../server/server.ts';
+import { authorityFiles } from '../server/tls/authority-files.ts';
+import type { TlsSettings } from '../server/tls/settings.ts';
+import { exitCodes } from './exit-codes.ts';
+import { CommandFault } from './fault.ts';
+import { fileFault, requireWritable, writeWhole } from './files.ts';
+import * as values from './option-values.ts';
+
+/** What commander makes of the options. */
+export interface TlsOptions {
+  readonly tls?: boolean;
+  readonly tlsName?: readonly string[];
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsClientCa?: string;
+  readonly tlsCaKeep?: string;
+  readonly tlsGallery?: boolean;
+  readonly tlsCaOut?: string;
+}
+
+/** Of the encrypted listeners, for scripts. */
+export interface TlsReady {
+  /** Where --tls-ca-out has put the test CA's certificate. */
+  readonly caFile?: string;
+  /** The test CA's certificate; absent with a certificate of one's own. */
+  readonly caPem?: string;
+  /** Base URL by what is wrong there; empty without --tls-gallery. */
+  readonly gallery: Readonly<Record<string, string>>;
+}
+
+/** Adds the options; each of them encrypts, with or without --tls. */
+export function addTlsOptions(command: Command): void {
+  command
+    .option('--tls', 'encrypt the API with a certificate of a test CA that is made at the start')
+    .addOption(
+      new Option(
+        '--tls-name <name>',
+        'host name or address for the certificate; repeatable',
+      ).argParser(values.listed),
+    )
+    .option('--tls-cert <file>', 'PEM of your own certificate, with --tls-key', values.filled)
+    .option('--tls-key <file>', 'PEM of its key', values.filled)
+    .option(
+      '--tls-client-ca <file>',
+      'refuse callers without a certificate of an authority in this PEM file',
+      values.filled,
+    )
+    .option(
+      '--tls-ca-out <folder>',
+      "write the test CA's certificate there as ca.pem, ca.der and ca.h (C)",
+      values.filled,
+    )
+    .option(
+      '--tls-ca-keep <file>',
+      'keep the test CA with its private key in this PEM file, so that it stays the same',
+      values.filled,
+    )
+    .option('--tls-gallery', 'listen on extra ports where TLS is wrong, one for each way');
+}
+
+/**
+ * The settings of the options, with those of TLS in the form that the server takes.
+ * @throws CommandFault
+ */
+export function tlsPlan<Options extends TlsOptions>(options: Options) {
+  const { tls, tlsName, tlsCert, tlsKey, tlsClientCa, tlsCaKeep, ...others } = options;
+  const { tlsGallery, tlsCaOut: caFolder, ...rest } = others;
+  const texts = { certFile: tlsCert, keyFile: tlsKey, clientCaFile: tlsClientCa };
+  const all = { names: tlsName, ...texts, caKeepFile: tlsCaKeep, gallery: tlsGallery };
+  const given = Object.entries(all).filter(([, value]) => value !== undefined);
+  if (caFolder !== undefined && tlsCert !== undefined) {
+    throw new CommandFault(
+      '--tls-ca-out: there is no test CA to write beside --tls-cert; leave one of them out.',
+      exitCodes.usage,
+    );
+  }
+  const isAsked = tls === true || caFolder !== undefined || given.length > 0;
+  const chosen: TlsSettings = Object.fromEntries(given);
+  return { settings: { ...rest, ...(isAsked && { tls: chosen }) }, caFolder };
+}
+
+/** Makes the folder of --tls-ca-out, before the server starts. @throws CommandFault */
+export async function prepareCaFolder(folder: string | undefined): Promise<void> {
+  if (folder === undefined) return;
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw fileFault(`--tls-ca-out cannot make ${folder}`, error);
+  });
+  await requireWritable('--tls-ca-out', join(folder, 'ca.pem'));
+}
+
+/** Writes the test CA where that was asked for, and tells of TLS. @throws CommandFault */
+export async function publishTls(
+  { tls }: RunningServer,
+  folder: string | undefined,
+): Promise<TlsReady | undefined> {
+  if (!tls || folder === undefined || tls.caPem === undefined) return tls;
+  for (const [name, content] of Object.entries(authorityFiles(tls.caPem))) {
+    await writeWhole(join(folder, name), content);
+  }
+  return { caFile: join(folder, 'ca.pem'), ...tls };
+}
