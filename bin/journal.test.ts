@@ -107,23 +107,24 @@ describe('fleetbed journal', () => {
     expectHar(JSON.parse(readFileSync(file, 'utf8')));
   });
 
+  it('ends with 0 when Ctrl-C comes with its first line', async () => {
+    await (await fetch(`${ready.baseUrl}/seen-at-once`)).text();
+    const following = startCommand(['journal', ...at, '--follow', '--text', 'seen-at-once']);
+    await following.said('stdout', /seen-at-once/);
+    const { code, stderr } = await following.end('SIGINT');
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
   it(
     'follows what comes until Ctrl-C',
     async () => {
-      const following = startCommand(['journal', ...at, '--follow', '--text', 'followed']);
-      let asked = 0;
-      const said = following.said('stdout', /followed/);
-      const asking = (async () => {
-        for (let seen = false; !seen; asked += 1) {
-          await fetch(`${ready.baseUrl}/followed/${asked}`);
-          seen = await Promise.race([
-            said.then(() => true),
-            fetch(ready.baseUrl).then(() => false),
-          ]);
-        }
-      })();
-      expect(await said).toMatch(/GET 404 {2}\/followed\//);
-      await asking;
+      const ask = async (place: string) => (await fetch(`${ready.baseUrl}${place}`)).text();
+      await ask('/followed/before');
+      const words = ['--follow', '--after', '0', '--text', 'followed'];
+      const following = startCommand(['journal', ...at, ...words]);
+      expect(await following.said('stdout', /before/)).toMatch(/GET 404 {2}\/followed\/before/);
+      await ask('/followed/live');
+      expect(await following.said('stdout', /live/)).toMatch(/GET 404 {2}\/followed\/live/);
       const { code, stderr } = await following.end('SIGINT');
       expect([code, stderr]).toEqual([0, '']);
     },

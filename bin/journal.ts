@@ -48,13 +48,15 @@ export function configure(command: Command): void {
 async function journal(options: ReadOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   if (options.har !== undefined) return saveHar(options.har, options, output);
+  // From the first line on: who has seen one may want to stop.
+  const stop = options.follow ? stopSignal() : undefined;
   const whole = String(output.json);
   const limit = String(options.limit);
   const { body } = await ask(options, `/journal?${queryOf(options, { limit, whole })}`);
   const { entries, next } = (await body.json()) as Page;
   for (const entry of entries) show(entry, output);
-  if (!options.follow) return exitCodes.pass;
-  await follow({ ...options, after: String(next) }, output);
+  if (!stop) return exitCodes.pass;
+  await follow({ ...options, after: String(next) }, output, stop);
   return exitCodes.pass;
 }
 
@@ -78,8 +80,7 @@ async function saveHar(file: string, options: ReadOptions, output: Output): Prom
 }
 
 /** Shows what comes until Ctrl-C; goes on from the last entry when the stream ends within. */
-async function follow(options: JournalOptions, output: Output): Promise<void> {
-  const stop = stopSignal();
+async function follow(options: JournalOptions, output: Output, stop: AbortSignal): Promise<void> {
   const whole = String(output.json);
   let { after } = options;
   while (!stop.aborted) {

@@ -173,10 +173,11 @@ describe('a device that acknowledges without an end', () => {
     socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), beginning));
     const answered = untilClosed(socket);
     const asked = await beginUpload(device);
-    for (let count = 0; count < 2 * fileChunksAhead; count += 1) acknowledge(device, asked, 0);
+    for (let count = 0; count < fileChunksAhead; count += 1) acknowledge(device, asked, 0);
     await device.settled();
     expect(device.waiting).toEqual([]);
-    acknowledge(device, asked, 0);
+    // Just when it is too many depends on how many the server has read meanwhile.
+    for (let count = 0; count < 2 * fileChunksAhead; count += 1) acknowledge(device, asked, 0);
     expect((await device.next()).typ).toBe('close');
     socket.write('x'.repeat(900_000));
     const { status, body } = readReply(await answered);
