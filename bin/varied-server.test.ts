@@ -1,49 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { runConformance } from '../conformance/conformance.ts';
 import { systemClock } from '../fixtures/clock.ts';
-import { seededRandom } from '../fixtures/random.ts';
-import { publish } from '../server/testing/test-artifacts.ts';
-import { startTestServer, type TestServer } from '../server/testing/test-server.ts';
+import { startTestServer } from '../server/testing/test-server.ts';
 import { legalVariations } from '../server/vary/variations.ts';
-import { type FleetPlan, simulateFleet } from '../simulator/simulator.ts';
 import { runCommand, startServe } from './testing/built-command.ts';
+import { wholeRun } from './testing/whole-run.ts';
 
 const RUN_MAX_MS = 120_000;
-
-function judge({ baseUrl, headerPrefix, adminEmail: email, adminPassword: password }: TestServer) {
-  return runConformance({
-    baseUrl,
-    headerPrefix,
-    credentials: { email, password },
-    clock: systemClock,
-    random: seededRandom('varied server'),
-    caseTimeLimitMs: 30_000,
-    requestTimeLimitMs: 10_000,
-  });
-}
-
-function runFleet({ baseUrl, headerPrefix, adminEmail, adminPassword }: TestServer) {
-  const plan: FleetPlan = {
-    baseUrl,
-    headerPrefix,
-    devices: 4,
-    keys: { rsa: 0, ecdsa: 1, ed25519: 1 },
-    seed: 'varied server',
-    pollIntervalMs: 200,
-    inventoryIntervalMs: 2000,
-    rampMs: 0,
-    durationMs: 30_000,
-    until: 'settled',
-    connect: true,
-    behaviours: [{ name: 'steady', weight: 1 }],
-    deviceType: 'board',
-    acceptWith: { email: adminEmail, password: adminPassword },
-    deploy: 'release-2',
-    deploymentName: 'varied server',
-    requestTimeLimitMs: 10_000,
-  };
-  return simulateFleet(plan, { clock: systemClock, signal: new AbortController().signal });
-}
 
 describe('suite and fleet', () => {
   it.each(['one', 's1', 'four'])(
@@ -52,15 +14,8 @@ describe('suite and fleet', () => {
     async (varySeed) => {
       const server = await startTestServer({ clock: systemClock, varySeed });
       try {
-        await publish(server, { name: 'release-2', deviceTypes: ['board'] });
-        const fleet = await runFleet(server);
-        const suite = await judge(server);
-        expect(fleet.ended).toBe('settled');
-        const troubles = suite.verdicts.filter(
-          ({ verdict }) => !['pass', 'observed', 'skip'].includes(verdict),
-        );
-        expect(troubles).toEqual([]);
-        expect(suite.outcome).toBe('pass');
+        const run = await wholeRun(server, 'varied server');
+        expect(run).toEqual({ ended: 'settled', troubles: [], outcome: 'pass' });
       } finally {
         await server.close();
       }
