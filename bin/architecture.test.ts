@@ -119,8 +119,20 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   conformance: {
     folders: ['fixtures', 'conformance'],
-    packages: ['undici', 'ws', 'node-forge', 'tweetnacl', 'fast-xml-parser', 'valibot'],
+    packages: [
+      'undici',
+      'ws',
+      'node-forge',
+      'tweetnacl',
+      'fast-xml-parser',
+      'valibot',
+      '@valibot/to-json-schema',
+      'csv-stringify',
+      'fast-check',
+      'yaml',
+    ],
   },
+  'conformance/report/page': { folders: ['conformance/report/page'], packages: [] },
   bin: {
     folders: ['fixtures', 'server', 'simulator', 'conformance', 'bin'],
     packages: ['commander', 'consola', 'cli-table3', 'ical-generator', 'yaml'],

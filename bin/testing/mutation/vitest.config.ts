@@ -1,0 +1,10 @@
+/** The tests of the mutation run: the suite alone, a test for each case. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['bin/testing/mutation/suite-as-killer.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+  },
+});
