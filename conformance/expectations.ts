@@ -1,18 +1,22 @@
 /** What a case may expect: small functions that give what was expected and what was seen. */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import type { RequirementId } from '../fixtures/contract/requirements/index.ts';
 import type { Answer } from './target/target.ts';
 
 /** The target did something other than what the case's requirement says. */
 export class ExpectationFailure extends Error {
   readonly expected: string;
   readonly actual: string;
+  /** Those of the case's requirements that were missed; all of them when absent. */
+  readonly missed?: readonly RequirementId[];
 
-  constructor(expected: string, actual: string) {
+  constructor(expected: string, actual: string, missed?: readonly RequirementId[]) {
     super(`expected ${expected}, saw ${actual}`);
     this.name = 'ExpectationFailure';
     this.expected = expected;
     this.actual = actual;
+    if (missed !== undefined) this.missed = missed;
   }
 }
 

@@ -1,5 +1,5 @@
 /** The one result object of a run: plain values, from which every report is rendered. */
-import { requirements } from '../fixtures/contract/requirements/index.ts';
+import { type RequirementId, requirements } from '../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../fixtures/contract/requirements/requirement.ts';
 import type { CaseListing } from './case.ts';
 import type { Exchange } from './target/exchange.ts';
@@ -16,6 +16,8 @@ export interface Finding {
   readonly expected?: string;
   readonly actual?: string;
   readonly observation?: string;
+  /** Fail: those of the case's requirements that were missed, where it can tell; else all. */
+  readonly missed?: readonly RequirementId[];
 }
 
 /** The verdict on one case. */
@@ -72,7 +74,9 @@ export function worstOf(verdicts: readonly Finding[]): VerdictName {
 /** Which musts at least one of the verdicts decides, among all that are not excluded. */
 export function decideMusts(verdicts: readonly CaseVerdict[]): DecidedMusts {
   const decisive = verdicts.filter(({ verdict }) => verdict === 'pass' || verdict === 'fail');
-  const decided = new Set<string>(decisive.flatMap((verdict) => verdict.requirements));
+  const decided = new Set<string>(
+    decisive.flatMap(({ missed, requirements: named }) => missed ?? named),
+  );
   const records: readonly Requirement[] = Object.values(requirements);
   const musts = records.filter(({ level, excluded }) => level === 'must' && excluded === undefined);
   const undecidedIds = musts.map(({ id }) => id).filter((id) => !decided.has(id));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../fixtures/clock.ts';
 import type { RequirementId } from '../fixtures/contract/requirements/index.ts';
 import { defineScenario, defineUnreachable, type PlayableCase } from './case.ts';
-import { expectEqual, NotObservable, observed } from './expectations.ts';
+import { ExpectationFailure, expectEqual, NotObservable, observed } from './expectations.ts';
 import type { CaseVerdict } from './result.ts';
 import { gate, play } from './runner.ts';
 import { OperatorFailure } from './stage/operator.ts';
@@ -79,6 +79,15 @@ describe('a case that judges', () => {
     const verdict = await playOn(judging({}));
     expect(verdict).toMatchObject({ verdict: 'pass', id: 'example/one', level: 'must' });
     expect(verdict).not.toHaveProperty('exchanges');
+  });
+
+  it('tells which of its requirements it missed, where it knows', async () => {
+    const act = async () => {
+      throw new ExpectationFailure('one', 'two', ['auth.rsa']);
+    };
+    expect(await playOn(judging({ act }))).toMatchObject({ verdict: 'fail', missed: ['auth.rsa'] });
+    const unnamed = judging({ act: async () => expectEqual('number', 1, 2) });
+    expect(await playOn(unnamed)).not.toHaveProperty('missed');
   });
 
   it('fails with what was expected and what was seen', async () => {

@@ -124,7 +124,7 @@ async function perform(each: PlayableCase, stage: Stage): Promise<Finding> {
       if (observation === undefined) return { verdict: 'pass' };
       return { verdict: 'observed', observation: observation.seen };
     } catch (error) {
-      if (error instanceof ExpectationFailure) return missed(each, error);
+      if (error instanceof ExpectationFailure) return missedBy(each, error);
       throw error;
     }
   } catch (error) {
@@ -132,8 +132,11 @@ async function perform(each: PlayableCase, stage: Stage): Promise<Finding> {
   }
 }
 
-function missed(each: PlayableCase, { expected, actual }: ExpectationFailure): Finding {
-  if (each.level !== 'may') return { verdict: 'fail', expected, actual };
+function missedBy(each: PlayableCase, failure: ExpectationFailure): Finding {
+  const { expected, actual, missed } = failure;
+  if (each.level !== 'may') {
+    return { verdict: 'fail', expected, actual, ...(missed === undefined ? {} : { missed }) };
+  }
   return { verdict: 'observed', observation: `${actual}, where ${expected} is usual` };
 }
 
