@@ -2,20 +2,11 @@
 import type { OperationId } from '../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../fixtures/contract/requirements/requirement.ts';
+import { type Capability, isControl, partsNeededBy } from './capabilities.ts';
 import type { Observation } from './expectations.ts';
 import type { Stage } from './stage/stage.ts';
 
-/**
- * What a case needs beside the device API. `operator` is there when credentials are given; no
- * target offers the others yet, so that such cases are skipped with the name of what is missing.
- */
-export type Capability =
-  | 'operator'
-  | 'fault-control'
-  | 'rate-control'
-  | 'role-control'
-  | 'clock-control'
-  | 'tenant-control';
+export type { Capability } from './capabilities.ts';
 
 /** What a case does: only reads, makes things of its own, or touches devices of others. */
 type Risk = 'read' | 'write' | 'disruptive';
@@ -31,7 +22,7 @@ interface CaseFacts {
   readonly title: string;
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
   readonly covers?: readonly Coverage[];
-  /** Beside what the scenario needs. */
+  /** Beside what the scenario needs, and the parts of the API of which requirements and covers speak. */
   readonly needs?: readonly Capability[];
 }
 
@@ -89,7 +80,8 @@ export function defineScenario<World>(
 ): readonly PlayableCase[] {
   return scenario.cases.map((each) => ({
     ...checkedListing(scenario, each),
-    arrange: async (stage) => {
+    arrange: async (given) => {
+      const stage = needsOf(scenario, each).some(isControl) ? await given.ofItsOwn() : given;
       const world = await scenario.arrange(stage);
       return async () => {
         if ('observe' in each) return each.observe(world, stage);
@@ -134,9 +126,16 @@ function listingOf(
     level: levelOf(facts.requirements),
     requirements: facts.requirements,
     covers: facts.covers ?? [],
-    needs: [...new Set([...(scenario.needs ?? []), ...(facts.needs ?? [])])],
+    needs: needsOf(scenario, facts),
     risk: scenario.risk,
   };
+}
+
+function needsOf(
+  scenario: Pick<ScenarioDefinition<never>, 'needs'>,
+  { needs = [], requirements: ids, covers = [] }: CaseFacts,
+): readonly Capability[] {
+  return [...new Set([...(scenario.needs ?? []), ...needs, ...partsNeededBy(ids, covers)])];
 }
 
 /** A case is as binding as the most binding of its requirements. */

@@ -1,6 +1,7 @@
 /** The conformance suite: judges any server of this API family from its wire. */
 import type { Clock } from '../fixtures/clock.ts';
 import type { Random } from '../fixtures/random.ts';
+import { capabilitiesOf } from './capabilities.ts';
 import type { CaseListing, PlayableCase } from './case.ts';
 import { allCases } from './cases/all-cases.ts';
 import { type ConformanceResult, countVerdicts, decideMusts, worstOf } from './result.ts';
@@ -56,8 +57,9 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   try {
     const session = target.session(signal);
     await reachTarget(session, baseUrl);
-    const login = await logIn(session, credentials, mask);
-    const run = new Run({ ...options, target, login, mask });
+    const operator = await logIn(session, credentials, mask);
+    const parts = capabilitiesOf('part');
+    const run = new Run({ ...options, target, operator, parts, mask });
     return await playAll(run, { ...options, baseUrl });
   } finally {
     await target.close();

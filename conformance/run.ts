@@ -2,14 +2,16 @@
 import type { Clock } from '../fixtures/clock.ts';
 import { vendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
-import type { Capability, PlayableCase } from './case.ts';
+import { type Capability, operationsWith } from './capabilities.ts';
+import type { PlayableCase } from './case.ts';
 import type { CaseVerdict, Finding } from './result.ts';
 import { type Gates, gate, inconclusive, play, unplayed } from './runner.ts';
-import type { Login } from './setup.ts';
 import { Keyring } from './stage/keyring.ts';
-import { Operator } from './stage/operator.ts';
+import type { Operator } from './stage/operator.ts';
 import { SharedArtifacts } from './stage/shared-artifacts.ts';
 import { Stage } from './stage/stage.ts';
+import type { Control } from './steering/control.ts';
+import { type OperatorSource, operatorOn } from './steering/operator-source.ts';
 import type { Mask } from './target/mask.ts';
 import type { Session, Target } from './target/target.ts';
 import { transportCodes } from './target/transport-failure.ts';
@@ -29,7 +31,11 @@ export interface Progress {
 
 export interface RunOptions extends Progress {
   readonly target: Target;
-  readonly login: Login;
+  readonly operator: OperatorSource;
+  /** Powers over the target that no client has. */
+  readonly control?: Control | undefined;
+  /** The parts of the API that the target has. */
+  readonly parts: readonly Capability[];
   readonly mask: Mask;
   readonly headerPrefix: string;
   readonly disruptive?: boolean;
@@ -49,13 +55,17 @@ export class Run {
   #silentCases = 0;
 
   constructor(options: RunOptions) {
-    const { login, disruptive = false, random } = options;
+    const { operator, control, parts, disruptive = false, random } = options;
     this.id = random.bytes(4).toString('hex');
     this.#options = options;
     this.#gates = {
-      capabilities: new Set<Capability>(login.kind === 'token' ? ['operator'] : []),
+      capabilities: new Set<Capability>([
+        ...(operator.kind === 'token' || operator.kind === 'hooks' ? ['operator' as const] : []),
+        ...parts,
+        ...(control?.offers ?? []),
+      ]),
       disruptive,
-      operatorUnusable: login.kind === 'unusable' ? login.because : undefined,
+      operatorUnusable: operator.kind === 'unusable' ? operator.because : undefined,
     };
   }
 
@@ -100,12 +110,14 @@ export class Run {
   }
 
   #openStage(each: PlayableCase, signal: AbortSignal): Stage {
-    const { target, headerPrefix, clock, mask } = this.#options;
+    const { target, headerPrefix, clock, mask, control } = this.#options;
     const session = target.session(signal);
     const random = this.#options.random.stream(each.id);
     return new Stage({
       session,
       operator: this.#operatorOn(session),
+      control,
+      operations: operationsWith(this.#gates.capabilities),
       artifacts: this.#artifacts,
       keyFor: (keyType) => this.#keyring.keyFor(keyType, random),
       names: vendorNames(headerPrefix),
@@ -118,7 +130,6 @@ export class Run {
   }
 
   #operatorOn(session: Session): Operator | undefined {
-    const { login } = this.#options;
-    return login.kind === 'token' ? new Operator(session, login.token) : undefined;
+    return operatorOn(this.#options.operator, session);
   }
 }

@@ -8,6 +8,8 @@ import type { CaseVerdict, Finding } from './result.ts';
 import { OperatorFailure } from './stage/operator.ts';
 import type { Stage } from './stage/stage.ts';
 import { StartStateMissed } from './stage/start-states.ts';
+import { ControlFailure } from './steering/control.ts';
+import { MissingCapability } from './steering/missing-capability.ts';
 import { TransportFailure } from './target/transport-failure.ts';
 
 /** What decides whether a case can be played at all. */
@@ -143,6 +145,8 @@ function missedBy(each: PlayableCase, failure: ExpectationFailure): Finding {
 /** A case that did not get as far as a judgement. */
 function undecided(error: unknown): Finding {
   if (error instanceof TransportFailure) return inconclusive(error.code, error.message);
+  if (error instanceof MissingCapability) return skip(error.capability, error.message);
+  if (error instanceof ControlFailure) return inconclusive('control-failed', error.message);
   if (error instanceof OperatorFailure) return inconclusive('operator-failed', error.message);
   if (error instanceof NotObservable) return inconclusive('not-observable', error.message);
   if (error instanceof StartStateMissed || error instanceof ExpectationFailure) {

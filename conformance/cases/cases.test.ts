@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import { isControl } from '../capabilities.ts';
 import { allCases } from './all-cases.ts';
 
 /** Statuses that the contract names for every operation. */
@@ -67,7 +68,7 @@ describe('the cases', () => {
   });
 
   it('wait for a capability only where no target offers it yet', () => {
-    const waiting = allCases.filter(({ needs }) => needs.some((need) => need !== 'operator'));
+    const waiting = allCases.filter(({ needs }) => needs.some(isControl));
     expect(waiting.map(({ id }) => id.split('/')[0])).toEqual(
       expect.arrayContaining(['faults', 'tenants', 'time']),
     );

@@ -1,23 +1,17 @@
 /**
- * The user of the management API by whom the suite steers a target: decides about devices, uploads,
- * deploys, and reads what the server shows. Its answers are means, not what is judged; it reads
- * only the fields that it needs, since a foreign server may leave out others.
+ * The operator by whom the suite steers a target: decides about devices, uploads, deploys, and reads
+ * what the server shows. The answers are means, not what is judged; only the fields are read that
+ * are needed, since a foreign server may leave out others. There are operators by the management
+ * API and by hooks; a target may have none.
  */
-import { FormData } from 'undici';
 import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
-import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { SettableAuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
-import { shownAnswer } from '../expectations.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
-import { bearer, type CallArguments, Caller, requestOf } from '../target/call.ts';
-import type { Answer, Session } from '../target/target.ts';
+import type { Caller } from '../target/call.ts';
 
-/** Devices a page, and pages, that a search looks through. */
-const PAGE_DEVICES = 500;
-const PAGES_MAX = 40;
-
-const managedDevice = v.looseObject({
+/** A device as users see it. */
+export const managedDevice = v.looseObject({
   id: v.string(),
   identity_data: v.record(v.string(), v.unknown()),
   status: v.string(),
@@ -25,7 +19,8 @@ const managedDevice = v.looseObject({
 });
 export type ManagedDevice = v.InferOutput<typeof managedDevice>;
 
-const listedArtifacts = v.array(
+/** Artifacts as users list them. */
+export const listedArtifacts = v.array(
   v.looseObject({
     id: v.string(),
     name: v.string(),
@@ -33,14 +28,21 @@ const listedArtifacts = v.array(
   }),
 );
 
-const deviceParts = v.array(
+/** The parts of devices in a deployment. */
+export const deviceParts = v.array(
   v.looseObject({ id: v.string(), status: v.string(), substate: v.optional(v.string()) }),
 );
 export type DevicePart = v.InferOutput<typeof deviceParts>[number];
 
 const texts = v.record(v.string(), v.string());
-const configurationView = v.looseObject({ configured: texts, reported: texts });
-const connectionView = v.looseObject({ status: v.string() });
+
+/** What users configured and what the device reported. */
+export const configurationView = v.looseObject({ configured: texts, reported: texts });
+export type ShownConfiguration = v.InferOutput<typeof configurationView>;
+
+/** Whether a device is connected. */
+export const connectionView = v.looseObject({ status: v.string() });
+
 const attribute = v.looseObject({
   name: v.string(),
   scope: v.string(),
@@ -48,219 +50,69 @@ const attribute = v.looseObject({
   description: v.optional(v.string()),
 });
 export type ShownAttribute = v.InferOutput<typeof attribute>;
-const inventoryView = v.looseObject({ attributes: v.array(attribute) });
-const alertViews = v.array(v.looseObject({ name: v.string(), level: v.string() }));
-const monitorViews = v.array(
+
+/** The inventory of a device. */
+export const inventoryView = v.looseObject({ attributes: v.array(attribute) });
+
+/** Alerts of a device. */
+export const alertViews = v.array(v.looseObject({ name: v.string(), level: v.string() }));
+export type ShownAlert = v.InferOutput<typeof alertViews>[number];
+
+/** What is monitored on a device. */
+export const monitorViews = v.array(
   v.looseObject({ name: v.string(), status: v.string(), type: v.string() }),
 );
+export type ShownMonitor = v.InferOutput<typeof monitorViews>[number];
 
-/** The management API did not do what the suite asked of it, so a case could not be decided. */
+/** The operator was asked in vain, so a case could not be decided. */
 export class OperatorFailure extends Error {
-  constructor(wish: string, answer: string) {
-    super(`the management API was asked to ${wish} and answered ${answer}`);
+  constructor(wish: string, answer: string, asked = 'the management API') {
+    super(`${asked} was asked to ${wish} and answered ${answer}`);
     this.name = 'OperatorFailure';
   }
 }
 
-type ManagementId = keyof typeof managementOperations;
-
-/** A user on one line to the target. */
-export class Operator {
+/**
+ * Who steers a target. Each method throws an OperatorFailure when the target does not do what it is
+ * asked to, and a MissingCapability when this operator has no way to ask.
+ */
+export interface Operator {
   /** Calls operations of the contract that take a user token. */
   readonly caller: Caller;
-  readonly #session: Session;
-  readonly #token: string;
-
-  constructor(session: Session, token: string) {
-    this.#session = session;
-    this.#token = token;
-    this.caller = new Caller(session, bearer(token));
-  }
-
   /** The device of this identity, looked for among those of one status or among all. */
-  async findDevice(
+  findDevice(
     identity: Readonly<Record<string, unknown>>,
     status?: string,
-  ): Promise<ManagedDevice | undefined> {
-    const serial = identity.serial;
-    for (let page = 1; page <= PAGES_MAX; page++) {
-      const query = { page, per_page: PAGE_DEVICES, ...(status === undefined ? {} : { status }) };
-      const answer = await this.#call('list-devices', { query });
-      const devices = this.#read('list devices', answer, v.array(managedDevice));
-      const found = devices.find(({ identity_data }) => identity_data.serial === serial);
-      if (found || devices.length < PAGE_DEVICES) return found;
-    }
-    return undefined;
-  }
-
+  ): Promise<ManagedDevice | undefined>;
   /** The device with this id; undefined when the server has none. */
-  async device(id: string): Promise<ManagedDevice | undefined> {
-    const answer = await this.#call('get-device', { path: { id } });
-    return answer.status === 404 ? undefined : this.#read('show a device', answer, managedDevice);
-  }
-
+  device(id: string): Promise<ManagedDevice | undefined>;
   /** Makes the device known and trusted before its first contact; gives its id. */
-  async preauthorize(
-    identity: Readonly<Record<string, unknown>>,
-    { publicKeyPem }: SigningKey,
-  ): Promise<string> {
-    const body = { identity_data: identity, pubkey: publicKeyPem };
-    const answer = await this.#call('preauthorize-device', { body });
-    return this.#created('pre-authorize a device', answer);
-  }
-
+  preauthorize(identity: Readonly<Record<string, unknown>>, key: SigningKey): Promise<string>;
   /** Accepts, rejects or suspends one key of a device. */
-  async decide(
-    id: string,
-    { publicKeyPem }: SigningKey,
-    status: SettableAuthSetStatus,
-  ): Promise<void> {
-    const sets = (await this.device(id))?.auth_sets ?? [];
-    const set = sets.find(({ pubkey }) => pubkey.trim() === publicKeyPem.trim());
-    if (!set) throw new OperatorFailure('show the key of a device', JSON.stringify(sets));
-    const path = { id, aid: set.id };
-    const answer = await this.#call('set-auth-set-status', { path, body: { status } });
-    this.#done(`make a device ${status}`, answer, 204);
-  }
-
+  decide(id: string, key: SigningKey, status: SettableAuthSetStatus): Promise<void>;
   /** Removes a device and all that belongs to it; one that is gone already is fine. */
-  async decommission(id: string): Promise<void> {
-    const answer = await this.#call('decommission-device', { path: { id } });
-    this.#done('decommission a device', answer, 204, 404);
-  }
-
+  decommission(id: string): Promise<void>;
   /** Uploads an artifact file; gives its id, or undefined when the server has it already. */
-  async uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined> {
-    const form = new FormData();
-    form.set('description', 'uploaded by the conformance suite');
-    form.set('artifact', new Blob([new Uint8Array(bytes)]), fileName);
-    const operation = managementOperations['upload-artifact'];
-    const request = requestOf(operation, { headers: bearer(this.#token) });
-    const answer = await this.#session.send({ ...request, body: form });
-    if (answer.status === 409 || answer.status === 422) return undefined;
-    return this.#created(`take the artifact ${fileName}`, answer);
-  }
-
+  uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined>;
   /** The id of an artifact by its name and one of its device types. */
-  async findArtifact(name: string, deviceType: string): Promise<string | undefined> {
-    const answer = await this.#call('list-all-artifacts', { query: { name } });
-    const listed = this.#read('list artifacts', answer, listedArtifacts);
-    return listed.find(
-      (artifact) => artifact.name === name && artifact.device_types_compatible.includes(deviceType),
-    )?.id;
-  }
-
-  async deleteArtifact(id: string): Promise<void> {
-    const answer = await this.#call('delete-artifact', { path: { id } });
-    this.#done('delete an artifact', answer, 204, 404);
-  }
-
+  findArtifact(name: string, deviceType: string): Promise<string | undefined>;
+  deleteArtifact(id: string): Promise<void>;
   /** Creates a deployment; gives its id. */
-  async deploy(deployment: NewDeployment): Promise<string> {
-    const answer = await this.#call('create-deployment', { body: deployment });
-    return this.#created('create a deployment', answer);
-  }
-
+  deploy(deployment: NewDeployment): Promise<string>;
   /** Aborts a deployment; one that is over already is fine. */
-  async abort(id: string): Promise<void> {
-    const answer = await this.#call('abort-deployment', {
-      path: { id },
-      body: { status: 'aborted' },
-    });
-    this.#done('abort a deployment', answer, 204, 404, 422);
-  }
-
+  abort(id: string): Promise<void>;
   /** What the server shows of a device's part in a deployment. */
-  async devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined> {
-    const answer = await this.#call('list-deployment-devices', { path: { id: deploymentId } });
-    const parts = this.#read('list the devices of a deployment', answer, deviceParts);
-    return parts.find(({ id }) => id === deviceId);
-  }
-
+  devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined>;
   /** The log that a device uploaded, as text; undefined when there is none. */
-  async deploymentLog(deploymentId: string, deviceId: string): Promise<string | undefined> {
-    const path = { id: deploymentId, device_id: deviceId };
-    const answer = await this.#call('get-deployment-log', { path });
-    if (answer.status === 404) return undefined;
-    this.#done('show a deployment log', answer, 200);
-    return answer.text;
-  }
-
-  async configure(
-    deviceId: string,
-    configuration: Readonly<Record<string, string>>,
-  ): Promise<void> {
-    const path = { id: deviceId };
-    const answer = await this.#call('set-configuration', { path, body: configuration });
-    this.#done('configure a device', answer, 204);
-  }
-
+  deploymentLog(deploymentId: string, deviceId: string): Promise<string | undefined>;
+  configure(deviceId: string, configuration: Readonly<Record<string, string>>): Promise<void>;
   /** Makes a deployment of the configuration; the server needs a moment before it is offered. */
-  async deployConfiguration(deviceId: string): Promise<string> {
-    const path = { id: deviceId };
-    const answer = await this.#call('deploy-configuration', { path, body: { retries: 0 } });
-    const made = v.looseObject({ deployment_id: v.string() });
-    return this.#read('deploy a configuration', answer, made).deployment_id;
-  }
-
-  async configuration(deviceId: string): Promise<v.InferOutput<typeof configurationView>> {
-    const answer = await this.#call('show-configuration', { path: { id: deviceId } });
-    return this.#read('show a configuration', answer, configurationView);
-  }
-
+  deployConfiguration(deviceId: string): Promise<string>;
+  configuration(deviceId: string): Promise<ShownConfiguration>;
   /** Whether the device is connected, in the server's word; undefined when it knows nothing. */
-  async connection(deviceId: string): Promise<string | undefined> {
-    const answer = await this.#call('get-connection', { path: { id: deviceId } });
-    if (answer.status === 404) return undefined;
-    return this.#read('show a connection', answer, connectionView).status;
-  }
-
+  connection(deviceId: string): Promise<string | undefined>;
   /** The attributes of a device in all scopes; none while the server has no record yet. */
-  async attributes(deviceId: string): Promise<readonly ShownAttribute[]> {
-    const answer = await this.#call('get-inventory', { path: { id: deviceId } });
-    if (answer.status === 404) return [];
-    return this.#read('show an inventory', answer, inventoryView).attributes;
-  }
-
-  async alerts(deviceId: string): Promise<v.InferOutput<typeof alertViews>> {
-    const answer = await this.#call('list-alerts', { path: { id: deviceId } });
-    return this.#read('list alerts', answer, alertViews);
-  }
-
-  async monitorConfiguration(deviceId: string): Promise<v.InferOutput<typeof monitorViews>> {
-    const answer = await this.#call('show-monitor-configuration', { path: { id: deviceId } });
-    return this.#read('show a monitor configuration', answer, monitorViews);
-  }
-
-  #call<Id extends ManagementId>(
-    id: Id,
-    ...[options]: CallArguments<(typeof managementOperations)[Id]['path']>
-  ): Promise<Answer> {
-    const given = { ...options, headers: bearer(this.#token) };
-    const request = requestOf<string>(managementOperations[id], given as never);
-    return this.#session.send(request);
-  }
-
-  #done(wish: string, answer: Answer, ...statuses: readonly number[]): void {
-    if (!statuses.includes(answer.status)) throw new OperatorFailure(wish, shownAnswer(answer));
-  }
-
-  #read<const Shape extends v.GenericSchema>(
-    wish: string,
-    answer: Answer,
-    shape: Shape,
-  ): v.InferOutput<Shape> {
-    this.#done(wish, answer, 200);
-    const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), answer.text);
-    if (!parsed.success) throw new OperatorFailure(wish, shownAnswer(answer));
-    return parsed.output;
-  }
-
-  /** The last segment of the Location of what was created. */
-  #created(wish: string, answer: Answer): string {
-    this.#done(wish, answer, 201);
-    const id = answer.headers.location?.split('/').at(-1);
-    if (!id) throw new OperatorFailure(wish, `${answer.status} without a Location`);
-    return id;
-  }
+  attributes(deviceId: string): Promise<readonly ShownAttribute[]>;
+  alerts(deviceId: string): Promise<readonly ShownAlert[]>;
+  monitorConfiguration(deviceId: string): Promise<readonly ShownMonitor[]>;
 }

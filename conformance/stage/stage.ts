@@ -5,17 +5,19 @@
 
 import type { Clock } from '../../fixtures/clock.ts';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
+import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
+import type { Control } from '../steering/control.ts';
 import { bearer, Caller } from '../target/call.ts';
 import type { DeviceSocket } from '../target/device-socket.ts';
 import type { Answer, Session } from '../target/target.ts';
 import type { Operator } from './operator.ts';
 import { Ownership } from './ownership.ts';
 import type { SampleName } from './sample-artifacts.ts';
-import type { SharedArtifacts, UploadedArtifact } from './shared-artifacts.ts';
+import { SharedArtifacts, type UploadedArtifact } from './shared-artifacts.ts';
 import { SuiteDevice } from './suite-device.ts';
 
 /** How long an effect that may come later is waited for, and the pause between two looks. */
@@ -26,6 +28,11 @@ const SETTLE_PAUSE_MS = 50;
 export interface StageParts {
   readonly session: Session;
   readonly operator: Operator | undefined;
+  readonly control: Control | undefined;
+  /** The operations that the target has; some plans and editions lack some. */
+  readonly operations: ReadonlySet<OperationId>;
+  /** What devices say in `tenant_token` to belong to the tenant of this stage. */
+  readonly tenantToken?: string | undefined;
   readonly artifacts: SharedArtifacts;
   /** Keys of one run; RSA keys are costly and shared, since the identity makes the device. */
   readonly keyFor: (keyType: KeyType) => SigningKey | Promise<SigningKey>;
@@ -61,6 +68,45 @@ export class Stage {
     return operator;
   }
 
+  /** Powers over the target. A case that uses them has to say so in its needs. */
+  get control(): Control {
+    const { control } = this.#parts;
+    if (!control) throw new Error('the case uses control without needing it');
+    return control;
+  }
+
+  /** Those rows of a table by operations that the target has. */
+  offered<Row>(
+    rows: Readonly<Partial<Record<OperationId, Row>>>,
+  ): Readonly<Partial<Record<OperationId, Row>>> {
+    const { operations } = this.#parts;
+    const here = Object.entries(rows).filter(([id]) => operations.has(id as OperationId));
+    return Object.fromEntries(here);
+  }
+
+  /**
+   * A stage on which time, faults and limits can be steered without disturbing any other: in a
+   * tenant of its own where the target has such tenants, else this one.
+   */
+  ofItsOwn(): Promise<Stage> | Stage {
+    return this.control.isolates ? this.inNewTenant() : this;
+  }
+
+  /** The stage of another tenant, which is removed with all that belongs to it. */
+  async inNewTenant(): Promise<Stage> {
+    const { session, learnSecret } = this.#parts;
+    const tenant = await this.control.newTenant({ session, learnSecret, name: this.newName() });
+    const { tenantToken, operator, control } = tenant;
+    const artifacts = new SharedArtifacts();
+    const stage = new Stage({ ...this.#parts, operator, control, tenantToken, artifacts });
+    this.ownership.owns(`tenant ${tenant.id}`, async () => {
+      // Sockets end here; all else goes with the tenant, so that nobody has to remove it.
+      await stage.ownership.release(undefined);
+      await tenant.remove();
+    });
+    return stage;
+  }
+
   /** Someone who calls with this token, or without any. */
   caller(token?: string): Caller {
     return new Caller(this.session, token === undefined ? {} : bearer(token));
@@ -68,12 +114,13 @@ export class Stage {
 
   /** A device that the target has never seen; decommissioned if the target gets to know it. */
   async newDevice(keyType: KeyType = 'ecdsa'): Promise<SuiteDevice> {
-    const { runId, names, random, learnSecret } = this.#parts;
+    const { runId, names, random, learnSecret, tenantToken } = this.#parts;
     const serial = random.bytes(8).toString('hex');
     const device = new SuiteDevice(this.session, {
       identity: { maker: 'conformance suite', run: runId, serial },
       key: await this.#parts.keyFor(keyType),
       names,
+      tenantToken,
       learnSecret,
     });
     this.ownership.owns(`device ${serial}`, async (operator) => {

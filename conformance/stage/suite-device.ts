@@ -33,6 +33,7 @@ export class SuiteDevice {
   known = false;
   readonly #session: Session;
   readonly #names: VendorNames;
+  readonly #tenantToken: string | undefined;
   readonly #learnSecret: (secret: string) => void;
 
   constructor(
@@ -41,6 +42,8 @@ export class SuiteDevice {
       readonly identity: Readonly<Record<string, string>>;
       readonly key: SigningKey;
       readonly names: VendorNames;
+      /** What the device says in `tenant_token`; it says nothing when absent. */
+      readonly tenantToken?: string | undefined;
       /** Called with each token that the device is granted. */
       readonly learnSecret: (secret: string) => void;
     },
@@ -49,6 +52,7 @@ export class SuiteDevice {
     this.identity = given.identity;
     this.key = given.key;
     this.#names = given.names;
+    this.#tenantToken = given.tenantToken;
     this.#learnSecret = given.learnSecret;
   }
 
@@ -57,6 +61,7 @@ export class SuiteDevice {
     return JSON.stringify({
       id_data: JSON.stringify(this.identity),
       pubkey: this.key.publicKeyPem,
+      ...(this.#tenantToken === undefined ? {} : { tenant_token: this.#tenantToken }),
       ...members,
     });
   }

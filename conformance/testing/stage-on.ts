@@ -2,8 +2,9 @@
 import { type Clock, systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';
+import { capabilityNames, operationsWith } from '../capabilities.ts';
 import { Keyring } from '../stage/keyring.ts';
-import { Operator } from '../stage/operator.ts';
+import { ManagementOperator } from '../stage/management-operator.ts';
 import { SharedArtifacts } from '../stage/shared-artifacts.ts';
 import { Stage } from '../stage/stage.ts';
 import { Target } from '../target/target.ts';
@@ -17,7 +18,9 @@ export function stageOn(baseUrl: string, clock: Clock = systemClock): Stage {
   const keyring = new Keyring();
   return new Stage({
     session,
-    operator: new Operator(session, 'user-token'),
+    operator: new ManagementOperator(session, 'user-token'),
+    control: undefined,
+    operations: operationsWith(new Set(capabilityNames)),
     artifacts: new SharedArtifacts(),
     keyFor: (keyType) => keyring.keyFor(keyType, random),
     names: vendorNames('X-SVC'),
