@@ -51,7 +51,8 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const baseUrl = checkedBaseUrl(options.baseUrl);
   const mask = new Mask();
   if (credentials !== 'none') {
-    mask.learn('token' in credentials ? credentials.token : credentials.password);
+    if ('token' in credentials) mask.learn(credentials.token, 'user-token');
+    else mask.learn(credentials.password, 'password');
   }
   const target = new Target({ baseUrl, clock, requestTimeLimitMs, caPem: tls?.caPem });
   try {

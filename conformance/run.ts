@@ -125,7 +125,7 @@ export class Run {
       clock,
       random,
       signal,
-      learnSecret: (secret) => mask.learn(secret),
+      learnSecret: (secret) => mask.learn(secret, 'device-token'),
     });
   }
 

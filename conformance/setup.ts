@@ -71,14 +71,14 @@ async function passwordLogin(
   mask: Mask,
 ): Promise<Login> {
   const basic = Buffer.from(`${email}:${password}`).toString('base64');
-  mask.learn(basic);
+  mask.learn(basic, 'basic');
   const headers = { authorization: `Basic ${basic}` };
   const answer = await session.send(requestOf(managementOperations.login, { headers }));
   refuse(answer, email);
   if (answer.status !== 200 || answer.text === '' || /\s/.test(answer.text)) {
     return { kind: 'unusable', because: `the login was answered ${shownAnswer(answer)}` };
   }
-  mask.learn(answer.text);
+  mask.learn(answer.text, 'user-token');
   return { kind: 'token', token: answer.text };
 }
 

@@ -13,6 +13,7 @@ import { conformanceJunit } from './junit.ts';
 import { caseList, conformanceReport, verdictLine } from './text.ts';
 
 const exchange = {
+  startMs: 0,
   request: { line: 'PUT http://host/status', headers: { accept: '*/*' }, body: '{"status":7}' },
   answer: { status: 204, headers: {}, body: '\u001b[31mred\u001b[0m ]]> <b>&amp;\u0000' },
   elapsedMs: 3,

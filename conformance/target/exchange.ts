@@ -1,8 +1,12 @@
 /** What is written down of one request and its answer: bounded, as evidence for a verdict. */
 import { MASKED } from './mask.ts';
+import { type RequestSignature, signatureOf } from './signed-request.ts';
 
-/** Characters of a body that are kept. */
-const BODY_MAX_CHARACTERS = 4096;
+/** Characters of a body that are kept: of a request more, so that it can be sent again by hand. */
+const REQUEST_BODY_MAX_CHARACTERS = 16_384;
+const ANSWER_BODY_MAX_CHARACTERS = 4096;
+/** A credential up to this length is an invention of a case, such as `Bearer nonsense`. */
+const HARMLESS_MAX_CHARACTERS = 12;
 /** Exchanges that are kept of one case; the first ones make room. */
 const EXCHANGES_MAX = 40;
 
@@ -11,11 +15,18 @@ export type Headers = Readonly<Record<string, string>>;
 
 /** One request and what came of it. */
 export interface Exchange {
+  /** When it began, since the run began. */
+  readonly startMs: number;
   readonly request: {
     /** Method and whole URL. */
     readonly line: string;
     readonly headers: Headers;
     readonly body?: string;
+    /** There when the bytes are no UTF-8: each character of `body` then is one byte. */
+    readonly bodyForm?: 'latin1';
+    /** There when `body` is not whole: how many bytes were sent, or null when they were streamed. */
+    readonly bodyBytes?: number | null;
+    readonly signature?: RequestSignature;
   };
   readonly answer?: {
     readonly status: number;
@@ -69,39 +80,56 @@ interface ReceivedAnswer {
 export function exchangeOf(
   { method, url, headers = {}, body }: SentRequest,
   outcome: ReceivedAnswer | Error,
-  elapsedMs: number,
+  times: Pick<Exchange, 'startMs' | 'elapsedMs'>,
 ): Exchange {
+  const signature = signatureOf(headers, body);
   const request = {
     line: `${method} ${url}`,
     headers: recordedHeaders(headers),
-    ...bodyMember(body),
+    ...sentBody(body),
+    ...(signature === undefined ? {} : { signature }),
   };
-  const elapsed = { elapsedMs: Math.round(elapsedMs) };
-  if (outcome instanceof Error) return { request, failure: outcome.message, ...elapsed };
+  const startMs = Math.round(times.startMs);
+  const elapsedMs = Math.round(times.elapsedMs);
+  if (outcome instanceof Error) return { startMs, request, failure: outcome.message, elapsedMs };
   const answer = {
     status: outcome.status,
     headers: recordedHeaders(outcome.headers),
-    ...bodyMember(outcome.bytes),
+    ...receivedBody(outcome.bytes),
   };
-  return { request, answer, ...elapsed };
+  return { startMs, request, answer, elapsedMs };
 }
 
-function bodyMember(body: unknown): { readonly body?: string } {
+/** The body of a request, kept so that its exact bytes can be told from what is written down. */
+function sentBody(body: unknown): Partial<Exchange['request']> {
   if (body === undefined || body === null || body === '') return {};
-  if (typeof body === 'string') return { body: cut(body) };
-  if (!Buffer.isBuffer(body)) return { body: '<a streamed body>' };
-  return body.length === 0 ? {} : { body: recordedBytes(body) };
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
+    return { body: '<a streamed body>', bodyBytes: null };
+  }
+  const bytes = Buffer.from(body);
+  if (bytes.length === 0) return {};
+  const text = bytes.toString('utf8');
+  const isText = Buffer.from(text).equals(bytes);
+  const whole = isText ? text : bytes.toString('latin1');
+  const kept = cut(whole, REQUEST_BODY_MAX_CHARACTERS);
+  return {
+    body: kept,
+    ...(isText ? {} : { bodyForm: 'latin1' }),
+    ...(kept === whole ? {} : { bodyBytes: bytes.length }),
+  };
 }
 
-function recordedBytes(bytes: Buffer): string {
+function receivedBody(bytes: Buffer): { readonly body?: string } {
+  if (bytes.length === 0) return {};
   const text = bytes.toString('utf8');
   const isText = !text.includes('\0') && !text.includes('\uFFFD');
-  return isText ? cut(text) : `<${bytes.length} bytes, not text>`;
+  const body = isText ? cut(text, ANSWER_BODY_MAX_CHARACTERS) : `<${bytes.length} bytes, not text>`;
+  return { body };
 }
 
-function cut(text: string): string {
-  if (text.length <= BODY_MAX_CHARACTERS) return text;
-  return `${text.slice(0, BODY_MAX_CHARACTERS)}<${text.length - BODY_MAX_CHARACTERS} more>`;
+function cut(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text;
+  return `${text.slice(0, charactersMax)}<${text.length - charactersMax} more>`;
 }
 
 /** Headers as they are written down: the values that grant access are masked, their kind stays. */
@@ -111,8 +139,19 @@ function recordedHeaders(headers: Headers): Headers {
   );
 }
 
+/**
+ * A credential is left to the mask, which knows the secrets, only when it is a JSON web token or
+ * too short to be one of anything; a cookie that the target sets is never known before.
+ */
 function recordedHeader(name: string, value: string): string {
-  if (name === 'authorization') return value.replace(/\S+$/, MASKED);
-  if (name === 'cookie' || name === 'set-cookie') return value.replace(/=[^;,]*/g, `=${MASKED}`);
-  return value;
+  if (name === 'authorization') return value.replace(/\S+$/, recordedCredential);
+  if (name === 'cookie') {
+    return value.replace(/=([^;,]*)/g, (_, each: string) => `=${recordedCredential(each)}`);
+  }
+  return name === 'set-cookie' ? value.replace(/=[^;,]*/g, `=${MASKED}`) : value;
+}
+
+function recordedCredential(text: string): string {
+  const isLeft = text.length <= HARMLESS_MAX_CHARACTERS || /^eyJ[\w-]+\.[\w-]+\./.test(text);
+  return isLeft ? text : MASKED;
 }

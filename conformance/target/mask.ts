@@ -2,29 +2,60 @@
 
 export const MASKED = '<masked>';
 
+/** What a secret is; it stays readable in the mask, so that a reader knows what belongs there. */
+export type SecretKind =
+  | 'device-token'
+  | 'user-token'
+  | 'tenant-token'
+  | 'password'
+  | 'basic'
+  | 'link-signature';
+
 /** Shorter texts are no secrets worth the name, and masking them would deface everything. */
 const SECRET_MIN_CHARACTERS = 4;
 
 const jsonWebToken = /eyJ[\w-]{4,}\.[\w-]+\.[\w-]*/g;
-const signatureInQuery = /([?&][\w-]*(?:signature|sig|token)=)[^&#"'\s<>\\]+/gi;
+const signatureInQuery = /([?&][\w-]*(?:signature|sig|token)=)(?!<masked)[^&#"'\s<>\\]+/gi;
+const secretName = '((?:[\\w-]*_)?(?:password|secret|token))';
+/** A member of JSON that is named like a secret, and the same in JSON that is text within JSON. */
+const secretMembers = [
+  new RegExp(`(")${secretName}"(\\s*:\\s*)"(?!<masked)(?:\\\\.|[^"\\\\])+"`, 'gis'),
+  new RegExp(
+    `(\\\\")${secretName}\\\\"(\\s*:\\s*)\\\\"(?!<masked)(?:\\\\\\\\.{1,2}|[^"\\\\])+\\\\"`,
+    'gis',
+  ),
+];
 
 /** Learns secrets as they appear and takes them out of texts. */
 export class Mask {
-  readonly #secrets = new Set<string>();
+  /** Mask of each learned text. */
+  readonly #secrets = new Map<string, string>();
+  /** The same for JSON web tokens, which a pattern finds, so that their number costs nothing. */
+  readonly #tokens = new Map<string, string>();
+  #longestFirst: readonly string[] = [];
 
   /** From now on `secret` is masked, also where it is escaped for JSON or for a query. */
-  learn(secret: string): void {
+  learn(secret: string, kind?: SecretKind): void {
     if (secret.length < SECRET_MIN_CHARACTERS) return;
-    this.#secrets.add(secret);
-    this.#secrets.add(JSON.stringify(secret).slice(1, -1));
-    this.#secrets.add(encodeURIComponent(secret));
+    const mask = maskOf(kind);
+    if (secret.replace(jsonWebToken, '') === '') {
+      this.#tokens.set(secret, mask);
+      return;
+    }
+    for (const form of formsOf(secret)) this.#secrets.set(form, mask);
+    this.#longestFirst = [...this.#secrets.keys()].sort((a, b) => b.length - a.length);
   }
 
   /** The text without secrets. */
   text(text: string): string {
-    const longestFirst = [...this.#secrets].sort((a, b) => b.length - a.length);
-    const known = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, MASKED), text);
-    return known.replace(jsonWebToken, MASKED).replace(signatureInQuery, `$1${MASKED}`);
+    const known = this.#longestFirst.reduce(
+      (rest, secret) => rest.replaceAll(secret, this.#secrets.get(secret) ?? MASKED),
+      text,
+    );
+    const signed = known
+      .replace(jsonWebToken, (token) => this.#tokens.get(token) ?? this.#alteredMask(token))
+      .replace(signatureInQuery, `$1${maskOf('link-signature')}`);
+    return secretMembers.reduce((rest, member) => rest.replace(member, maskedMember), signed);
   }
 
   /** A plain JSON value with every text in it masked. */
@@ -35,4 +66,37 @@ export class Mask {
     const entries = Object.entries(value).map(([key, item]) => [this.text(key), this.value(item)]);
     return Object.fromEntries(entries) as T;
   }
+
+  /** Says which parts of a known token were changed, since that is what such a request is about. */
+  #alteredMask(token: string): string {
+    const parts = token.split('.');
+    for (const [known, mask] of this.#tokens) {
+      const own = known.split('.');
+      if (own[1] !== parts[1] && own[2] !== parts[2]) continue;
+      const names = ['header', 'claims', 'signature'];
+      const changed = names.filter((_, index) => own[index] !== parts[index]);
+      return mask.replace('>', `, other ${changed.join(' and ')}>`);
+    }
+    return MASKED;
+  }
+}
+
+function maskOf(kind: SecretKind | undefined): string {
+  return kind === undefined ? MASKED : `<masked:${kind}>`;
+}
+
+function formsOf(secret: string): readonly string[] {
+  const escaped = JSON.stringify(secret).slice(1, -1);
+  // Bodies that are no UTF-8 are written down byte by byte.
+  const bytes = Buffer.from(secret).toString('latin1');
+  return [secret, escaped, encodeURIComponent(secret), bytes];
+}
+
+function maskedMember(_: string, quote: string, name: string, colon: string): string {
+  return `${quote}${name}${quote}${colon}${quote}${maskOf(kindOfMember(name))}${quote}`;
+}
+
+function kindOfMember(name: string): SecretKind | undefined {
+  if (/password/i.test(name)) return 'password';
+  return /tenant/i.test(name) ? 'tenant-token' : undefined;
 }

@@ -13,6 +13,13 @@ import { requestUpgrade } from './upgrade.ts';
 /** The largest answer that is read. */
 const ANSWER_MAX_BYTES = 16 * 1_048_576;
 
+/** What the websocket library adds to a handshake, but for the key, which is new each time. */
+const handshakeHeaders: Headers = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+};
+
 export interface TargetOptions {
   /** Without a slash at its end. */
   readonly baseUrl: string;
@@ -49,9 +56,12 @@ export interface UpgradeAnswer extends Answer {
 export class Target {
   readonly options: TargetOptions;
   readonly #agent: Agent;
+  /** The run begins with its target; exchanges count from here. */
+  readonly #beganMs: number;
 
   constructor(options: TargetOptions) {
     this.options = options;
+    this.#beganMs = options.clock.monotonicMs();
     const { caPem } = options;
     this.#agent = new Agent({
       headersTimeout: 0,
@@ -62,7 +72,8 @@ export class Target {
 
   /** A line to the target with a record of its own; `signal` ends every request on it. */
   session(signal?: AbortSignal): Session {
-    return new Session(this.options, this.#agent, signal);
+    const beganMs = this.#beganMs;
+    return new Session({ ...this.options, beganMs }, this.#agent, signal);
   }
 
   async close(): Promise<void> {
@@ -73,11 +84,15 @@ export class Target {
 /** A line to the target that records what passes over it. */
 export class Session {
   readonly record = new ExchangeRecord();
-  readonly #options: TargetOptions;
+  readonly #options: TargetOptions & { readonly beganMs: number };
   readonly #agent: Agent;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(options: TargetOptions, agent: Agent, signal: AbortSignal | undefined) {
+  constructor(
+    options: TargetOptions & { readonly beganMs: number },
+    agent: Agent,
+    signal: AbortSignal | undefined,
+  ) {
     this.#options = options;
     this.#agent = agent;
     this.#signal = signal;
@@ -117,7 +132,8 @@ export class Session {
 
   /** Opens a websocket as a client does. Throws an ExpectationFailure when that is refused. */
   openSocket(request: WireRequest): Promise<DeviceSocket> {
-    return this.#recorded(request, async (url, signal) => {
+    const headers = { ...request.headers, ...handshakeHeaders };
+    return this.#recorded({ ...request, headers }, async (url, signal) => {
       const result = await openDeviceSocket({
         url,
         headers: request.headers ?? {},
@@ -133,7 +149,7 @@ export class Session {
     request: WireRequest,
     act: (url: string, signal: AbortSignal) => Promise<{ answer: Answer; result: T }>,
   ): Promise<T> {
-    const { clock, requestTimeLimitMs } = this.#options;
+    const { clock, requestTimeLimitMs, beganMs } = this.#options;
     const limit = new AbortController();
     const timer = clock.after(requestTimeLimitMs, () => {
       const message = `no whole answer within ${requestTimeLimitMs} ms`;
@@ -142,15 +158,22 @@ export class Session {
     const signal = this.#signal ? AbortSignal.any([limit.signal, this.#signal]) : limit.signal;
     const startedMs = clock.monotonicMs();
     const url = this.urlOf(request.url);
+    const record = (outcome: Answer | Error): void => {
+      const times = {
+        startMs: startedMs - beganMs,
+        elapsedMs: clock.monotonicMs() - startedMs,
+      };
+      this.record.add(exchangeOf({ ...request, url }, outcome, times));
+    };
     try {
       const { answer, result } = await act(url, signal);
-      this.record.add(exchangeOf({ ...request, url }, answer, clock.monotonicMs() - startedMs));
+      record(answer);
       return result;
     } catch (error) {
       const failure = signal.aborted
         ? endOf(signal)
         : (transportFailureOf(error) ?? asError(error));
-      this.record.add(exchangeOf({ ...request, url }, failure, clock.monotonicMs() - startedMs));
+      record(failure);
       throw failure;
     } finally {
       timer.cancel();

@@ -1,0 +1,129 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { ExchangeRecord, exchangeOf } from './exchange.ts';
+
+const times = { startMs: 7.2, elapsedMs: 1.4 };
+const token = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJkZXZpY2UifQ.c2lnbmF0dXJl';
+
+describe('an exchange that is written down', () => {
+  const answer = { status: 200, headers: {}, bytes: Buffer.from('{}') };
+
+  it('shows the scheme of an Authorization header, not its token', () => {
+    const headers = {
+      authorization: 'Bearer opaque-credential',
+      cookie: 'JWT=opaque-credential; other=other-credential',
+    };
+    const { request } = exchangeOf({ method: 'GET', url: '/', headers }, answer, times);
+    expect(request.headers).toEqual({
+      authorization: 'Bearer <masked>',
+      cookie: 'JWT=<masked>; other=<masked>',
+    });
+  });
+
+  it('shows what a case invented, and leaves tokens to the mask that knows them', () => {
+    const headers = { authorization: 'Bearer nonsense', cookie: `JWT=${token}` };
+    const { request } = exchangeOf({ method: 'GET', url: '/', headers }, answer, times);
+    expect(request.headers).toEqual(headers);
+  });
+
+  it('shows no cookie that the target sets', () => {
+    const set = { ...answer, headers: { 'set-cookie': 'id=1; Path=/, s=2' } };
+    const { answer: written } = exchangeOf({ method: 'GET', url: '/' }, set, times);
+    expect(written?.headers).toEqual({
+      'set-cookie': 'id=<masked>; Path=<masked>, s=<masked>',
+    });
+  });
+
+  it('says when it began and how long it took, in whole milliseconds', () => {
+    const written = exchangeOf({ method: 'GET', url: '/' }, answer, times);
+    expect(written).toMatchObject({ startMs: 7, elapsedMs: 1 });
+  });
+
+  it('describes bytes that are no text', () => {
+    const bytes = Buffer.from([0, 255, 1]);
+    const { answer: written } = exchangeOf(
+      { method: 'GET', url: '/' },
+      { ...answer, bytes },
+      times,
+    );
+    expect(written?.body).toBe('<3 bytes, not text>');
+  });
+
+  it('cuts a long body and says how much is missing', () => {
+    const body = 'ö'.repeat(20_000);
+    const long = { ...answer, bytes: Buffer.from('x'.repeat(5000)) };
+    const written = exchangeOf({ method: 'PUT', url: '/', body }, long, times);
+    expect(written.request.body).toMatch(/^ö{16384}<3616 more>$/);
+    expect(written.request.bodyBytes).toBe(40_000);
+    expect(written.answer?.body).toMatch(/^x{4096}<904 more>$/);
+  });
+
+  it('keeps every byte of a request that is no UTF-8', () => {
+    const body = Buffer.from([0, 255, 128, 65]);
+    const { request } = exchangeOf({ method: 'PUT', url: '/', body }, answer, times);
+    expect(request).toMatchObject({ body: '\u0000\u00ff\u0080A', bodyForm: 'latin1' });
+    expect(request).not.toHaveProperty('bodyBytes');
+  });
+
+  it('says that a streamed body was not kept', () => {
+    const { request } = exchangeOf({ method: 'PUT', url: '/', body: [] }, answer, times);
+    expect(request).toMatchObject({ body: '<a streamed body>', bodyBytes: null });
+  });
+
+  it('tells why there is no answer', () => {
+    const written = exchangeOf({ method: 'GET', url: '/' }, new Error('closed'), times);
+    expect(written).toMatchObject({ failure: 'closed' });
+    expect(written).not.toHaveProperty('answer');
+  });
+
+  it('makes room for newer ones', () => {
+    const record = new ExchangeRecord();
+    for (let count = 0; count < 45; count++) {
+      record.add(exchangeOf({ method: 'GET', url: `/${count}` }, answer, times));
+    }
+    expect(record.exchanges).toHaveLength(40);
+    expect(record.exchanges.at(-1)?.request.line).toBe('GET /44');
+    expect(record.dropped).toBe(5);
+  });
+});
+
+describe('a signed request that is written down', () => {
+  const answer = { status: 401, headers: {}, bytes: Buffer.alloc(0) };
+  const keys = {
+    rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+    ecdsa: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    ed25519: generateKeyPairSync('ed25519'),
+  };
+
+  function signed(keyType: keyof typeof keys, body: string, signedText = body) {
+    const { privateKey } = keys[keyType];
+    const digest = keyType === 'ed25519' ? null : 'sha256';
+    const signature = sign(digest, Buffer.from(signedText), privateKey).toString('base64');
+    const headers = { 'x-svc-signature': signature };
+    return exchangeOf({ method: 'POST', url: '/', headers, body }, answer, times).request.signature;
+  }
+
+  function bodyOf(publicKey: KeyObject): string {
+    return JSON.stringify({ pubkey: publicKey.export({ type: 'spki', format: 'pem' }) });
+  }
+
+  it.each(['rsa', 'ecdsa', 'ed25519'] as const)('tells that a %s key signed it', (keyType) => {
+    const body = bodyOf(keys[keyType].publicKey);
+    expect(signed(keyType, body)).toEqual({ header: 'x-svc-signature', keyType, fits: true });
+    expect(signed(keyType, body, `${body} `)).toMatchObject({ keyType, fits: false });
+  });
+
+  it('tells that another key signed it', () => {
+    expect(signed('rsa', bodyOf(keys.ed25519.publicKey))).toMatchObject({
+      keyType: 'ed25519',
+      fits: false,
+    });
+  });
+
+  it.each(['{}', 'no JSON', '{"pubkey":"no key"}', '{"pubkey":7}'])(
+    'tells nothing of %s, which names no key',
+    (body) => {
+      expect(signed('rsa', body)).toBeUndefined();
+    },
+  );
+});

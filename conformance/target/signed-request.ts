@@ -1,0 +1,55 @@
+/**
+ * What can be told of a signed request from the request alone: which kind of key signed it, and
+ * whether the signature fits the body. Spec: Device authentication
+ */
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import * as v from 'valibot';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+
+/** The signature of a request whose body names the public key. */
+export interface RequestSignature {
+  /** The header that carries it, in lower case. */
+  readonly header: string;
+  readonly keyType: KeyType;
+  /** Whether it fits the body and the key in it; a case may want it otherwise. */
+  readonly fits: boolean;
+}
+
+const keyTypes: Readonly<Record<string, KeyType>> = {
+  rsa: 'rsa',
+  ec: 'ecdsa',
+  ed25519: 'ed25519',
+};
+
+const signedBody = v.pipe(v.string(), v.parseJson(), v.looseObject({ pubkey: v.string() }));
+
+/** The signature of a request; undefined when it has none, or no key that could be read. */
+export function signatureOf(
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+): RequestSignature | undefined {
+  const header = Object.keys(headers).find((name) => name.toLowerCase().endsWith('-signature'));
+  if (header === undefined || !(typeof body === 'string' || Buffer.isBuffer(body)))
+    return undefined;
+  const bytes = Buffer.from(body);
+  const parsed = v.safeParse(signedBody, bytes.toString('utf8'));
+  const key = parsed.success ? publicKey(parsed.output.pubkey) : undefined;
+  const keyType = keyTypes[key?.asymmetricKeyType ?? ''];
+  if (key === undefined || keyType === undefined) return undefined;
+  const signature = Buffer.from(headers[header] ?? '', 'base64');
+  return { header: header.toLowerCase(), keyType, fits: fits(key, bytes, signature) };
+}
+
+/** The key; undefined when the text is none, as cases on malformed keys send it. */
+function publicKey(pem: string): KeyObject | undefined {
+  try {
+    return createPublicKey(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+function fits(key: KeyObject, body: Buffer, signature: Buffer): boolean {
+  const digest = key.asymmetricKeyType === 'ed25519' ? null : 'sha256';
+  return verify(digest, body, key, signature);
+}
