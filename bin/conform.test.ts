@@ -50,6 +50,34 @@ describe('fleetbed conform --list', () => {
   });
 });
 
+describe('the subcommands of fleetbed conform', () => {
+  it.each([
+    ['cleanup', '<ledger>'],
+    ['replay', '<report>'],
+    ['compare', '<a>'],
+    ['self-test', '[defect...]'],
+  ])('%s has options and words of its own', async (name, word) => {
+    const { code, stdout } = await runCommand(['conform', name, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: fleetbed conform ${name} `);
+    expect(stdout).toContain(word);
+  });
+
+  it.each([
+    [['conform', 'cleanup'], "missing required argument 'ledger'"],
+    [['conform', 'compare', 'a'], "missing required argument 'b'"],
+    [['conform', '--disruptive', '--read-only'], "cannot be used with option '--disruptive'"],
+    [['conform', '--jobs', '0'], 'from 1 to 32'],
+    [['conform', '--rate', '0/s'], 'above zero'],
+    [['conform', '--case-time-limit', '0'], 'above zero'],
+  ])('%j is refused in one line', async (words, sentence) => {
+    const { code, stderr } = await runCommand(words);
+    expect(code).toBe(2);
+    expect(stderr).toContain(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
 describe('fleetbed conform', () => {
   it('plays the selected cases, writes both reports and says pass', async () => {
     const [json, junit] = [join(folder, 'report.json'), join(folder, 'report.xml')];

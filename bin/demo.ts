@@ -31,6 +31,8 @@ const ARTIFACT_NAME = 'demo-release-2';
 const PAYLOAD_BYTES = 65_536;
 /** A fleet of this size needs a few seconds; beyond this something is wrong. */
 const FLEET_MAX_MS = 40_000;
+const SUITE_JOBS = 4;
+const SUITE_CASE_MAX_MS = 60_000;
 
 interface DemoOptions {
   readonly exit?: boolean;
@@ -185,6 +187,9 @@ async function judgeServer(
     baseUrl,
     headerPrefix,
     credentials: { email: adminEmail, password: adminPassword },
+    jobs: SUITE_JOBS,
+    caseTimeLimitMs: SUITE_CASE_MAX_MS,
+    requestTimeLimitMs: 10_000,
     signal,
     onVerdict: verdictTeller(output, selectedCases().length),
   });

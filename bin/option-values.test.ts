@@ -41,6 +41,11 @@ describe('durations', () => {
 });
 
 describe('numbers', () => {
+  it('takes so many a second, whole or not', () => {
+    expect(['20/s', '0.5', '100'].map(values.perSecond(100))).toEqual([20, 0.5, 100]);
+    refuses(values.perSecond(100), ['', '0', '-1', '101/s', '5/m', '1e2', 's', '/s'], /20\/s, at/);
+  });
+
   it('takes ports from 0 to 65535 and no others', () => {
     expect([values.port('0'), values.port('65535')]).toEqual([0, 65_535]);
     refuses(values.port, ['-1', '65536', '80.5', '', 'http', '0x50', ' 80'], /0 .* to 65535/);

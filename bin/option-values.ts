@@ -72,6 +72,19 @@ export function rateLimit(text: string): RateLimit {
   );
 }
 
+/**
+ * A parser of so many a second, such as `20/s` or `0.5`.
+ * @param most the largest that is accepted
+ */
+export function perSecond(most: number): (text: string) => number {
+  return (text) => {
+    const [, number] = /^(\d+(?:\.\d+)?)(?:\/s)?$/.exec(text) ?? [];
+    const value = Number(number);
+    if (value > 0 && value <= most) return value;
+    throw new InvalidArgumentError(`Accepted: a number above zero, such as 20/s, at most ${most}.`);
+  };
+}
+
 /** A parser of names out of a list, given with commas or over several uses of the option. */
 export function someOf<const Name extends string>(
   names: readonly Name[],

@@ -1,10 +1,17 @@
 /** The conformance suite: judges any server of this API family from its wire. */
 import type { Clock } from '../fixtures/clock.ts';
-import type { Random } from '../fixtures/random.ts';
+import { type Random, seededRandom } from '../fixtures/random.ts';
 import { capabilitiesOf } from './capabilities.ts';
 import type { CaseListing, PlayableCase } from './case.ts';
 import { allCases } from './cases/all-cases.ts';
-import { type ConformanceResult, countVerdicts, decideMusts, worstOf } from './result.ts';
+import {
+  type ConformanceResult,
+  conformanceSchema,
+  countVerdicts,
+  decideMusts,
+  type RunSettings,
+  worstOf,
+} from './result.ts';
 import { type Progress, Run } from './run.ts';
 import { type Credentials, checkedBaseUrl, logIn, reachTarget } from './setup.ts';
 import { Mask } from './target/mask.ts';
@@ -27,11 +34,25 @@ export interface ConformanceOptions extends Progress {
   readonly headerPrefix: string;
   /** Beginnings of case ids; without any, every case is played. */
   readonly selection?: readonly string[];
+  /** Exactly these cases; wins over `selection`. */
+  readonly ids?: ReadonlySet<string>;
   /** Plays also the cases that touch devices of others. */
   readonly disruptive?: boolean;
   readonly clock: Clock;
-  /** Decides the run's id and the identities of its devices. */
+  /** Decides the run's id, so that no two runs meet, and the seed when there is none. */
   readonly random: Random;
+  /** Decides every choice of the cases; any text. */
+  readonly seed?: string;
+  /** Cases that are played at a time, 1 without it. */
+  readonly jobs?: number;
+  /** How often each case is played, once without it. */
+  readonly repeat?: number;
+  /** Cap over all requests of the run. */
+  readonly requestsPerSecondMax?: number;
+  /** Plays only the cases that change nothing. */
+  readonly readOnly?: boolean;
+  /** Makes each must that the run does not decide a problem. */
+  readonly requireAllMust?: boolean;
   readonly caseTimeLimitMs: number;
   readonly requestTimeLimitMs: number;
   readonly tls?: { readonly caPem?: string };
@@ -43,12 +64,14 @@ export function listCases(): readonly CaseListing[] {
 }
 
 /**
- * Plays the selected cases one after the other, removes what they made, and gives the result.
- * Throws a SetupError when it could not even begin.
+ * Plays the selected cases, removes what they made, and gives the result. Throws a SetupError when
+ * it could not even begin.
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceResult> {
-  const { clock, requestTimeLimitMs, tls, credentials, signal } = options;
+  const { clock, random, requestTimeLimitMs, tls, credentials, signal } = options;
   const baseUrl = checkedBaseUrl(options.baseUrl);
+  const runId = random.bytes(4).toString('hex');
+  const seed = options.seed ?? random.bytes(8).toString('hex');
   const mask = new Mask();
   if (credentials !== 'none') {
     if ('token' in credentials) mask.learn(credentials.token, 'user-token');
@@ -60,34 +83,56 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     await reachTarget(session, baseUrl);
     const operator = await logIn(session, credentials, mask);
     const parts = capabilitiesOf('part');
-    const run = new Run({ ...options, target, operator, parts, mask });
-    return await playAll(run, { ...options, baseUrl });
+    const chance = { id: runId, random: seededRandom(seed) };
+    const run = new Run({ ...options, ...chance, target, operator, parts, mask });
+    return await playAll(run, { ...options, baseUrl, seed });
   } finally {
     await target.close();
   }
 }
 
-async function playAll(run: Run, options: ConformanceOptions): Promise<ConformanceResult> {
-  const { clock, baseUrl, headerPrefix } = options;
+type SeededOptions = ConformanceOptions & { readonly seed: string };
+
+async function playAll(run: Run, options: SeededOptions): Promise<ConformanceResult> {
+  const { clock, baseUrl, headerPrefix, seed } = options;
   const startedAt = new Date(clock.now()).toISOString();
   const startedMs = clock.monotonicMs();
-  const verdicts = await run.play(selectedCases(options.selection));
+  const cases = selectedCases(options);
+  options.onStart?.({ runId: run.id, seed, startedAt, ids: cases.map(({ id }) => id) });
+  const verdicts = await run.play(cases);
   const leftBehind = await run.close();
   return {
+    schema: conformanceSchema,
     suite,
     target: { baseUrl, headerPrefix },
     runId: run.id,
+    seed,
+    settings: settingsOf(options),
+    environment: { node: process.versions.node, platform: process.platform },
     startedAt,
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     outcome: worstOf(verdicts),
     totals: countVerdicts(verdicts),
     musts: decideMusts(verdicts),
     verdicts,
+    capabilities: [],
+    openPoints: [],
+    waivers: [],
+    problems: [],
     leftBehind,
   };
 }
 
-function selectedCases(selection: readonly string[] = []): readonly PlayableCase[] {
+function settingsOf(options: ConformanceOptions): RunSettings {
+  const { selection = [], jobs = 1, repeat = 1, requestsPerSecondMax = null } = options;
+  const { disruptive = false, readOnly = false, requireAllMust = false } = options;
+  const { caseTimeLimitMs, requestTimeLimitMs } = options;
+  const limits = { requestsPerSecondMax, caseTimeLimitMs, requestTimeLimitMs };
+  return { selection, jobs, repeat, disruptive, readOnly, requireAllMust, ...limits };
+}
+
+function selectedCases({ selection = [], ids }: ConformanceOptions): readonly PlayableCase[] {
+  if (ids) return allCases.filter(({ id }) => ids.has(id));
   if (selection.length === 0) return allCases;
   return allCases.filter(({ id }) => selection.some((beginning) => id.startsWith(beginning)));
 }

@@ -1,21 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { listCases } from './conformance.ts';
-import {
-  type CaseVerdict,
-  countVerdicts,
-  decideMusts,
-  type VerdictName,
-  worstOf,
-} from './result.ts';
+import { countVerdicts, decideMusts, type VerdictName, worstOf } from './result.ts';
+import { verdictOn } from './testing/results.ts';
 
 function findings(...names: readonly VerdictName[]) {
   return names.map((verdict) => ({ verdict }));
-}
-
-function verdictOn(id: string, verdict: VerdictName): CaseVerdict {
-  const listing = listCases().find((each) => each.id === id);
-  if (!listing) throw new Error(`there is no case ${id}`);
-  return { ...listing, verdict, sentences: [], durationMs: 1 };
 }
 
 describe('worstOf', () => {
@@ -61,14 +49,25 @@ describe('decideMusts', () => {
     ['error', 0],
     ['skip', 0],
   ])('takes a must with the verdict %s for decided: %i', (verdict, decided) => {
-    expect(decideMusts([verdictOn(first, verdict)]).decided).toBe(decided);
+    expect(decideMusts([verdictOn(first, { verdict })]).decided).toBe(decided);
   });
 
   it('names each must that nothing decided', () => {
     const none = decideMusts([]);
-    expect(none.undecidedIds).toContain('auth.first-contact-is-401');
-    expect(none.undecidedIds).toHaveLength(none.undecided);
-    expect(none.undecidedIds).not.toContain('status.final-must-be-reported');
-    expect(none.undecidedIds).not.toContain('log.is-replaced');
+    const ids = none.undecidedMusts.map(({ id }) => id);
+    expect(ids).toContain('auth.first-contact-is-401');
+    expect(ids).toHaveLength(none.undecided);
+    expect(ids).not.toContain('status.final-must-be-reported');
+    expect(ids).not.toContain('log.is-replaced');
+    expect(new Set(none.undecidedMusts.map(({ because }) => because))).toEqual(
+      new Set(['no case of it was selected']),
+    );
+  });
+
+  it('tells for each what kept the nearest case from deciding it', () => {
+    const reason = { code: 'operator', text: 'the target does not offer operator' };
+    const { undecidedMusts } = decideMusts([verdictOn(first, { verdict: 'skip', reason })]);
+    const because = `${first} skip: the target does not offer operator`;
+    expect(undecidedMusts).toContainEqual({ id: 'auth.first-contact-is-401', because });
   });
 });

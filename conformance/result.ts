@@ -20,11 +20,31 @@ export interface Finding {
   readonly missed?: readonly RequirementId[];
 }
 
+/** One of several plays of a case, by which its stability is known. */
+interface Attempt extends Finding {
+  readonly startedMs: number;
+  readonly durationMs: number;
+}
+
+/** The waiver that stands for a failure: known, owned, and for a time only. */
+interface AppliedWaiver {
+  readonly reason: string;
+  readonly owner: string;
+  /** The last day on which it holds, ISO 8601. */
+  readonly expires: string;
+}
+
 /** The verdict on one case. */
 export interface CaseVerdict extends Finding, CaseListing {
   /** The sentences of the requirements, in the order of `requirements`. */
   readonly sentences: readonly string[];
+  /** From the start of the run to the start of the case; for a timeline. */
+  readonly startedMs: number;
   readonly durationMs: number;
+  /** Each play of the case when it was played more than once. */
+  readonly attempts?: readonly Attempt[];
+  /** There when the case failed and a waiver stands for that. */
+  readonly waiver?: AppliedWaiver;
   /** The recorded exchanges, unless the case passed or was skipped. */
   readonly exchanges?: readonly Exchange[];
   readonly exchangesDropped?: number;
@@ -32,27 +52,97 @@ export interface CaseVerdict extends Finding, CaseListing {
   readonly leftBehind?: readonly string[];
 }
 
+/** A must of the contract that no case passed or failed. */
+interface UndecidedMust {
+  readonly id: string;
+  /** One phrase: the verdict of the case that came nearest, or that none was played. */
+  readonly because: string;
+}
+
 /** Which of the contract's musts a run decided. */
 export interface DecidedMusts {
   readonly decided: number;
   readonly undecided: number;
-  /** Ids of the requirements that no case passed or failed. */
-  readonly undecidedIds: readonly string[];
+  readonly undecidedMusts: readonly UndecidedMust[];
 }
+
+/** The settings of a run that bear on its verdicts. */
+export interface RunSettings {
+  /** Beginnings of case ids; none means every case. */
+  readonly selection: readonly string[];
+  readonly jobs: number;
+  /** How often each case is played. */
+  readonly repeat: number;
+  /** Null without a cap. */
+  readonly requestsPerSecondMax: number | null;
+  readonly disruptive: boolean;
+  readonly readOnly: boolean;
+  readonly requireAllMust: boolean;
+  readonly caseTimeLimitMs: number;
+  readonly requestTimeLimitMs: number;
+}
+
+/** One ability of the target: what it was said to offer, and what it showed. */
+interface CapabilityRow {
+  readonly capability: string;
+  readonly declared: 'offered' | 'missing' | 'unsaid';
+  readonly probed: 'offered' | 'missing' | 'unknown';
+  /** What the probe saw, in one sentence. */
+  readonly evidence?: string;
+  /** One sentence, when the probe contradicts what was declared. */
+  readonly contradiction?: string;
+}
+
+/** Which reading of an open point the target chose, as a case saw it. */
+interface OpenPointReading {
+  readonly id: string;
+  readonly question: string;
+  /** The case that saw it. */
+  readonly caseId: string;
+  readonly seen: string;
+}
+
+/** A waiver of the run and what became of it. */
+interface WaiverRow extends AppliedWaiver {
+  readonly caseId: string;
+  /** `used` stands for a failure; `idle` means that the case was not decided by this run. */
+  readonly state: 'used' | 'idle' | 'expired' | 'needless' | 'unknown-case';
+}
+
+/** Something that fails a run beside its verdicts. */
+interface RunProblem {
+  /** Such as `waiver-expired`. */
+  readonly code: string;
+  /** One sentence. */
+  readonly text: string;
+}
+
+/** The version of the form of a result; another number means that readers have to change. */
+export const conformanceSchema = 'fleetbed-conformance/2';
 
 /** One run of the suite. */
 export interface ConformanceResult {
+  readonly schema: typeof conformanceSchema;
   readonly suite: { readonly name: string; readonly version: string };
   readonly target: { readonly baseUrl: string; readonly headerPrefix: string };
   readonly runId: string;
+  /** Decides every choice of the run; the same seed makes the same choices again. */
+  readonly seed: string;
+  readonly settings: RunSettings;
+  readonly environment: { readonly node: string; readonly platform: string };
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly durationMs: number;
-  /** The worst verdict; `inconclusive` when nothing passed or failed. */
+  /** The worst verdict, a problem being a failure; `inconclusive` when nothing passed or failed. */
   readonly outcome: VerdictName;
   readonly totals: Readonly<Record<VerdictName, number>>;
   readonly musts: DecidedMusts;
   readonly verdicts: readonly CaseVerdict[];
+  readonly capabilities: readonly CapabilityRow[];
+  readonly openPoints: readonly OpenPointReading[];
+  readonly waivers: readonly WaiverRow[];
+  /** What fails the run although no verdict does. */
+  readonly problems: readonly RunProblem[];
   /** What the run made for all its cases and could not remove. */
   readonly leftBehind: readonly string[];
 }
@@ -79,10 +169,25 @@ export function decideMusts(verdicts: readonly CaseVerdict[]): DecidedMusts {
   );
   const records: readonly Requirement[] = Object.values(requirements);
   const musts = records.filter(({ level, excluded }) => level === 'must' && excluded === undefined);
-  const undecidedIds = musts.map(({ id }) => id).filter((id) => !decided.has(id));
+  const undecidedMusts = musts
+    .filter(({ id }) => !decided.has(id))
+    .map(({ id }) => ({ id, because: whyUndecided(id, verdicts) }));
   return {
-    decided: musts.length - undecidedIds.length,
-    undecided: undecidedIds.length,
-    undecidedIds,
+    decided: musts.length - undecidedMusts.length,
+    undecided: undecidedMusts.length,
+    undecidedMusts,
   };
+}
+
+/** What kept the case from deciding that came nearest to it; the verdicts go from worst to least. */
+function whyUndecided(requirement: string, verdicts: readonly CaseVerdict[]): string {
+  const naming = verdicts.filter(({ requirements: named }) =>
+    named.some((id) => id === requirement),
+  );
+  for (const name of verdictNames) {
+    const nearest = naming.find(({ verdict }) => verdict === name);
+    if (nearest)
+      return `${nearest.id} ${name}: ${nearest.reason?.text ?? nearest.observation ?? ''}`;
+  }
+  return 'no case of it was selected';
 }

@@ -21,8 +21,20 @@ const SILENT_CASES_MAX = 5;
 
 const silentCodes: ReadonlySet<string> = new Set([...transportCodes, 'case-time-limit']);
 
+/** What is known when the first case is about to be played. */
+interface RunStart {
+  readonly runId: string;
+  readonly seed: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  /** The ids of the cases of the run. */
+  readonly ids: readonly string[];
+}
+
 /** How a caller follows a run, and ends it. */
 export interface Progress {
+  /** Called once, after the target was reached and the user was logged in. */
+  readonly onStart?: (start: RunStart) => void;
   /** Called with each verdict as soon as it is found. */
   readonly onVerdict?: (verdict: CaseVerdict) => void;
   /** Ends the run: the case at hand is given up and cleaned up, the others are not played. */
@@ -30,6 +42,8 @@ export interface Progress {
 }
 
 export interface RunOptions extends Progress {
+  /** Part of the name of everything that the run makes. */
+  readonly id: string;
   readonly target: Target;
   readonly operator: OperatorSource;
   /** Powers over the target that no client has. */
@@ -52,12 +66,14 @@ export class Run {
   readonly #gates: Gates;
   readonly #keyring = new Keyring();
   readonly #artifacts = new SharedArtifacts();
+  readonly #startedMs: number;
   #silentCases = 0;
 
   constructor(options: RunOptions) {
-    const { operator, control, parts, disruptive = false, random } = options;
-    this.id = random.bytes(4).toString('hex');
+    const { id, operator, control, parts, disruptive = false, clock } = options;
+    this.id = id;
     this.#options = options;
+    this.#startedMs = clock.monotonicMs();
     this.#gates = {
       capabilities: new Set<Capability>([
         ...(operator.kind === 'token' || operator.kind === 'hooks' ? ['operator' as const] : []),
@@ -88,10 +104,12 @@ export class Run {
 
   async #playOne(each: PlayableCase): Promise<CaseVerdict> {
     const barred = gate(each, this.#gates) ?? this.#bar();
-    if (barred) return unplayed(each, barred);
     const { clock, caseTimeLimitMs, target, signal } = this.#options;
+    const startedMs = Math.round(clock.monotonicMs() - this.#startedMs);
+    if (barred) return unplayed(each, barred, startedMs);
     const verdict = await play(each, {
       clock,
+      runStartedMs: this.#startedMs,
       caseTimeLimitMs,
       signal,
       openStage: (played, ended) => this.#openStage(played, ended),

@@ -69,6 +69,7 @@ function playOn(each: PlayableCase, leftBehind: readonly string[] = []): Promise
   return play(each, {
     clock,
     caseTimeLimitMs: 1000,
+    runStartedMs: 0,
     openStage: () => stageOn('http://127.0.0.1:9', clock),
     release: async () => leftBehind,
   });

@@ -23,6 +23,8 @@ export interface Gates {
 export interface PlayOptions {
   readonly clock: Clock;
   readonly caseTimeLimitMs: number;
+  /** When the run began, on the clock's monotonic scale. */
+  readonly runStartedMs: number;
   /** Makes the stage of a case; `signal` ends every request of it. */
   readonly openStage: (each: PlayableCase, signal: AbortSignal) => Stage;
   /** Removes what the case made, and gives a line for each thing that stayed. */
@@ -44,9 +46,9 @@ export function gate(each: PlayableCase, gates: Gates): Finding | undefined {
   return undefined;
 }
 
-/** The verdict of a case that was not played. */
-export function unplayed(each: PlayableCase, finding: Finding): CaseVerdict {
-  return { ...listed(each), ...finding, durationMs: 0 };
+/** The verdict of a case that was not played. @param startedMs from the start of the run */
+export function unplayed(each: PlayableCase, finding: Finding, startedMs: number): CaseVerdict {
+  return { ...listed(each), ...finding, startedMs, durationMs: 0 };
 }
 
 /** Plays a case and removes what it made, also when it failed or ran out of time. */
@@ -62,6 +64,7 @@ export async function play(each: PlayableCase, options: PlayOptions): Promise<Ca
   return {
     ...listed(each),
     ...finding,
+    startedMs: Math.round(startedMs - options.runStartedMs),
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     ...(keepsEvidence ? { exchanges: [...exchanges] } : {}),
     ...(keepsEvidence && dropped > 0 ? { exchangesDropped: dropped } : {}),
@@ -81,7 +84,7 @@ function skip(code: string, text: string): Finding {
 function listed({
   arrange: _,
   ...listing
-}: PlayableCase): Omit<CaseVerdict, 'verdict' | 'durationMs'> {
+}: PlayableCase): Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'> {
   return { ...listing, sentences: listing.requirements.map(sentenceOf) };
 }
 

@@ -1,14 +1,8 @@
 import { XMLParser } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
-import {
-  type CaseVerdict,
-  type ConformanceResult,
-  countVerdicts,
-  decideMusts,
-  type Finding,
-  worstOf,
-} from '../result.ts';
+import type { CaseVerdict, Finding } from '../result.ts';
+import { resultOf, verdictOn } from '../testing/results.ts';
 import { conformanceJunit } from './junit.ts';
 import { caseList, conformanceReport, verdictLine } from './text.ts';
 
@@ -20,10 +14,7 @@ const exchange = {
 };
 
 function verdictOf(id: string, finding: Finding): CaseVerdict {
-  const listing = listCases().find((each) => each.id === id);
-  if (!listing) throw new Error(`there is no case ${id}`);
-  const sentences = listing.requirements.map((requirement) => `The sentence of ${requirement}.`);
-  return { ...listing, ...finding, sentences, durationMs: 12, exchanges: [exchange] };
+  return verdictOn(id, finding, { exchanges: [exchange] });
 }
 
 const verdicts = [
@@ -49,18 +40,8 @@ const verdicts = [
   }),
 ];
 
-const result: ConformanceResult = {
-  suite: { name: 'fleetbed conformance', version: '1' },
-  target: { baseUrl: 'http://host', headerPrefix: 'X-SVC' },
-  runId: 'cafe',
-  startedAt: '2026-01-31T12:00:00.000Z',
-  durationMs: 1234,
-  outcome: worstOf(verdicts),
-  totals: countVerdicts(verdicts),
-  musts: decideMusts(verdicts),
-  verdicts,
-  leftBehind: ['artifact conformance-release-1: it is in use'],
-};
+const leftBehind = ['artifact conformance-release-1: it is in use'];
+const result = resultOf(verdicts, { leftBehind });
 
 describe('the text report', () => {
   const text = conformanceReport(result);

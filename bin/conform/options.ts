@@ -1,0 +1,127 @@
+/** The options of `fleetbed conform` and of its subcommands, and what they mean for a run. */
+import { type Command, Option } from 'commander';
+import type { ConformanceOptions, Credentials } from '../../conformance/conformance.ts';
+import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
+import { readNamedFile } from '../files.ts';
+import * as values from '../option-values.ts';
+
+/** Where the target is and who the suite is there. */
+interface TargetOptions {
+  readonly baseUrl: string;
+  readonly email: string;
+  readonly password?: string;
+  readonly token?: string;
+  readonly headerPrefix: string;
+  readonly ca?: string;
+}
+
+/** Everything that `fleetbed conform` takes. */
+export interface ConformOptions extends TargetOptions {
+  readonly jobs: number;
+  readonly repeat: number;
+  readonly seed?: string;
+  readonly rate?: number;
+  readonly caseTimeLimit: number;
+  readonly requestTimeLimit: number;
+  readonly disruptive?: boolean;
+  readonly readOnly?: boolean;
+  readonly requireAllMust?: boolean;
+  readonly list?: boolean;
+  readonly coverage?: string | true;
+  readonly report?: values.ReportFiles;
+  readonly json?: boolean;
+}
+
+/** A run at a distance waits for the network; so many devices at a time trouble no server. */
+const JOBS_DEFAULT = 4;
+const JOBS_MAX = 32;
+const REPEAT_MAX = 100;
+const REQUESTS_PER_SECOND_MAX = 10_000;
+const CASE_TIME_LIMIT_MS = 60_000;
+const REQUEST_TIME_LIMIT_MS = 15_000;
+
+/** Adds where the target is and who the suite is there. */
+export function addTargetOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--base-url <url>', 'where the server is')
+        .argParser(values.baseUrl)
+        .default('http://127.0.0.1:8080'),
+    )
+    .option('--email <email>', 'who logs in with --password', values.email, 'admin@example.com')
+    .option('--password <password>', 'of the user', values.filled)
+    .addOption(
+      new Option('--token <jwt>', "a user's token in place of a login")
+        .argParser(values.filled)
+        .conflicts('password'),
+    )
+    .addOption(
+      new Option('--header-prefix <prefix>', "the vendor's part of header names")
+        .argParser(values.headerPrefix)
+        .default(defaultHeaderPrefix),
+    )
+    .option('--ca <file>', "PEM file with the server's certificate or its authority's");
+}
+
+/** Adds how the cases are played. */
+export function addRunOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--jobs <count>', 'cases that are played at a time')
+        .argParser(values.count(1, JOBS_MAX))
+        .default(JOBS_DEFAULT),
+    )
+    .addOption(
+      new Option('--repeat <count>', 'plays of each case; one that comes out otherwise is unstable')
+        .argParser(values.count(1, REPEAT_MAX))
+        .default(1),
+    )
+    .option('--seed <text>', "decides the cases' choices, to repeat a run", values.filled)
+    .option(
+      '--rate <number/s>',
+      'requests a second at most, of the whole run',
+      values.perSecond(REQUESTS_PER_SECOND_MAX),
+    )
+    .addOption(
+      new Option('--case-time-limit <duration>', 'after which a case is given up')
+        .argParser(values.positiveDurationMs)
+        .default(CASE_TIME_LIMIT_MS, '60s'),
+    )
+    .addOption(
+      new Option('--request-time-limit <duration>', 'after which a request is given up')
+        .argParser(values.positiveDurationMs)
+        .default(REQUEST_TIME_LIMIT_MS, '15s'),
+    )
+    .option('--disruptive', "also play the cases that touch others' devices")
+    .addOption(
+      new Option('--read-only', 'play only the cases that change nothing').conflicts('disruptive'),
+    )
+    .option('--require-all-must', 'fail when a must of the contract was not decided');
+}
+
+/** Who the suite is at the target. */
+function credentialsOf({ email, password, token }: TargetOptions): Credentials {
+  if (token !== undefined) return { token };
+  return password === undefined ? 'none' : { email, password };
+}
+
+/** What a run takes from the options, but for the cases. @throws CommandFault */
+export async function runSettingsOf(options: ConformOptions) {
+  const { baseUrl, headerPrefix, jobs, repeat, seed, rate } = options;
+  const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
+  return {
+    baseUrl,
+    headerPrefix,
+    credentials: credentialsOf(options),
+    jobs,
+    repeat,
+    disruptive: options.disruptive ?? false,
+    readOnly: options.readOnly ?? false,
+    requireAllMust: options.requireAllMust ?? false,
+    caseTimeLimitMs: options.caseTimeLimit,
+    requestTimeLimitMs: options.requestTimeLimit,
+    ...(seed !== undefined && { seed }),
+    ...(rate !== undefined && { requestsPerSecondMax: rate }),
+    ...(caPem !== undefined && { tls: { caPem } }),
+  } satisfies Partial<ConformanceOptions>;
+}

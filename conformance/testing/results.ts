@@ -1,0 +1,61 @@
+/** Verdicts and results as tests want them: whole, with what the test is about given. */
+import { listCases } from '../conformance.ts';
+import {
+  type CaseVerdict,
+  type ConformanceResult,
+  conformanceSchema,
+  countVerdicts,
+  decideMusts,
+  type Finding,
+  worstOf,
+} from '../result.ts';
+
+/** The verdict on a case of the suite. Throws when there is no such case. */
+export function verdictOn(
+  id: string,
+  finding: Finding,
+  more: Partial<CaseVerdict> = {},
+): CaseVerdict {
+  const listing = listCases().find((each) => each.id === id);
+  if (!listing) throw new Error(`there is no case ${id}`);
+  const sentences = listing.requirements.map((requirement) => `The sentence of ${requirement}.`);
+  return { ...listing, ...finding, sentences, startedMs: 0, durationMs: 12, ...more };
+}
+
+/** The result of a run that came to these verdicts. */
+export function resultOf(
+  verdicts: readonly CaseVerdict[],
+  more: Partial<ConformanceResult> = {},
+): ConformanceResult {
+  return {
+    schema: conformanceSchema,
+    suite: { name: 'fleetbed conformance', version: '1' },
+    target: { baseUrl: 'http://host', headerPrefix: 'X-SVC' },
+    runId: 'cafe',
+    seed: 'a seed',
+    settings: {
+      selection: [],
+      jobs: 1,
+      repeat: 1,
+      requestsPerSecondMax: null,
+      disruptive: false,
+      readOnly: false,
+      requireAllMust: false,
+      caseTimeLimitMs: 60_000,
+      requestTimeLimitMs: 15_000,
+    },
+    environment: { node: '20.19.0', platform: 'linux' },
+    startedAt: '2026-01-31T12:00:00.000Z',
+    durationMs: 1234,
+    outcome: worstOf(verdicts),
+    totals: countVerdicts(verdicts),
+    musts: decideMusts(verdicts),
+    verdicts,
+    capabilities: [],
+    openPoints: [],
+    waivers: [],
+    problems: [],
+    leftBehind: [],
+    ...more,
+  };
+}
