@@ -37,7 +37,7 @@ describe('decideMusts', () => {
   const first = 'authentication/first-contact-is-401';
 
   it('takes of a failed case only what it missed for decided, where it tells', () => {
-    const failed = verdictOn('audit-log/list-is-200', 'fail');
+    const failed = verdictOn('audit-log/list-is-200', { verdict: 'fail' });
     const { decided } = decideMusts([{ ...failed, missed: ['audit.list'] }]);
     expect([failed.requirements.length > 1, decided]).toEqual([true, 1]);
   });

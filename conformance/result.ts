@@ -186,8 +186,9 @@ function whyUndecided(requirement: string, verdicts: readonly CaseVerdict[]): st
   );
   for (const name of verdictNames) {
     const nearest = naming.find(({ verdict }) => verdict === name);
-    if (nearest)
-      return `${nearest.id} ${name}: ${nearest.reason?.text ?? nearest.observation ?? ''}`;
+    if (!nearest) continue;
+    const { id, reason, observation } = nearest;
+    return `${id} ${name}: ${reason?.text ?? observation ?? 'another requirement was missed'}`;
   }
   return 'no case of it was selected';
 }
