@@ -1,0 +1,141 @@
+/** The map of requirements as lines, as a table of values, and as a page. Renders facts, adds none. */
+import { stringify } from 'csv-stringify/sync';
+import { type Coverage, type CoverageRow, type StandingCounts, standings } from '../coverage.ts';
+import { escaped, selfContainedPage } from './markup.ts';
+
+const NAME_WIDTH = 34;
+const COUNT_WIDTH = 13;
+
+/** Lines for a terminal: each requirement under its heading, then the counts. */
+export function coverageText(coverage: Coverage): string {
+  const headings = Object.keys(coverage.byHeading);
+  const map = headings.flatMap((heading) => [
+    heading,
+    ...coverage.rows.filter((row) => row.heading === heading).flatMap(rowLines),
+    '',
+  ]);
+  return [...map, ...countLines(coverage)].join('\n');
+}
+
+/** A row for each requirement; lists are joined by a blank. */
+export function coverageCsv({ rows }: Coverage): string {
+  const records = rows.map((row) => ({
+    id: row.id,
+    heading: row.heading,
+    level: row.level,
+    plan: row.plan,
+    standing: row.standing,
+    cases: row.cases.map(({ id }) => id).join(' '),
+    reason: row.reason ?? '',
+    open_point: row.openPoint?.id ?? '',
+    operations: row.operations.join(' '),
+    sentence: row.sentence,
+  }));
+  return stringify(records, { header: true });
+}
+
+const style = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 75rem; margin: 0 auto; padding: 1rem; }
+table { border-collapse: collapse; width: 100%; margin-block: 0 2rem; }
+caption { text-align: start; font-weight: 600; font-size: 1.1rem; padding-block: 0.5rem; }
+th, td { text-align: start; vertical-align: top; padding: 0.3rem 0.6rem; border-bottom: 1px solid #8884; }
+td:last-child { overflow-wrap: anywhere; }
+code { font-size: 0.85em; }
+.unaccounted { font-weight: 700; color: light-dark(#b3261e, #ff8a80); }
+`;
+
+/** A page of its own, without a script. */
+export function coverageHtml(coverage: Coverage): string {
+  const headings = Object.keys(coverage.byHeading);
+  const body = `<main>
+<h1>Requirements and what decides them</h1>
+${countTables(coverage)}
+${headings.map((heading) => headingTable(heading, coverage)).join('\n')}
+</main>`;
+  return selfContainedPage({ title: 'Fleetbed conformance: coverage', style, body });
+}
+
+/** What became of a requirement, in words. */
+function standingWords({ standing, cases, reason, openPoint }: CoverageRow): string {
+  const reading = openPoint ? ` (open point ${openPoint.id}: ${openPoint.choice})` : '';
+  const names = cases.map(({ id, needs }) => {
+    return needs.length === 0 ? id : `${id} (needs ${needs.join(', ')})`;
+  });
+  switch (standing) {
+    case 'tested':
+      return `tested by ${names.join(', ')}`;
+    case 'observed':
+      return `observed by ${names.join(', ')}${reading}`;
+    case 'excluded':
+      return `not observable: ${reason}`;
+    case 'client':
+      return `binds the client: ${reason}`;
+    case 'unaccounted':
+      return `UNACCOUNTED: ${reason}`;
+  }
+}
+
+function rowLines(row: CoverageRow): readonly string[] {
+  const { id, level, plan, sentence } = row;
+  const conditions = plan === 'every' ? level : `${level}, ${plan}`;
+  return [`  ${id} (${conditions})`, `      ${sentence}`, `      ${standingWords(row)}`];
+}
+
+function countLines({ byHeading, byLevel, byPlan, totals }: Coverage): readonly string[] {
+  const head = ['', ...standings].map(column).join('').trimEnd();
+  const lines = (groups: Readonly<Record<string, StandingCounts>>): readonly string[] =>
+    Object.entries(groups).map(([name, counts]) => countLine(name, counts));
+  return [
+    head,
+    ...lines(byHeading),
+    '',
+    ...lines(byLevel),
+    '',
+    ...lines(byPlan),
+    '',
+    countLine('all', totals),
+  ];
+}
+
+function countLine(name: string, counts: StandingCounts): string {
+  return [name, ...standings.map((standing) => String(counts[standing]))].map(column).join('');
+}
+
+function column(text: string, index: number): string {
+  return index === 0 ? text.padEnd(NAME_WIDTH) : text.padStart(COUNT_WIDTH);
+}
+
+function countTables({ byHeading, byLevel, byPlan }: Coverage): string {
+  const groups = { 'By heading': byHeading, 'By level': byLevel, 'By plan': byPlan };
+  return Object.entries(groups)
+    .map(([caption, counts]) => {
+      const rows = Object.entries(counts).map(
+        ([name, each]) =>
+          `<tr><th scope="row">${escaped(name)}</th>${standings
+            .map((standing) => `<td>${each[standing]}</td>`)
+            .join('')}</tr>`,
+      );
+      return table(caption, ['', ...standings], rows);
+    })
+    .join('\n');
+}
+
+function headingTable(heading: string, { rows }: Coverage): string {
+  const lines = rows
+    .filter((row) => row.heading === heading)
+    .map(
+      (row) =>
+        `<tr><th scope="row"><code>${escaped(row.id)}</code></th><td>${row.level}</td>` +
+        `<td>${row.plan}</td><td>${escaped(row.sentence)}</td>` +
+        `<td class="${row.standing}">${escaped(standingWords(row))}</td></tr>`,
+    );
+  return table(heading, ['Requirement', 'Level', 'Plan', 'Sentence', 'What decides it'], lines);
+}
+
+function table(caption: string, columns: readonly string[], rows: readonly string[]): string {
+  const head = columns.map((name) => `<th scope="col">${escaped(name)}</th>`).join('');
+  return `<table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>
+${rows.join('\n')}
+</tbody></table>`;
+}
