@@ -1,5 +1,6 @@
 /** Every case of the suite in the order in which it is played. */
 import type { PlayableCase } from '../case.ts';
+import { modelCases } from '../model/random-life.ts';
 import { artifactLinkCases } from './artifact-link.ts';
 import { artifactCases } from './artifacts.ts';
 import { auditExportCases } from './audit-export.ts';
@@ -38,5 +39,6 @@ export const allCases: readonly PlayableCase[] = [
   ...monitorCases,
   ...auditLogCases,
   ...auditExportCases,
+  ...modelCases,
   ...unreachableCases,
 ];

@@ -176,12 +176,16 @@ export class Stage {
    * Reads until `holds`, since a server may bring about an effect after its answer. Gives the last
    * value that was read, whether it holds or not: the case judges it.
    */
-  async settled<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  async settled<T>(
+    read: () => Promise<T>,
+    holds: (value: T) => boolean,
+    limitMs = SETTLE_TIME_LIMIT_MS,
+  ): Promise<T> {
     const { clock, signal } = this.#parts;
     const startedMs = clock.monotonicMs();
     for (;;) {
       const value = await read();
-      if (holds(value) || clock.monotonicMs() - startedMs >= SETTLE_TIME_LIMIT_MS) return value;
+      if (holds(value) || clock.monotonicMs() - startedMs >= limitMs) return value;
       await clock.sleep(SETTLE_PAUSE_MS, signal);
     }
   }

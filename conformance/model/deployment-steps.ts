@@ -1,0 +1,328 @@
+/** Steps of deployments: made and aborted by a user, asked for and reported on by devices. */
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
+import { shown, shownAnswer } from '../expectations.ts';
+import type { AskingForm } from '../stage/asking.ts';
+import { factoryProvides } from '../stage/start-states.ts';
+import type { Answer } from '../target/target.ts';
+import type { Life, PartLife } from './life.ts';
+import {
+  isLetIn,
+  judge,
+  miss,
+  type Reality,
+  type RealPart,
+  realDevice,
+  type Step,
+} from './step.ts';
+
+const PARTS_MAX = 3;
+
+/** A user makes a deployment for one device. */
+export function isDeployedTo(device: number): Step {
+  return {
+    words: `a user makes a deployment for device ${'AB'.charAt(device)}`,
+    can: (life) => life.device(device).identity === 'accepted' && life.parts.length < PARTS_MAX,
+    take: async (life, reality) => {
+      const { stage, parts } = reality;
+      const { name } = await stage.artifact('plain');
+      const { id } = realDevice(reality, device);
+      const { id: deploymentId } = await stage.deploy({ artifact_name: name, devices: [id] });
+      parts.push({ deploymentId, id: deploymentId });
+      life.parts.push({ device, offer: 'waiting' });
+    },
+  };
+}
+
+/** A user aborts a deployment that has not ended. */
+export function isAborted(number: number): Step {
+  return {
+    words: `a user aborts deployment ${number + 1}`,
+    can: (life) => {
+      const part = life.parts[number];
+      return part !== undefined && part.over === undefined && part.offer !== 'unsure';
+    },
+    take: async (life, reality) => {
+      const { part, real } = both(life, reality, number);
+      await reality.stage.operator.abort(real.deploymentId);
+      part.over = 'aborted';
+      // Whether a device may speak of what it was never offered is left open.
+      if (part.offer === 'waiting') part.offer = 'unsure';
+    },
+  };
+}
+
+/** A device asks for its next deployment. */
+export function asks(index: number, form: AskingForm): Step {
+  return {
+    words: `device ${'AB'.charAt(index)} asks for an update by ${form.words}`,
+    can: (life) => life.device(index).canCall,
+    take: async (life, reality) => {
+      const answer = await form.ask(realDevice(reality, index), factoryProvides);
+      if (!isLetIn(life.device(index), answer)) return;
+      const own = life.parts.filter(({ device }) => device === index);
+      const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
+      if (answer.status === 409 && active !== undefined && active.openedBy !== form.slug) {
+        // Whether two forms of one request contradict each other is left open.
+        reality.note('asking again in another form', '409');
+        active.offer = 'unsure';
+        return;
+      }
+      judgeOffer({ life, reality, index, form, answer, active });
+    },
+  };
+}
+
+interface Offer {
+  readonly life: Life;
+  readonly reality: Reality;
+  readonly index: number;
+  readonly form: AskingForm;
+  readonly answer: Answer;
+  readonly active: PartLife | undefined;
+}
+
+function judgeOffer({ life, reality, index, form, answer, active }: Offer): void {
+  const isV2 = form.slug === 'v2';
+  const pendingIs200: RequirementId = isV2 ? 'next.instructions-v2' : 'next.instructions-v1';
+  const own = life.parts.filter(({ device }) => device === index);
+  const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
+  if (due.length > 0) judge(answer, [200], pendingIs200);
+  else judge(answer, own.length > 0 ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
+  if (answer.status !== 200) return;
+  const id = offeredId(answer, pendingIs200);
+  const offered = life.parts[reality.parts.findIndex((real) => real.id === id)];
+  if (!offered) {
+    judgeUnknownId({ life, reality, index, form, answer, active }, id);
+    return;
+  }
+  const seen = shownAnswer(answer);
+  if (offered.device !== index) {
+    miss("none of another device's deployments", seen, 'next.own-deployments-only');
+  }
+  if (offered.over === 'aborted') miss('no aborted deployment', seen, 'next.aborted-is-over');
+  if (offered.over === 'finished' && offered.offer !== 'unsure') {
+    miss('no finished deployment', seen, 'next.finished-is-over');
+  }
+  if (active && offered !== active && active.offer === 'offered') {
+    miss('the deployment that was offered before', seen, 'next.repeatable');
+  }
+  note(reality, life, offered);
+  if (offered.offer === 'unsure') return;
+  if (offered.offer === 'waiting') offered.openedBy = form.slug;
+  offered.offer = 'offered';
+}
+
+/** Version 2 may make an id for the device; the others name the deployment. */
+function judgeUnknownId({ life, reality, index, form, answer, active }: Offer, id: string): void {
+  const own = life.parts.filter(({ device }) => device === index);
+  if (own.length === 0) miss('no update', shownAnswer(answer), 'next.nothing-is-204');
+  if (form.slug !== 'v2') {
+    miss("a deployment's id", shownAnswer(answer), 'next.id-of-the-deployment');
+  }
+  const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
+  const [only] = active ? [active] : due;
+  const real = only && due.length === 1 ? reality.parts[life.parts.indexOf(only)] : undefined;
+  // Which deployment is meant cannot be told, so nothing is judged of them any more.
+  if (!only || !real) {
+    life.doubt(index);
+    return;
+  }
+  real.id = id;
+  only.offer = 'offered';
+  only.openedBy = form.slug;
+}
+
+function note(reality: Reality, life: Life, offered: PartLife): void {
+  const waiting = life.parts.filter(
+    ({ device, offer, over }) => device === offered.device && offer === 'waiting' && !over,
+  );
+  if (offered.offer !== 'waiting' || waiting.length < 2) return;
+  const isOldest = waiting[0] === offered;
+  reality.note('of several pending deployments', isOldest ? 'the oldest first' : 'a newer first');
+}
+
+function offeredId({ text }: Answer, because: RequirementId): string {
+  const id = /"id"\s*:\s*"([^"]+)"/.exec(withoutArtifact(text))?.[1];
+  return id ?? miss('instructions with an id', shown(text), because);
+}
+
+/** The members of the instructions themselves: the artifact has an id of its own. */
+function withoutArtifact(text: string): string {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return JSON.stringify({ ...(parsed as object), artifact: undefined });
+  } catch {
+    return '';
+  }
+}
+
+/** A device reports a status for a deployment, its own or another's. */
+export function reports(index: number, number: number, status: ReportableStatus): Step {
+  return {
+    words: `device ${'AB'.charAt(index)} reports ${status} for deployment ${number + 1}`,
+    can: (life) => life.device(index).canCall && number < life.parts.length,
+    take: async (life, reality) => {
+      const { part, real } = both(life, reality, number);
+      const answer = await report(reality, index, real, { status });
+      if (!isLetIn(life.device(index), answer)) return;
+      if (part.device !== index) {
+        judge(answer, [404], 'status.unknown-deployment-is-404');
+        return;
+      }
+      if (part.offer !== 'offered') {
+        judge(answer, [204, 404, 409], 'status.each-value-is-accepted');
+        reality.note('a report for what was never offered', `${answer.status}`);
+        part.offer = 'unsure';
+        return;
+      }
+      if (part.over === 'aborted') {
+        judge(answer, [409], 'status.aborted-is-409');
+        return;
+      }
+      judgeReport(reality, part, { status, answer });
+      if (answer.status === 204) become(life, part, status);
+    },
+  };
+}
+
+function judgeReport(
+  reality: Reality,
+  part: PartLife,
+  { status, answer }: { readonly status: ReportableStatus; readonly answer: Answer },
+): void {
+  if (part.status === status) {
+    judge(answer, [204], 'status.repeated');
+    return;
+  }
+  if (part.over === undefined) {
+    const first = part.status === undefined ? optional(status) : [];
+    judge(answer, [204], 'status.each-value-is-accepted', ...first);
+    return;
+  }
+  judge(answer, [204, 400, 409], 'status.each-value-is-accepted');
+  reality.note('another status after an end', `${answer.status}`);
+}
+
+function optional(status: ReportableStatus): readonly RequirementId[] {
+  return ['success', 'failure'].includes(status) ? ['status.intermediate-is-optional'] : [];
+}
+
+function become(life: Life, part: PartLife, status: ReportableStatus): void {
+  part.status = status;
+  const isFinal = status === 'success' || status === 'failure';
+  if (isFinal && part.over === undefined) {
+    part.over = 'finished';
+    // Whether an update that is older than the last one is still of use is left open.
+    for (const older of life.parts.slice(0, life.parts.indexOf(part))) {
+      if (older.device === part.device && older.offer === 'waiting') older.offer = 'unsure';
+    }
+    return;
+  }
+  // What may follow an end, and whether `already-installed` is one, is left open.
+  if (part.over === 'finished' && !isFinal) part.offer = 'unsure';
+  if (status === 'already-installed') part.offer = 'unsure';
+}
+
+/** A device reports a status that the contract does not know. */
+export function reportsWrongly(index: number, number: number, status: unknown): Step {
+  return {
+    words: `device ${'AB'.charAt(index)} reports ${shown(status)} for deployment ${number + 1}`,
+    can: (life) => life.device(index).canCall && number < life.parts.length,
+    take: async (life, reality) => {
+      const { part, real } = both(life, reality, number);
+      const answer = await report(reality, index, real, { status });
+      if (!isLetIn(life.device(index), answer)) return;
+      const isPlain = part.device === index && part.offer === 'offered' && part.over !== 'aborted';
+      judge(answer, isPlain ? [400] : [400, 404, 409], 'status.other-values-are-400');
+    },
+  };
+}
+
+/** A user looks at the state of a deployment on its device. */
+export function isLookedAt(number: number): Step {
+  return {
+    words: `a user looks at deployment ${number + 1}`,
+    can: (life) => {
+      const part = life.parts[number];
+      if (part === undefined || part.offer !== 'offered') return false;
+      return part.status !== undefined || part.over === 'aborted';
+    },
+    take: async (life, reality) => {
+      const { part, real } = both(life, reality, number);
+      const expected = part.over === 'aborted' ? 'aborted' : (part.status ?? '');
+      const { id } = realDevice(reality, part.device);
+      const found = await reality.settled(
+        () => reality.stage.operator.devicePart(real.deploymentId, id),
+        (shownPart) => shownPart?.status === expected,
+      );
+      if (found?.status === expected) return;
+      const because = expected === 'aborted' ? 'status.aborted-stays' : 'status.becomes-the-state';
+      miss(`the state ${expected}`, shown(found?.status ?? 'none'), because);
+    },
+  };
+}
+
+/** A device uploads the log of a deployment. */
+export function uploadsLog(index: number, number: number, text: string): Step {
+  return {
+    words: `device ${'AB'.charAt(index)} uploads the log "${text}" for deployment ${number + 1}`,
+    can: (life) => life.device(index).canCall && number < life.parts.length,
+    take: async (life, reality) => {
+      const { part, real } = both(life, reality, number);
+      const messages = [{ timestamp: '2026-01-01T00:00:00Z', level: 'info', message: text }];
+      const path = { id: real.id };
+      const device = realDevice(reality, index);
+      const answer = await device.call('put-deployment-log', { path, body: { messages } });
+      if (!isLetIn(life.device(index), answer)) return;
+      if (part.device !== index) {
+        judge(answer, [404], 'log.unknown-deployment-is-404');
+        return;
+      }
+      const isPlain = part.offer === 'offered' && part.over !== 'aborted';
+      judge(answer, isPlain ? [204] : [204, 404, 409], 'log.is-accepted');
+      if (answer.status !== 204) return;
+      if (part.log !== undefined && part.log !== text) part.olderLog = part.log;
+      if (part.olderLog === text) delete part.olderLog;
+      part.log = text;
+    },
+  };
+}
+
+/** A user reads the log of a deployment. */
+export function isRead(number: number): Step {
+  return {
+    words: `a user reads the log of deployment ${number + 1}`,
+    can: (life) => {
+      const part = life.parts[number];
+      return part?.log !== undefined && part.offer === 'offered';
+    },
+    take: async (life, reality) => {
+      const { part, real } = both(life, reality, number);
+      const { id } = realDevice(reality, part.device);
+      const { log = '', olderLog } = part;
+      const isOld = (found: string): boolean => olderLog !== undefined && found.includes(olderLog);
+      const found = await reality.settled(
+        async () => (await reality.stage.operator.deploymentLog(real.deploymentId, id)) ?? '',
+        (text) => text.includes(log) && !isOld(text),
+      );
+      if (!found.includes(log)) miss(`the log "${log}"`, shown(found), 'log.is-kept');
+      if (isOld(found)) miss(`no log "${olderLog}" any more`, shown(found), 'log.is-replaced');
+    },
+  };
+}
+
+function report(
+  reality: Reality,
+  index: number,
+  { id }: RealPart,
+  body: { readonly status: unknown },
+): Promise<Answer> {
+  return realDevice(reality, index).call('put-deployment-status', { path: { id }, body });
+}
+
+function both(life: Life, reality: Reality, number: number): { part: PartLife; real: RealPart } {
+  const [part, real] = [life.parts[number], reality.parts[number]];
+  if (!part || !real) throw new Error(`the sequence has no deployment ${number}`);
+  return { part, real };
+}

@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ExpectationFailure } from '../expectations.ts';
+import { OperatorFailure } from '../stage/operator.ts';
+import { stageOn } from '../testing/stage-on.ts';
+import { serve } from '../testing/tiny-server.ts';
+import { type Exploration, explore } from './explore.ts';
+import { configures, isConfigured, readsConfiguration } from './store-steps.ts';
+
+type Stores = Map<string, Record<string, string>>;
+
+/** What a store does after a write: the place for a fault. */
+type Write = (stores: Stores, device: string, pairs: Record<string, string>) => void;
+
+const write: Write = (stores, device, pairs) => {
+  const merged = Object.entries({ ...stores.get(device), ...pairs });
+  stores.set(device, Object.fromEntries(merged.filter(([, value]) => value !== '')));
+};
+
+/** A server that trusts every device and keeps configurations; users cannot configure. */
+function configurationServer(keep: Write): Promise<string> {
+  const stores: Stores = new Map();
+  let count = 0;
+  return serve(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const { url = '', method } = request;
+    const device = request.headers.authorization ?? '';
+    if (url.includes('/devauth/devices')) response.writeHead(201, { location: '/devices/7' });
+    else if (url.includes('/auth_requests')) text = `token-${count++}`;
+    else if (url.includes('/management/')) response.writeHead(500);
+    else if (method === 'GET') text = JSON.stringify(stores.get(device) ?? {});
+    else {
+      keep(stores, device, JSON.parse(text));
+      response.writeHead(204);
+      text = '';
+    }
+    response.end(text);
+  });
+}
+
+const device = fc.nat({ max: 1 });
+const pairs = fc.dictionary(fc.constantFrom('colour', 'volume'), fc.constantFrom('one', ''), {
+  minKeys: 1,
+  noNullPrototype: true,
+});
+const exploration: Exploration = {
+  starts: fc.constant('accepted'),
+  steps: [
+    fc.tuple(device, pairs).map(([index, given]) => configures(index, given)),
+    device.map(readsConfiguration),
+  ],
+  sequences: 40,
+};
+
+async function foundOn(keep: Write, given = exploration): Promise<ExpectationFailure> {
+  const stage = stageOn(await configurationServer(keep));
+  const failure = await explore(stage, given).catch((error: unknown) => error);
+  if (failure instanceof ExpectationFailure) return failure;
+  throw new Error(`no requirement was missed: ${failure}`);
+}
+
+/** A key that was removed comes back when another device writes. */
+const comesBack: Write = (stores, device, pairs) => {
+  const removed = Object.keys(pairs).filter((name) => pairs[name] === '' && stores.get(device));
+  for (const [other, store] of stores) {
+    if (other !== device && store.removed) stores.set(other, { ...store, [store.removed]: 'one' });
+  }
+  const before = stores.get(device) ?? {};
+  write(stores, device, pairs);
+  const [name] = removed.filter((each) => before[each] !== undefined);
+  if (name) stores.set(device, { ...stores.get(device), removed: name });
+};
+
+describe('random sequences', () => {
+  it('agree with a server that keeps the contract', async () => {
+    const stage = stageOn(await configurationServer(write));
+    await expect(explore(stage, exploration)).resolves.toBeDefined();
+  });
+
+  it('agree with a server that drops the keys that a request does not name', async () => {
+    const replacing: Write = (stores, name, given) => {
+      stores.delete(name);
+      write(stores, name, given);
+    };
+    const stage = stageOn(await configurationServer(replacing));
+    await expect(explore(stage, exploration)).resolves.toBeDefined();
+  });
+
+  it('find a fault that takes two devices and an order, in its shortest form', async () => {
+    const { expected, missed } = await foundOn(comesBack);
+    expect(missed).toContain('configuration.empty-removes');
+    const steps = expected.split(/; \d+\. /);
+    expect(steps).toHaveLength(6);
+    const [, , set, remove, other, read] = steps;
+    const [, name] = /^device ([AB]) sets \{"\w+":"one"\}$/.exec(set ?? '') ?? [];
+    expect(remove).toMatch(new RegExp(`^device ${name} sets \\{"\\w+":""\\}$`));
+    expect(other).toMatch(name === 'A' ? /^device B sets/ : /^device A sets/);
+    expect(read).toMatch(new RegExp(`^device ${name} reads its configuration`));
+  });
+
+  it('find the same again by the figures that the failure shows, in one sequence', async () => {
+    const { expected } = await foundOn(comesBack);
+    const shown = /\(seed (-?\d+), path ([\d:]+), steps ([^)]+)\)$/.exec(expected);
+    const [, seed = '', path = '', steps = ''] = shown ?? [];
+    const replay = { seed: Number(seed), path, steps };
+    const again = await foundOn(comesBack, { ...exploration, sequences: 1, replay });
+    expect(again.expected.split(' (seed')[0]).toBe(expected.split(' (seed')[0]);
+  });
+
+  it('tell a store that is shared from one that forgets', async () => {
+    const shared: Write = (stores, _, given) => {
+      for (const each of ['Bearer token-0', 'Bearer token-1']) write(stores, each, given);
+    };
+    expect((await foundOn(shared)).missed).toContain('configuration.own-store');
+    const forgetful: Write = () => undefined;
+    expect((await foundOn(forgetful)).missed).toContain('configuration.write');
+  });
+
+  it('decide nothing when the operator fails', async () => {
+    const stage = stageOn(await configurationServer(write));
+    const steps = [device.map((index) => isConfigured(index, { colour: 'one' }))];
+    await expect(explore(stage, { ...exploration, steps })).rejects.toThrow(OperatorFailure);
+  });
+
+  it('decide nothing when no sequence can begin', async () => {
+    const baseUrl = await serve((_, response) => response.writeHead(500).end());
+    await expect(explore(stageOn(baseUrl), exploration)).rejects.toThrow(OperatorFailure);
+  });
+});

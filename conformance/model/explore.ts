@@ -1,0 +1,167 @@
+/**
+ * Plays random sequences of steps with fast-check, seeded by the case, and shrinks the first one
+ * that misses a requirement to the shortest that still does. Bounded in count and in time.
+ */
+import fc from 'fast-check';
+import { ExpectationFailure } from '../expectations.ts';
+import type { Stage } from '../stage/stage.ts';
+import { StartStateMissed } from '../stage/start-states.ts';
+import { startOf } from './identity-steps.ts';
+import { Life, type Start } from './life.ts';
+import type { Reality, Step } from './step.ts';
+
+const STEPS_MAX = 24;
+const SHRINK_RUNS_MAX = 80;
+const EXPLORE_MAX_MS = 15_000;
+const SHRINK_MAX_MS = 12_000;
+const SETTLE_MAX_MS = 5000;
+/** While shrinking, waits end sooner: so many times the longest that was of use, at least this. */
+const SHRINK_SETTLE_MIN_MS = 300;
+const SHRINK_SETTLE_FACTOR = 3;
+
+/** Which sequences are tried. */
+export interface Exploration {
+  readonly starts: fc.Arbitrary<Start>;
+  readonly steps: readonly fc.Arbitrary<Step>[];
+  readonly sequences: number;
+  /** Repeats one sequence: the figures that a failure shows. */
+  readonly replay?: { readonly seed: number; readonly path: string; readonly steps: string };
+}
+
+/** What the target did where the contract is silent: matter, then what was seen. */
+export type Readings = ReadonlyMap<string, ReadonlySet<string>>;
+
+type Command = fc.AsyncCommand<Life, Reality>;
+
+/** Tries the sequences. Throws an ExpectationFailure that shows the shortest one that fails. */
+export async function explore(stage: Stage, exploration: Exploration): Promise<Readings> {
+  const explorer = new Explorer(stage);
+  const { replay } = exploration;
+  const steps = exploration.steps.map((each) => each.map((step) => explorer.command(step)));
+  const sequence = fc.tuple(
+    fc.tuple(exploration.starts, exploration.starts),
+    fc.commands<Life, Reality, false>(steps, {
+      maxCommands: STEPS_MAX,
+      size: 'max',
+      ...(replay ? { replayPath: replay.steps } : {}),
+    }),
+  );
+  const property = fc.asyncProperty(sequence, ([starts, commands]) =>
+    explorer.play(starts, commands),
+  );
+  const seed = replay?.seed ?? stage.random.stream('sequences').integer(-0x80000000, 0x7fffffff);
+  const details = await fc.check(property, {
+    seed,
+    numRuns: exploration.sequences,
+    ...(replay ? { path: replay.path } : {}),
+  });
+  const [shortest] = details.counterexample ?? [];
+  const commandPath = /replayPath="([^"]*)"/.exec(String(shortest?.[1]))?.[1] ?? '';
+  explorer.conclude(`seed ${seed}, path ${details.counterexamplePath}, steps ${commandPath}`);
+  return explorer.readings;
+}
+
+/** The words of a sequence, and what its last step missed. */
+interface Found {
+  readonly words: readonly string[];
+  readonly failure: ExpectationFailure;
+}
+
+class Explorer {
+  readonly readings = new Map<string, Set<string>>();
+  readonly #stage: Stage;
+  readonly #startedMs: number;
+  #words: string[] = [];
+  #shortest: Found | undefined;
+  #interruption: unknown;
+  #shrinkRuns = 0;
+  #shrinkStartedMs = 0;
+  #longestWaitMs = 0;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+    this.#startedMs = stage.clock.monotonicMs();
+  }
+
+  /** The step as fast-check plays it. */
+  command({ words, can, take }: Step): Command {
+    return {
+      check: (life) => can(life),
+      run: async (life, reality) => {
+        this.#words.push(words);
+        await take(life, reality);
+      },
+      toString: () => words,
+    };
+  }
+
+  /** One sequence. Only a missed requirement makes it a counterexample. */
+  async play(starts: readonly Start[], commands: Iterable<Command>): Promise<void> {
+    if (this.#isOver()) return;
+    if (this.#shortest) this.#shrinkRuns += 1;
+    this.#words = starts.map((start, index) => `device ${'AB'.charAt(index)} is ${start}`);
+    try {
+      await fc.asyncModelRun(() => this.#begin(starts), commands);
+    } catch (error) {
+      if (!(error instanceof ExpectationFailure)) {
+        this.#interruption ??= error;
+        return;
+      }
+      if (!this.#shortest) this.#shrinkStartedMs = this.#stage.clock.monotonicMs();
+      this.#shortest = { words: this.#words, failure: error };
+      throw error;
+    }
+  }
+
+  /** Throws what was found, or what kept the suite from finding anything. */
+  conclude(replay: string): void {
+    if (!this.#shortest) {
+      if (this.#interruption !== undefined) throw this.#interruption;
+      return;
+    }
+    const { words, failure } = this.#shortest;
+    const steps = words.map((each, index) => `${index + 1}. ${each}`).join('; ');
+    const expected = `${failure.expected} after: ${steps} (${replay})`;
+    throw new ExpectationFailure(expected, failure.actual, failure.missed);
+  }
+
+  async #begin(starts: readonly Start[]): Promise<{ model: Life; real: Reality }> {
+    const model = new Life(starts);
+    const devices = [await this.#stage.newDevice(), await this.#stage.newDevice()];
+    const real: Reality = {
+      stage: this.#stage,
+      devices,
+      parts: [],
+      note: (matter, seen) => {
+        this.readings.set(matter, (this.readings.get(matter) ?? new Set()).add(seen));
+      },
+      settled: (read, holds) => this.#settled(read, holds),
+    };
+    try {
+      await startOf(model, real);
+    } catch (error) {
+      // Bringing about the start judges nothing.
+      if (!(error instanceof ExpectationFailure)) throw error;
+      throw new StartStateMissed('devices to begin with', error.message);
+    }
+    return { model, real };
+  }
+
+  async #settled<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+    const { clock } = this.#stage;
+    const startedMs = clock.monotonicMs();
+    const sooner = Math.max(SHRINK_SETTLE_MIN_MS, SHRINK_SETTLE_FACTOR * this.#longestWaitMs);
+    const limitMs = this.#shortest ? Math.min(SETTLE_MAX_MS, sooner) : SETTLE_MAX_MS;
+    const value = await this.#stage.settled(read, holds, limitMs);
+    const waitedMs = clock.monotonicMs() - startedMs;
+    if (holds(value)) this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs);
+    return value;
+  }
+
+  #isOver(): boolean {
+    if (this.#interruption !== undefined) return true;
+    const nowMs = this.#stage.clock.monotonicMs();
+    if (!this.#shortest) return nowMs - this.#startedMs > EXPLORE_MAX_MS;
+    return this.#shrinkRuns >= SHRINK_RUNS_MAX || nowMs - this.#shrinkStartedMs > SHRINK_MAX_MS;
+  }
+}

@@ -1,0 +1,184 @@
+/** Steps of a device on its way to a token, and of the user who decides. Spec: States and transitions */
+import { ExpectationFailure } from '../expectations.ts';
+import { StartStateMissed } from '../stage/start-states.ts';
+import { expectToken } from '../target/token-claims.ts';
+import type { DeviceLife, Life } from './life.ts';
+import { isLetIn, judge, type Reality, realDevice, type Step } from './step.ts';
+
+/** A device sends a good authentication request. */
+export function authenticates(index: number): Step {
+  return {
+    words: `device ${'AB'.charAt(index)} authenticates`,
+    can: () => true,
+    take: async (life, reality) => {
+      const model = life.device(index);
+      const device = realDevice(reality, index);
+      const answer = await device.authenticate();
+      if (model.identity === 'accepted') {
+        const because = model.isPreauthorized
+          ? 'auth.preauthorized-gets-token'
+          : 'auth.accepted-gets-token';
+        judge(answer, [200], because);
+        device.token = tokenOf(() => expectToken(answer));
+        model.token = 'good';
+        model.isPreauthorized = false;
+        return;
+      }
+      if (model.identity === 'unknown') judge(answer, [401], 'auth.first-contact-is-401');
+      else if (model.identity === 'pending') judge(answer, [401], 'auth.undecided-is-401');
+      else if (model.identity === 'rejected') judge(answer, [401, 403], 'auth.rejected-is-refused');
+      else judge(answer, [401, 403], 'auth.undecided-is-401', 'auth.first-contact-is-401');
+      if (model.identity === 'gone') reality.note('a decommissioned device', `${answer.status}`);
+      const isRecorded = answer.status === 401 && model.identity !== 'rejected';
+      if (isRecorded) model.identity = 'pending';
+    },
+  };
+}
+
+/** A device sends an authentication request that another key has signed. */
+export function forges(index: number): Step {
+  return {
+    words: `someone without its key authenticates as device ${'AB'.charAt(index)}`,
+    // Whether such a request makes a device known is left open.
+    can: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
+    take: async (_, reality) => {
+      const signedBy = await reality.stage.newKey();
+      const answer = await realDevice(reality, index).authenticate({ signedBy });
+      judge(answer, [400, 401, 403], 'auth.signature-must-verify');
+    },
+  };
+}
+
+/** A user trusts a device before its first contact. */
+export function isTrustedBefore(index: number): Step {
+  return {
+    words: `a user pre-authorizes device ${'AB'.charAt(index)}`,
+    can: (life) => life.device(index).identity === 'unknown',
+    take: async (life, reality) => {
+      const device = realDevice(reality, index);
+      device.known = true;
+      device.id = await reality.stage.operator.preauthorize(device.identity, device.key);
+      become(life.device(index), 'accepted');
+      life.device(index).isPreauthorized = true;
+    },
+  };
+}
+
+/** A user accepts a device that waits or was rejected. */
+export function isAccepted(index: number): Step {
+  return {
+    words: `a user accepts device ${'AB'.charAt(index)}`,
+    can: (life) => ['pending', 'rejected'].includes(life.device(index).identity),
+    take: async (life, reality) => {
+      await decide(reality, index, 'accepted');
+      const model = life.device(index);
+      become(model, 'accepted');
+      model.isPreauthorized = false;
+      // The contract does not tell whether an acceptance brings an older token back.
+      if (model.token === 'ended') model.token = 'unclear';
+    },
+  };
+}
+
+/** A user rejects a device. */
+export function isRejected(index: number): Step {
+  return {
+    words: `a user rejects device ${'AB'.charAt(index)}`,
+    // A key that was never used is not rejected but taken away, which is another act.
+    can: (life) => {
+      const { identity, isPreauthorized } = life.device(index);
+      return identity === 'pending' || (identity === 'accepted' && !isPreauthorized);
+    },
+    take: async (life, reality) => {
+      await decide(reality, index, 'rejected');
+      become(life.device(index), 'rejected');
+      life.doubt(index);
+    },
+  };
+}
+
+/** A user removes a device from the server. */
+export function isDecommissioned(index: number): Step {
+  return {
+    words: `a user decommissions device ${'AB'.charAt(index)}`,
+    can: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
+    take: async (life, reality) => {
+      const device = realDevice(reality, index);
+      await find(reality, index);
+      await reality.stage.operator.decommission(device.id);
+      device.id = '';
+      become(life.device(index), 'gone');
+      life.device(index).isPreauthorized = false;
+      life.forget(index);
+    },
+  };
+}
+
+/** A device calls with its newest token, or without any. */
+export function calls(index: number, withToken: boolean): Step {
+  const device = `device ${'AB'.charAt(index)}`;
+  return {
+    words: withToken ? `${device} calls with its token` : `${device} calls without a token`,
+    can: (life) => !withToken || life.device(index).canCall,
+    take: async (life, reality) => {
+      if (!withToken) {
+        const answer = await reality.stage.caller().call('get-configuration');
+        judge(answer, [401], 'tokens.missing-is-401');
+        return;
+      }
+      const answer = await realDevice(reality, index).call('get-configuration');
+      if (isLetIn(life.device(index), answer)) judge(answer, [200, 404], 'tokens.renewal');
+    },
+  };
+}
+
+function become(model: DeviceLife, identity: DeviceLife['identity']): void {
+  model.identity = identity;
+  if (identity !== 'accepted' && model.token !== 'none') model.token = 'ended';
+}
+
+async function decide(
+  reality: Reality,
+  index: number,
+  status: 'accepted' | 'rejected',
+): Promise<void> {
+  await find(reality, index);
+  const { id, key } = realDevice(reality, index);
+  await reality.stage.operator.decide(id, key, status);
+}
+
+/** Learns the id of a device that users see by now. */
+async function find(reality: Reality, index: number): Promise<void> {
+  const device = realDevice(reality, index);
+  if (device.id !== '') return;
+  const found = await reality.settled(
+    () => reality.stage.operator.findDevice(device.identity),
+    (shown) => shown !== undefined,
+  );
+  if (!found) throw new StartStateMissed('a device that users see', 'no user sees it');
+  device.id = found.id;
+}
+
+function tokenOf(read: () => string): string {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ExpectationFailure)) throw error;
+    throw new ExpectationFailure(error.expected, error.actual, ['auth.token-is-plain-text']);
+  }
+}
+
+/** Brings a sequence's devices to where it finds them. */
+export async function startOf(life: Life, reality: Reality): Promise<void> {
+  for (const [index, { identity }] of life.devices.entries()) {
+    if (identity !== 'accepted') continue;
+    const device = realDevice(reality, index);
+    device.known = true;
+    device.id = await reality.stage.operator.preauthorize(device.identity, device.key);
+    const answer = await device.authenticate();
+    if (answer.status !== 200) {
+      throw new StartStateMissed('an accepted device', `it was answered ${answer.status}`);
+    }
+    device.token = expectToken(answer);
+  }
+}

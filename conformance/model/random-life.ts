@@ -1,0 +1,249 @@
+/** Cases: random sequences of legal and illegal steps go as the model of the contract says. */
+import fc from 'fast-check';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
+import { ExpectationFailure, observed } from '../expectations.ts';
+import { askingForms } from '../stage/asking.ts';
+import type { Stage } from '../stage/stage.ts';
+import { StartStateMissed } from '../stage/start-states.ts';
+import * as deployment from './deployment-steps.ts';
+import { type Exploration, explore } from './explore.ts';
+import * as identity from './identity-steps.ts';
+import { attributeNames, configurationKeys, type Start } from './life.ts';
+import type { Step } from './step.ts';
+import * as store from './store-steps.ts';
+
+const device = fc.nat({ max: 1 });
+/** The first deployment is spoken of more often than the others. */
+const part = fc.constantFrom(0, 0, 0, 1, 1, 2);
+const how = fc.constantFrom('PATCH' as const, 'PUT' as const);
+
+const deviceStatuses = [
+  'installing',
+  'pause_before_installing',
+  'downloading',
+  'pause_before_rebooting',
+  'rebooting',
+  'pause_before_committing',
+  'success',
+  'failure',
+  'already-installed',
+] as const;
+const wrongStatuses = ['aborted', 'done', 'Success', '', null, 7, ['success']];
+
+const identitySteps: readonly fc.Arbitrary<Step>[] = [
+  device.map(identity.authenticates),
+  device.map(identity.forges),
+  device.map(identity.isTrustedBefore),
+  device.map(identity.isAccepted),
+  device.map(identity.isRejected),
+  device.map(identity.isDecommissioned),
+  fc.tuple(device, fc.boolean()).map(([index, withToken]) => identity.calls(index, withToken)),
+];
+
+const asking = fc
+  .tuple(device, fc.constantFrom(...askingForms))
+  .map(([index, form]) => deployment.asks(index, form));
+const reporting = fc
+  .tuple(device, part, fc.constantFrom(...deviceStatuses))
+  .map(([index, number, status]) => deployment.reports(index, number, status));
+
+/** Asking and reporting stand twice, since they carry a deployment on. */
+const deploymentSteps: readonly fc.Arbitrary<Step>[] = [
+  device.map(deployment.isDeployedTo),
+  part.map(deployment.isAborted),
+  asking,
+  asking,
+  reporting,
+  reporting,
+  fc
+    .tuple(device, part, fc.constantFrom(...wrongStatuses))
+    .map(([index, number, status]) => deployment.reportsWrongly(index, number, status)),
+  part.map(deployment.isLookedAt),
+  fc
+    .tuple(device, part, fc.constantFrom('began', 'went on', 'ended'))
+    .map(([index, number, text]) => deployment.uploadsLog(index, number, text)),
+  part.map(deployment.isRead),
+];
+
+const pairs = fc.dictionary(
+  fc.constantFrom(...configurationKeys),
+  fc.constantFrom('one', 'two', 'three', ''),
+  { minKeys: 1, maxKeys: 2, noNullPrototype: true },
+);
+const filledPairs = fc.dictionary(
+  fc.constantFrom(...configurationKeys),
+  fc.constantFrom('four', 'five'),
+  { minKeys: 1, maxKeys: 2, noNullPrototype: true },
+);
+const attributes = fc.dictionary(
+  fc.constantFrom(...attributeNames),
+  fc.constantFrom<number | string | number[] | string[]>(1, 2.5, 'north', [3, 4], ['slow']),
+  { minKeys: 1, maxKeys: 2, noNullPrototype: true },
+);
+
+const storeSteps: readonly fc.Arbitrary<Step>[] = [
+  fc.tuple(device, pairs).map(([index, given]) => store.configures(index, given)),
+  fc
+    .tuple(device, fc.constantFrom<unknown>(7, true, null, ['one'], {}))
+    .map(([index, value]) => store.configuresWrongly(index, 'colour', value)),
+  fc.tuple(device, filledPairs).map(([index, given]) => store.isConfigured(index, given)),
+  device.map(store.readsConfiguration),
+  device.map(store.readsConfiguration),
+  fc.tuple(device, how, attributes).map(([index, by, given]) => store.describes(index, by, given)),
+  fc
+    .tuple(device, how, fc.constantFrom<unknown>(true, null, {}, [1, 'two'], [[1]]))
+    .map(([index, by, value]) => store.describesWrongly(index, by, value)),
+  device.map(store.isDescribed),
+];
+
+const monitorSteps: readonly fc.Arbitrary<Step>[] = [
+  fc
+    .tuple(device, fc.constantFrom('OK', 'CRITICAL', 'ok', 'WARNING', ''))
+    .map(([index, level]) => store.alarms(index, level)),
+];
+
+const identityRequirements = [
+  'auth.first-contact-is-401',
+  'auth.undecided-is-401',
+  'auth.accepted-gets-token',
+  'auth.rejected-is-refused',
+  'auth.preauthorized-gets-token',
+  'auth.token-is-plain-text',
+  'auth.signature-must-verify',
+  'tokens.missing-is-401',
+  'tokens.renewal',
+  'tokens.end-with-acceptance',
+] as const satisfies readonly RequirementId[];
+
+const deploymentRequirements = [
+  'next.nothing-is-204',
+  'next.instructions-v1',
+  'next.instructions-v2',
+  'next.id-of-the-deployment',
+  'next.own-deployments-only',
+  'next.repeatable',
+  'next.finished-is-over',
+  'next.aborted-is-over',
+  'status.each-value-is-accepted',
+  'status.becomes-the-state',
+  'status.repeated',
+  'status.intermediate-is-optional',
+  'status.other-values-are-400',
+  'status.unknown-deployment-is-404',
+  'status.aborted-is-409',
+  'status.aborted-stays',
+  'log.is-accepted',
+  'log.is-kept',
+  'log.is-replaced',
+  'log.unknown-deployment-is-404',
+] as const satisfies readonly RequirementId[];
+
+const storeRequirements = [
+  'configuration.read',
+  'configuration.write',
+  'configuration.update',
+  'configuration.empty-removes',
+  'configuration.values-are-texts',
+  'configuration.own-store',
+  'configuration.set-by-user',
+  'inventory.patch-is-200',
+  'inventory.put-is-200',
+  'inventory.patch-upserts',
+  'inventory.put-replaces',
+  'inventory.other-kinds-are-400',
+  'inventory.own-attributes',
+] as const satisfies readonly RequirementId[];
+
+const unknown = fc.constant<Start>('unknown');
+const accepted = fc.constant<Start>('accepted');
+const either = fc.constantFrom<Start>('accepted', 'accepted', 'unknown');
+
+interface RandomLife extends Exploration {
+  readonly id: string;
+  readonly title: string;
+  readonly requirements: readonly [RequirementId, ...RequirementId[]];
+}
+
+const lives: readonly RandomLife[] = [
+  {
+    id: 'random-decisions-agree-with-the-contract',
+    title:
+      'However users decide about two devices, each is refused or let in as the contract says.',
+    requirements: identityRequirements,
+    starts: unknown,
+    steps: identitySteps,
+    sequences: 10,
+  },
+  {
+    id: 'random-deployments-agree-with-the-contract',
+    title: 'However two devices ask and report, each deployment is in the state that follows.',
+    requirements: deploymentRequirements,
+    starts: accepted,
+    steps: deploymentSteps,
+    sequences: 15,
+  },
+  {
+    id: 'random-stores-agree-with-the-contract',
+    title: 'However two devices write, each reads what it wrote, and nothing of the other.',
+    requirements: storeRequirements,
+    starts: accepted,
+    steps: storeSteps,
+    sequences: 15,
+  },
+  {
+    id: 'random-life-agrees-with-the-contract',
+    title: 'Whatever two devices and a user do, legal or not, each answer is one that may follow.',
+    requirements: [
+      ...identityRequirements,
+      ...deploymentRequirements,
+      ...storeRequirements,
+      'alerts.are-accepted',
+      'alerts.levels',
+    ],
+    starts: either,
+    steps: [...identitySteps, ...deploymentSteps, ...storeSteps, ...monitorSteps],
+    sequences: 25,
+  },
+];
+
+/** A miss of what the case does not name says that it could not go where it wanted to. */
+async function judged(stage: Stage, life: RandomLife): Promise<void> {
+  try {
+    await explore(stage, life);
+  } catch (error) {
+    if (!(error instanceof ExpectationFailure)) throw error;
+    const own = error.missed?.filter((id) => life.requirements.includes(id)) ?? [];
+    if (own.length === 0) throw new StartStateMissed(error.expected, `saw ${error.actual}`);
+    throw new ExpectationFailure(error.expected, error.actual, own);
+  }
+}
+
+function lifeCase(life: RandomLife): JudgingCase<Stage> {
+  const { id, title, requirements } = life;
+  return { id, title, requirements, run: (stage) => judged(stage, life) };
+}
+
+/** Spec: States and transitions; Endpoints */
+export const modelCases = defineScenario({
+  area: 'model',
+  name: 'Random lives',
+  start: 'two devices, and random steps of them and of a user',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => stage,
+  cases: [
+    ...lives.map(lifeCase),
+    {
+      id: 'readings-of-random-lives',
+      title: 'What the target does in random deployments where the contract is silent.',
+      requirements: ['status.transitions', 'next.oldest-first'],
+      observe: async (stage) => {
+        const steps = [...deploymentSteps];
+        const readings = await explore(stage, { starts: accepted, steps, sequences: 8 });
+        const lines = [...readings].map(([matter, seen]) => `${matter}: ${[...seen].join(', ')}`);
+        return observed(lines.sort().join('; ') || 'nothing of it came up');
+      },
+    },
+  ],
+});

@@ -1,0 +1,191 @@
+/** Steps of what devices write and read: configuration, attributes, alerts. */
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { shown } from '../expectations.ts';
+import type { Answer } from '../target/target.ts';
+import type { AttributeValue, Life } from './life.ts';
+import type { Misfit } from './possible-values.ts';
+import { isLetIn, judge, miss, type Reality, realDevice, type Step } from './step.ts';
+
+type Pairs = Readonly<Record<string, string>>;
+type Attributes = Readonly<Record<string, AttributeValue>>;
+
+/** A device sets pairs of its configuration; an empty value removes its key. */
+export function configures(index: number, pairs: Pairs): Step {
+  return {
+    words: `device ${'AB'.charAt(index)} sets ${JSON.stringify(pairs)}`,
+    can: (life) => life.device(index).canCall,
+    take: async (life, reality) => {
+      const model = life.device(index);
+      const answer = await realDevice(reality, index).call('put-configuration', { body: pairs });
+      if (!isLetIn(model, answer)) return;
+      judge(answer, [204], 'configuration.write');
+      const { configuration } = model;
+      configuration.blur(Object.keys(pairs));
+      for (const [name, value] of Object.entries(pairs)) {
+        if (value === '') configuration.set(name, undefined, 'configuration.empty-removes');
+        else if (configuration.has(name)) configuration.set(name, value, 'configuration.update');
+        else configuration.set(name, value, 'configuration.write');
+      }
+    },
+  };
+}
+
+/** A device sets a value that is no text, which changes nothing. */
+export function configuresWrongly(index: number, name: string, value: unknown): Step {
+  const body = { [name]: value };
+  return {
+    words: `device ${'AB'.charAt(index)} sets ${JSON.stringify(body)}`,
+    can: (life) => life.device(index).canCall,
+    take: async (life, reality) => {
+      const answer = await realDevice(reality, index).call('put-configuration', { body });
+      if (isLetIn(life.device(index), answer)) {
+        judge(answer, [400], 'configuration.values-are-texts');
+      }
+    },
+  };
+}
+
+/** A user sets the configuration of a device. */
+export function isConfigured(index: number, pairs: Pairs): Step {
+  return {
+    words: `a user sets ${JSON.stringify(pairs)} for device ${'AB'.charAt(index)}`,
+    can: (life) => life.device(index).token === 'good',
+    take: async (life, reality) => {
+      await reality.stage.operator.configure(realDevice(reality, index).id, pairs);
+      const { configuration } = life.device(index);
+      configuration.blur();
+      life.device(index).awaitsUser = true;
+      for (const [name, value] of Object.entries(pairs)) {
+        configuration.set(name, value, 'configuration.set-by-user');
+      }
+    },
+  };
+}
+
+/** A device reads its configuration. */
+export function readsConfiguration(index: number): Step {
+  return {
+    words: `device ${'AB'.charAt(index)} reads its configuration`,
+    can: (life) => life.device(index).canCall,
+    take: async (life, reality) => {
+      const model = life.device(index);
+      const { configuration } = model;
+      const { answer, pairs } = await reality.settled(
+        async () => {
+          const given = await realDevice(reality, index).call('get-configuration');
+          return { answer: given, pairs: pairsOf(given) };
+        },
+        ({ pairs: read }) =>
+          !model.awaitsUser || (read !== undefined && !configuration.misfit(read)),
+      );
+      if (!isLetIn(model, answer)) return;
+      judge(answer, configuration.mayBeEmpty() ? [200, 404] : [200], 'configuration.read');
+      if (answer.status === 404) return;
+      if (!pairs) miss('a map of texts', shown(answer.text), 'configuration.read');
+      const misfit = configuration.misfit(pairs);
+      if (misfit) missValue(misfit, 'configuration.own-store');
+      configuration.settle(pairs);
+      model.awaitsUser = false;
+    },
+  };
+}
+
+/** A device writes attributes: PATCH adds to what it has, PUT replaces it. */
+export function describes(index: number, how: 'PATCH' | 'PUT', attributes: Attributes): Step {
+  const isPatch = how === 'PATCH';
+  return {
+    words: `device ${'AB'.charAt(index)} describes itself by ${how} ${JSON.stringify(attributes)}`,
+    can: (life) => life.device(index).canCall,
+    take: async (life, reality) => {
+      const model = life.device(index);
+      const body = Object.entries(attributes).map(([name, value]) => ({ name, value }));
+      const operation = isPatch ? 'patch-attributes' : 'put-attributes';
+      const answer = await realDevice(reality, index).call(operation, { body });
+      if (!isLetIn(model, answer)) return;
+      judge(answer, [200], isPatch ? 'inventory.patch-is-200' : 'inventory.put-is-200');
+      const because = isPatch ? 'inventory.patch-upserts' : 'inventory.put-replaces';
+      for (const [name, value] of Object.entries({
+        ...(isPatch ? {} : noAttributes),
+        ...attributes,
+      })) {
+        model.attributes.set(name, value, because);
+      }
+    },
+  };
+}
+
+const noAttributes = { load: undefined, modes: undefined, place: undefined };
+
+/** A device writes an attribute of a kind that there is not, which changes nothing. */
+export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unknown): Step {
+  return {
+    words: `device ${'AB'.charAt(index)} describes itself by ${how} load=${JSON.stringify(value)}`,
+    can: (life) => life.device(index).canCall,
+    take: async (life, reality) => {
+      const operation = how === 'PATCH' ? 'patch-attributes' : 'put-attributes';
+      const body = [{ name: 'load', value }];
+      const answer = await realDevice(reality, index).call(operation, { body });
+      if (isLetIn(life.device(index), answer)) {
+        judge(answer, [400], 'inventory.other-kinds-are-400');
+      }
+    },
+  };
+}
+
+/** A user looks at the attributes of a device. */
+export function isDescribed(index: number): Step {
+  return {
+    words: `a user looks at the attributes of device ${'AB'.charAt(index)}`,
+    can: (life) => life.device(index).identity === 'accepted',
+    take: async (life, reality) => {
+      const { attributes } = life.device(index);
+      const { id } = realDevice(reality, index);
+      const found = await reality.settled(
+        async () => {
+          const all = await reality.stage.operator.attributes(id);
+          const own = all.filter(({ scope }) => scope === 'inventory');
+          return Object.fromEntries(own.map(({ name, value }) => [name, value as AttributeValue]));
+        },
+        (read) => attributes.misfit(read) === undefined,
+      );
+      const misfit = attributes.misfit(found);
+      if (misfit) missValue(misfit, 'inventory.own-attributes');
+      attributes.settle(found);
+    },
+  };
+}
+
+/** A device sends an alert. */
+export function alarms(index: number, level: string): Step {
+  const subject = { name: 'disk', type: 'df', status: 'full' };
+  const body = [{ name: 'disk', level, subject, timestamp: '2026-01-01T00:00:00Z' }];
+  const isLegal = level === 'OK' || level === 'CRITICAL';
+  return {
+    words: `device ${'AB'.charAt(index)} sends an alert of level ${level}`,
+    can: (life) => life.device(index).canCall,
+    take: async (life: Life, reality: Reality) => {
+      const answer = await realDevice(reality, index).call('post-alerts', { body });
+      if (!isLetIn(life.device(index), answer)) return;
+      if (isLegal) judge(answer, [204], 'alerts.are-accepted');
+      else judge(answer, [400], 'alerts.levels');
+    },
+  };
+}
+
+/** Both the rule that decides the value and the one that keeps devices apart may be broken. */
+function missValue({ name, allowed, found, because }: Misfit, apart: RequirementId): never {
+  const words = allowed.map((value) => (value === undefined ? 'no value' : shown(value)));
+  const missed = [...new Set([because, apart])];
+  miss(`${words.join(' or ')} for ${name}`, found === undefined ? 'none' : shown(found), ...missed);
+}
+
+function pairsOf({ status, text }: Answer): Readonly<Record<string, string>> | undefined {
+  if (status !== 200) return status === 404 ? {} : undefined;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const isMap = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+    return isMap ? (parsed as Readonly<Record<string, string>>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
