@@ -1,0 +1,105 @@
+/** Frames of a websocket as they pass a proxy, illegal ones too. RFC 6455, section 5.2 */
+
+/** A longer payload is not waited for: from there on the bytes pass as they are. */
+const PAYLOAD_MAX_BYTES = 4 * 1_048_576;
+
+/** One frame. */
+export interface Frame {
+  readonly fin: boolean;
+  /** The three reserved bits, from 0 to 7. */
+  readonly reserved: number;
+  readonly opcode: number;
+  readonly masked: boolean;
+  /** Without its mask. */
+  readonly payload: Buffer;
+}
+
+/** Opcodes by name. RFC 6455, section 11.8 */
+export const opcodes = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
+
+/** A frame together with the bytes in which it came. */
+export interface ReceivedFrame {
+  readonly frame: Frame;
+  readonly bytes: Buffer;
+}
+
+/** Cuts a stream of bytes into frames. */
+export class FrameReader {
+  #rest: Buffer = Buffer.alloc(0);
+  #unreadable = false;
+
+  /** The frames that are complete with these bytes; bytes that can be no frame come as they are. */
+  read(bytes: Buffer): readonly (ReceivedFrame | Buffer)[] {
+    if (this.#unreadable) return [bytes];
+    this.#rest = Buffer.concat([this.#rest, bytes]);
+    const found: (ReceivedFrame | Buffer)[] = [];
+    for (;;) {
+      const extent = extentOf(this.#rest);
+      if (extent === undefined) return found;
+      if (extent.payload > PAYLOAD_MAX_BYTES) {
+        this.#unreadable = true;
+        return [...found, this.#rest];
+      }
+      const length = extent.header + extent.payload;
+      if (this.#rest.length < length) return found;
+      const whole = this.#rest.subarray(0, length);
+      found.push({ frame: frameOf(whole, extent), bytes: whole });
+      this.#rest = this.#rest.subarray(length);
+    }
+  }
+}
+
+interface Extent {
+  readonly header: number;
+  readonly payload: number;
+}
+
+/** How long the frame is that begins here; undefined while that cannot be told. */
+function extentOf(bytes: Buffer): Extent | undefined {
+  if (bytes.length < 2) return undefined;
+  const second = bytes.readUInt8(1);
+  const short = second & 0x7f;
+  const extra = short === 126 ? 2 : short === 127 ? 8 : 0;
+  if (bytes.length < 2 + extra) return undefined;
+  const payload =
+    extra === 0 ? short : extra === 2 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2));
+  return { header: 2 + extra + (second & 0x80 ? 4 : 0), payload };
+}
+
+function frameOf(whole: Buffer, { header }: Extent): Frame {
+  const first = whole.readUInt8(0);
+  const masked = (whole.readUInt8(1) & 0x80) !== 0;
+  const payload = Buffer.from(whole.subarray(header));
+  if (masked) applyMask(payload, whole.subarray(header - 4, header));
+  return {
+    fin: (first & 0x80) !== 0,
+    reserved: (first >> 4) & 0x07,
+    opcode: first & 0x0f,
+    masked,
+    payload,
+  };
+}
+
+/** The bytes of a frame; a masked one has a mask of zeros, which is as good as any other here. */
+export function bytesOf({ fin, reserved, opcode, masked, payload }: Frame): Buffer {
+  const first = (fin ? 0x80 : 0) | (reserved << 4) | opcode;
+  const { length } = payload;
+  const maskBit = masked ? 0x80 : 0;
+  const mask = Buffer.alloc(masked ? 4 : 0);
+  return Buffer.concat([lengthBytes(first, maskBit, length), mask, payload]);
+}
+
+function lengthBytes(first: number, maskBit: number, length: number): Buffer {
+  if (length < 126) return Buffer.from([first, maskBit | length]);
+  if (length < 0x1_0000) return Buffer.from([first, maskBit | 126, length >> 8, length & 0xff]);
+  const header = Buffer.alloc(10);
+  header.set([first, maskBit | 127]);
+  header.writeBigUInt64BE(BigInt(length), 2);
+  return header;
+}
+
+function applyMask(payload: Buffer, mask: Buffer): void {
+  for (const [index, byte] of payload.entries()) {
+    payload.writeUInt8(byte ^ mask.readUInt8(index % 4), index);
+  }
+}

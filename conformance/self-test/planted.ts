@@ -1,0 +1,77 @@
+/** A defect at work in a proxy: whose exchanges it touches, and whether it changed anything yet. */
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  Ask,
+  Defect,
+  Line,
+  Plant,
+  ProxiedAnswer,
+  ProxiedOperation,
+  ProxiedRequest,
+  Side,
+} from './defect.ts';
+import type { Frame } from './frames.ts';
+
+/** One planting of a defect. */
+export class PlantedDefect {
+  readonly defect: Defect;
+  readonly #plant: Plant;
+  #changes = 0;
+
+  constructor(defect: Defect) {
+    this.defect = defect;
+    this.#plant = defect.plant();
+  }
+
+  /** How often something passed otherwise than it came. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Whether hooks see the exchanges of the operation; undefined is a request that is none. */
+  touches(operation: ProxiedOperation | undefined): boolean {
+    const { operations } = this.defect;
+    return operations === 'all' || (operation !== undefined && operations.includes(operation));
+  }
+
+  get seesAnswers(): boolean {
+    return this.#plant.answer !== undefined;
+  }
+
+  get seesFrames(): boolean {
+    return this.#plant.frame !== undefined;
+  }
+
+  /** What is sent in place of the request, or the answer to it. */
+  async request(request: ProxiedRequest, ask: Ask): Promise<ProxiedRequest | ProxiedAnswer> {
+    return this.#counted(request, (await this.#plant.request?.(request, ask)) ?? request);
+  }
+
+  async answer(answer: ProxiedAnswer, request: ProxiedRequest, ask: Ask): Promise<ProxiedAnswer> {
+    return this.#counted(answer, (await this.#plant.answer?.(answer, request, ask)) ?? answer);
+  }
+
+  /** What passes each chunk of an answer on; undefined when chunks pass as they are. */
+  chunksOf(request: ProxiedRequest): ((chunk: Buffer) => Buffer) | undefined {
+    const plant = this.#plant;
+    if (plant.chunk === undefined) return undefined;
+    return (chunk) => this.#counted(chunk, plant.chunk?.(chunk, request) ?? chunk);
+  }
+
+  /** The frames that go on in place of this one; the frame itself when it passes as it is. */
+  frame(frame: Frame, from: Side, line: Line): Frame | readonly Frame[] {
+    return this.#counted(frame, this.#plant.frame?.(frame, from, line) ?? frame);
+  }
+
+  /** Whether the end of one side's connection ends the other one too. */
+  ended(from: Side, line: Line): boolean {
+    return this.#counted(true, this.#plant.ended?.(from, line) ?? true);
+  }
+
+  /** What came out of a hook; the very thing that went in when the two are equal. */
+  #counted<In, Out>(given: In, made: In | Out): In | Out {
+    if (isDeepStrictEqual(given, made)) return given;
+    this.#changes += 1;
+    return made;
+  }
+}

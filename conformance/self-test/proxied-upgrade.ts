@@ -1,0 +1,88 @@
+/** The switch of protocols through a proxy, and the websocket after it. RFC 6455 */
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Line, Side } from './defect.ts';
+import { bytesOf, type Frame, FrameReader } from './frames.ts';
+import type { PlantedDefect } from './planted.ts';
+import { answerHeaders, type OutgoingAnswer } from './proxied-messages.ts';
+
+/** Writes the answer to an upgrade, which ends the connection unless it switches protocols. */
+export function writeUpgradeAnswer(socket: Duplex, outgoing: OutgoingAnswer): void {
+  const { answer, received } = outgoing;
+  const { status, body } = answer;
+  const isSame = received?.statusCode === status;
+  const reason = (isSame ? received.statusMessage : STATUS_CODES[status]) ?? '';
+  const headers = answerHeaders(outgoing);
+  const lines = headers.flatMap((name, index) =>
+    index % 2 === 0 ? [`${name}: ${headers[index + 1] ?? ''}`] : [],
+  );
+  socket.write([`HTTP/1.1 ${status} ${reason}`, ...lines, '', ''].join('\r\n'), 'latin1');
+  if (status === 101) return;
+  const isChunked = answer.headers['transfer-encoding'] !== undefined;
+  socket.end(isChunked ? inOneChunk(body) : body);
+}
+
+function inOneChunk(body: Buffer): Buffer {
+  const end = Buffer.from('0\r\n\r\n');
+  if (body.length === 0) return end;
+  return Buffer.concat([
+    Buffer.from(`${body.length.toString(16)}\r\n`),
+    body,
+    Buffer.from('\r\n'),
+    end,
+  ]);
+}
+
+/** Two connections that have switched protocols. */
+export interface Joint extends Readonly<Record<Side, Duplex>> {
+  readonly planted: PlantedDefect | undefined;
+  /** What came together with the switch. */
+  readonly heads: Readonly<Record<Side, Buffer>>;
+}
+
+/** Passes bytes both ways, frame by frame where the defect looks at frames. */
+export function joinSockets(joint: Joint): void {
+  const { device, target } = joint;
+  const line: Line = {
+    send: (to, frame) => joint[to].write(bytesOf(frame)),
+    destroy: () => {
+      device.destroy();
+      target.destroy();
+    },
+  };
+  passFrom('device', joint, line);
+  passFrom('target', joint, line);
+}
+
+const otherSide: Readonly<Record<Side, Side>> = { device: 'target', target: 'device' };
+
+function passFrom(from: Side, joint: Joint, line: Line): void {
+  const { planted } = joint;
+  const source = joint[from];
+  const sink = joint[otherSide[from]];
+  const reader = new FrameReader();
+  const pass = (bytes: Buffer): void => {
+    if (sink.writableEnded || sink.destroyed) return;
+    if (!planted?.seesFrames) sink.write(bytes);
+    else for (const part of reader.read(bytes)) sink.write(passedOn(part, from, { planted, line }));
+  };
+  const end = (act: () => void): void => {
+    if (planted?.ended(from, line) ?? true) act();
+  };
+  if (joint.heads[from].length > 0) pass(joint.heads[from]);
+  source.on('data', pass);
+  source.on('end', () => end(() => sink.end()));
+  source.on('error', () => end(() => sink.destroy()));
+}
+
+function passedOn(
+  part: { readonly frame: Frame; readonly bytes: Buffer } | Buffer,
+  from: Side,
+  { planted, line }: { readonly planted: PlantedDefect; readonly line: Line },
+): Buffer {
+  if (Buffer.isBuffer(part)) return part;
+  const passed = planted.frame(part.frame, from, line);
+  if (passed === part.frame) return part.bytes;
+  const frames = 'opcode' in passed ? [passed] : passed;
+  return Buffer.concat(frames.map(bytesOf));
+}

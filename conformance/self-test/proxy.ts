@@ -1,0 +1,259 @@
+/**
+ * A proxy on the loopback before any target, with at most one defect planted in it. Requests keep
+ * their Host, so that links which the target makes lead through the proxy again. What no hook
+ * changes passes byte by byte, and chunk by chunk as it comes.
+ */
+import { once } from 'node:events';
+import {
+  Agent,
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  request as open,
+  type RequestOptions,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../../fixtures/clock.ts';
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { withHeaders } from './alter.ts';
+import type { Ask, ProxiedAnswer, ProxiedOperation, ProxiedRequest } from './defect.ts';
+import type { PlantedDefect } from './planted.ts';
+import { answerOf, passOn, readAll, wireHeaders, writeAnswer } from './proxied-messages.ts';
+import { joinSockets, writeUpgradeAnswer } from './proxied-upgrade.ts';
+import { seenHeaders } from './raw-headers.ts';
+import { recognized } from './requests.ts';
+
+/** Some hostile headers are long; whether they are too long is for the target to say. */
+const HEADERS_MAX_BYTES = 1_048_576;
+const IDLE_MAX_MS = 65_000;
+
+export interface ProxyOptions {
+  /** Where the target answers, over plain HTTP. */
+  readonly targetUrl: string;
+  readonly names: VendorNames;
+  /** For hooks that act as a user; empty without one. */
+  readonly userToken: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called with the operation of each request; undefined for one that is none. */
+  readonly onRequest?: (operation: ProxiedOperation | undefined) => void;
+}
+
+/** A proxy that listens. Its owner closes it. */
+export class DefectProxy {
+  readonly baseUrl: string;
+  readonly #options: ProxyOptions;
+  readonly #server: Server;
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #target: URL;
+  readonly #prefix: string;
+  readonly #sockets = new Set<Duplex>();
+  readonly #ask: Ask;
+  #planted: PlantedDefect | undefined;
+
+  private constructor(server: Server, options: ProxyOptions) {
+    this.#server = server;
+    this.#options = options;
+    this.#target = new URL(options.targetUrl);
+    this.#prefix = this.#target.pathname.replace(/\/+$/, '');
+    this.baseUrl = `http://${this.#host()}${this.#prefix}`;
+    const { userToken } = options;
+    this.#ask = Object.assign((own: ProxiedRequest) => this.#askTarget(own), { userToken });
+  }
+
+  /** Opens a proxy on a free port of the loopback. */
+  static async open(options: ProxyOptions): Promise<DefectProxy> {
+    const server = createServer({
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      requireHostHeader: false,
+      keepAliveTimeout: IDLE_MAX_MS,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const proxy = new DefectProxy(server, options);
+    proxy.#listen();
+    return proxy;
+  }
+
+  /** Plants a defect in place of the one before; undefined makes the proxy faithful. */
+  plant(planted: PlantedDefect | undefined): void {
+    this.#planted = planted;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+    this.#agent.destroy();
+  }
+
+  #listen(): void {
+    this.#server.on('request', (request, response) => {
+      this.#pass(request, response).catch(() => response.destroy());
+    });
+    this.#server.on('upgrade', (request, socket, head) => {
+      this.#own(socket);
+      this.#passUpgrade(request, socket, head).catch(() => socket.destroy());
+    });
+    this.#server.on('clientError', (fault: Error & { readonly rawPacket?: Buffer }, socket) => {
+      if (fault.rawPacket && socket.writable) this.#passUnreadable(fault.rawPacket, socket);
+      else socket.destroy();
+    });
+  }
+
+  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const seen = this.#seen(request);
+    const planted = this.#planted?.touches(seen.operation) ? this.#planted : undefined;
+    if (!planted) {
+      const outgoing = this.#open(request.method, request.url, [...request.rawHeaders]);
+      request.pipe(outgoing);
+      return passOn(await responseTo(outgoing, response), response);
+    }
+    const asked = { ...seen, body: await readAll(request) };
+    const sent = await planted.request(asked, this.#ask);
+    if ('status' in sent) return writeAnswer(response, { answer: this.#completed(sent) });
+    const outgoing = this.#open(sent.method, this.#urlOf(sent), wireHeaders(request, asked, sent));
+    outgoing.end(sent.body);
+    const received = await responseTo(outgoing, response);
+    if (!planted.seesAnswers) return passOn(received, response, planted.chunksOf(asked));
+    const before = await answerOf(received);
+    const answer = await planted.answer(before, asked, this.#ask);
+    writeAnswer(response, { answer, before, received });
+  }
+
+  async #passUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const seen = this.#seen(request);
+    const planted = this.#planted?.touches(seen.operation) ? this.#planted : undefined;
+    const asked = { ...seen, body: Buffer.alloc(0) };
+    const sent = planted ? await planted.request(asked, this.#ask) : asked;
+    if ('status' in sent) return writeUpgradeAnswer(socket, { answer: this.#completed(sent) });
+    const outgoing = this.#open(sent.method, this.#urlOf(sent), wireHeaders(request, asked, sent), {
+      agent: false,
+    });
+    outgoing.end();
+    const { received, upgraded, rest } = await upgradeAnswerTo(outgoing, socket);
+    const before = upgraded ? switched(received) : await answerOf(received);
+    const answer = planted ? await planted.answer(before, asked, this.#ask) : before;
+    writeUpgradeAnswer(socket, { answer, before, received });
+    if (!upgraded) return;
+    this.#own(upgraded);
+    if (answer.status !== 101) upgraded.destroy();
+    else
+      joinSockets({
+        device: socket,
+        target: upgraded,
+        planted,
+        heads: { device: head, target: rest },
+      });
+  }
+
+  /** What the parser of Node does not read is for the target to judge. */
+  #passUnreadable(packet: Buffer, socket: Duplex): void {
+    const line = connect(Number(this.#target.port || 80), this.#target.hostname);
+    this.#own(line);
+    line.on('error', () => socket.destroy());
+    socket.on('error', () => line.destroy());
+    line.pipe(socket);
+    line.write(packet);
+  }
+
+  #seen(request: IncomingMessage): Omit<ProxiedRequest, 'body'> {
+    const [whole = '', ...rest] = (request.url ?? '/').split('?');
+    const path = whole.startsWith(this.#prefix) ? whole.slice(this.#prefix.length) : whole;
+    const method = request.method ?? 'GET';
+    const known = recognized(method, path);
+    this.#options.onRequest?.(known.operation);
+    const headers = seenHeaders(request.rawHeaders);
+    return { ...known, method, path, query: rest.join('?'), headers };
+  }
+
+  async #askTarget(own: ProxiedRequest): Promise<ProxiedAnswer> {
+    const request = withHeaders(own, {
+      host: own.headers.host ?? this.#host(),
+      'transfer-encoding': undefined,
+      'content-length': own.body.length > 0 ? String(own.body.length) : undefined,
+    });
+    const headers = Object.entries(request.headers).flat();
+    const outgoing = this.#open(request.method, this.#urlOf(request), headers);
+    outgoing.end(request.body);
+    const [received] = (await once(outgoing, 'response')) as [IncomingMessage];
+    return answerOf(received);
+  }
+
+  #open(
+    method: string | undefined,
+    url: string | undefined,
+    headers: string[],
+    more: RequestOptions = { agent: this.#agent },
+  ): ClientRequest {
+    const { hostname, port } = this.#target;
+    return open({ hostname, port, method, path: url ?? '/', headers, ...more });
+  }
+
+  #urlOf({ path, query }: ProxiedRequest): string {
+    return `${this.#prefix}${path}${query === '' ? '' : `?${query}`}`;
+  }
+
+  /** An answer that the target did not make, with what every answer carries. */
+  #completed(answer: ProxiedAnswer): ProxiedAnswer {
+    const { names, clock, random } = this.#options;
+    const common = {
+      date: new Date(clock.now()).toUTCString(),
+      [names.requestId.toLowerCase()]: random.uuid(),
+    };
+    return { ...answer, headers: { ...common, ...answer.headers } };
+  }
+
+  #own(socket: Duplex): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+  }
+
+  #host(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    return `127.0.0.1:${port}`;
+  }
+}
+
+/** The answer of the target; the request ends when the suite goes away. */
+async function responseTo(
+  outgoing: ClientRequest,
+  response: ServerResponse,
+): Promise<IncomingMessage> {
+  response.on('close', () => {
+    if (!response.writableFinished) outgoing.destroy();
+  });
+  const [received] = (await once(outgoing, 'response')) as [IncomingMessage];
+  // The rest of a request that the target answered early may fail; the answer tells the suite.
+  outgoing.on('error', (fault) => received.destroy(fault));
+  return received;
+}
+
+interface UpgradeReceived {
+  readonly received: IncomingMessage;
+  readonly upgraded?: Duplex;
+  readonly rest: Buffer;
+}
+
+function upgradeAnswerTo(outgoing: ClientRequest, socket: Duplex): Promise<UpgradeReceived> {
+  socket.on('close', () => outgoing.destroy());
+  return new Promise((resolve, reject) => {
+    outgoing.on('error', reject);
+    outgoing.on('response', (received) => resolve({ received, rest: Buffer.alloc(0) }));
+    outgoing.on('upgrade', (received, upgraded, rest) => resolve({ received, upgraded, rest }));
+  });
+}
+
+function switched(received: IncomingMessage): ProxiedAnswer {
+  return {
+    status: received.statusCode ?? 0,
+    headers: seenHeaders(received.rawHeaders),
+    body: Buffer.alloc(0),
+  };
+}

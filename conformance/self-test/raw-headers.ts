@@ -1,0 +1,61 @@
+/** Headers as they stand on the wire (order, spelling, repetition) and as hooks see them. */
+import type { Headers } from '../target/exchange.ts';
+import type { Message } from './defect.ts';
+
+/** Name, value, name, value …, as Node gives them. */
+export type RawHeaders = readonly string[];
+
+/** The headers as hooks see them: names in lower case, repeated ones joined. */
+export function seenHeaders(raw: RawHeaders): Headers {
+  const seen: Record<string, string> = {};
+  for (const [name, value] of pairsOf(raw)) {
+    const key = name.toLowerCase();
+    const before = seen[key];
+    seen[key] = before === undefined ? value : `${before}, ${value}`;
+  }
+  return seen;
+}
+
+/** The wire headers after a change of the seen ones; what was not changed stays byte by byte. */
+export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
+  const before = seenHeaders(raw);
+  const written = new Set<string>();
+  const kept = pairsOf(raw).flatMap(([name, value]) => {
+    const key = name.toLowerCase();
+    const now = changed[key];
+    if (now === before[key]) {
+      written.add(key);
+      return [name, value];
+    }
+    if (now === undefined || written.has(key)) return [];
+    written.add(key);
+    return [name, now];
+  });
+  const added = Object.entries(changed).filter(([key]) => !written.has(key));
+  return [...kept, ...added.flat()];
+}
+
+/**
+ * The headers of a changed message whose whole body is known: in chunks when it says so, otherwise
+ * with its length, unless the hook itself tells another length.
+ */
+export function framedHeaders(before: Headers, { headers, body }: Message): Headers {
+  const { 'content-length': told, ...rest } = headers;
+  if (rest['transfer-encoding'] !== undefined) return rest;
+  if (told !== before['content-length']) return headers;
+  const hadBody = told !== undefined || before['transfer-encoding'] !== undefined;
+  return hadBody || body.length > 0 ? { ...rest, 'content-length': String(body.length) } : rest;
+}
+
+/** What no answer without a body may say of one. */
+export function bodilessHeaders(headers: Headers): Headers {
+  const { 'content-length': _, 'transfer-encoding': __, 'content-type': ___, ...rest } = headers;
+  return rest;
+}
+
+function pairsOf(raw: RawHeaders): [name: string, value: string][] {
+  return Array.from({ length: raw.length / 2 }, (_, index) => [
+    raw[2 * index] ?? '',
+    raw[2 * index + 1] ?? '',
+  ]);
+}
