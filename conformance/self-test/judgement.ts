@@ -8,10 +8,10 @@ import type { Defect } from './defect.ts';
  * defect showed. `unexercised`: nothing that was played brought it about. `equivalent`: it says
  * that nothing can see it, and nothing did. `stale-reason`: it says so, and was seen.
  */
-export type DefectOutcome = 'killed' | 'survived' | 'unexercised' | 'equivalent' | 'stale-reason';
+type DefectOutcome = 'killed' | 'survived' | 'unexercised' | 'equivalent' | 'stale-reason';
 
 /** A case that failed for something that it does not name. */
-export interface FalseCatch {
+interface FalseCatch {
   readonly caseId: string;
   /** What the case says that the target missed. */
   readonly requirements: readonly RequirementId[];

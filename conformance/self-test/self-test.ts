@@ -93,9 +93,7 @@ export async function playDefect(
 ): Promise<DefectResult> {
   const planted = new PlantedDefect(defect);
   const verdicts =
-    ids.size === 0
-      ? []
-      : (await throughProxy(options, { parallel: true, ids, planted })).verdicts;
+    ids.size === 0 ? [] : (await throughProxy(options, { parallel: true, ids, planted })).verdicts;
   return judgedDefect(defect, { verdicts, changes: planted.changes });
 }
 
