@@ -6,12 +6,12 @@ import { makeEd25519Key } from './ed25519.ts';
 import { makeRsaKey } from './rsa.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** One algorithm: what is signed, in which form, by which standard and which library. */
+/** One algorithm: what is signed, in which form, by which standard and which libraries. */
 export interface SigningAlgorithm {
   readonly digest: string;
   readonly signatureForm: string;
   readonly standard: string;
-  readonly signedBy: string;
+  readonly signedBy: readonly [string, string];
   /** True where making a key takes so long that the devices of a run share one. */
   readonly keyIsShared: boolean;
   /** A new key; `random` decides it wherever the algorithm lets it. */
@@ -24,7 +24,7 @@ export const signingAlgorithms: Readonly<Record<KeyType, SigningAlgorithm>> = {
     digest: 'SHA-256 of the body',
     signatureForm: 'PKCS #1 version 1.5',
     standard: 'RFC 2313',
-    signedBy: 'node-forge',
+    signedBy: ['node-forge', 'node:crypto'],
     keyIsShared: true,
     makeKey: makeRsaKey,
   },
@@ -32,7 +32,7 @@ export const signingAlgorithms: Readonly<Record<KeyType, SigningAlgorithm>> = {
     digest: 'SHA-256 of the body',
     signatureForm: 'ASN.1 sequence of R and S',
     standard: 'ANSI X9.62',
-    signedBy: 'node:crypto, encoding checked by hand',
+    signedBy: ['node:crypto', 'the arithmetic of P-256 (RFC 6979)'],
     keyIsShared: false,
     makeKey: makeEcdsaKey,
   },
@@ -40,7 +40,7 @@ export const signingAlgorithms: Readonly<Record<KeyType, SigningAlgorithm>> = {
     digest: 'none: the body itself',
     signatureForm: '64 bytes',
     standard: 'RFC 8032',
-    signedBy: 'tweetnacl',
+    signedBy: ['tweetnacl', 'node:crypto'],
     keyIsShared: false,
     makeKey: makeEd25519Key,
   },

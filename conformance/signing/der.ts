@@ -34,6 +34,20 @@ export function joinIntegers({ r, s }: EcdsaIntegers): Buffer {
   return Buffer.concat([r, s]);
 }
 
+/** The ASN.1 sequence of the integers, as short as it can be. */
+export function writeEcdsaSequence({ r, s }: EcdsaIntegers): Buffer {
+  const integers = Buffer.concat([writeInteger(r), writeInteger(s)]);
+  return Buffer.concat([Buffer.from([SEQUENCE, integers.length]), integers]);
+}
+
+function writeInteger(value: Buffer): Buffer {
+  const first = value.findIndex((byte) => byte !== 0);
+  const digits = value.subarray(first < 0 ? value.length - 1 : first);
+  const padding = Buffer.alloc(digits.readUInt8(0) >= 0x80 ? 1 : 0);
+  const content = Buffer.concat([padding, digits]);
+  return Buffer.concat([Buffer.from([INTEGER, content.length]), content]);
+}
+
 function readInteger(bytes: Buffer): { value: Buffer; rest: Buffer } {
   const [tag, length = 0, first = 0, second = 0] = bytes;
   if (tag !== INTEGER) throw new Error('the sequence holds something other than an integer');

@@ -1,8 +1,19 @@
-/** Device keys on P-256: node:crypto signs, and the encoding is checked by hand. */
-import { createECDH, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+/**
+ * Device keys on P-256, signed by node:crypto and by the arithmetic of the curve itself: of the
+ * suite's other libraries none knows P-256.
+ */
+import {
+  createECDH,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  sign,
+} from 'node:crypto';
 import type { Random } from '../../fixtures/random.ts';
-import { joinIntegers, readEcdsaSequence } from './der.ts';
-import type { SigningKey } from './signing-key.ts';
+import { joinIntegers, readEcdsaSequence, writeEcdsaSequence } from './der.ts';
+import { signOnP256 } from './p256.ts';
+import type { SigningKey, WrongForms } from './signing-key.ts';
 
 const COORDINATE_BYTES = 32;
 
@@ -14,19 +25,39 @@ export function makeEcdsaKey(random: Random): SigningKey {
 /** The key of a private scalar of 32 bytes. */
 export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
   const privateKey = privateKeyOf(scalar);
-  const publicKey = createPublicKey(privateKey);
+  const signed = (body: Buffer): Buffer => {
+    const signature = sign('sha256', body, privateKey);
+    readEcdsaSequence(signature);
+    return signature;
+  };
   return {
     keyType: 'ecdsa',
-    publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    sign: (body) => {
-      const signature = sign('sha256', body, privateKey);
-      readEcdsaSequence(signature);
-      return signature;
+    publicKeyPem: createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString(),
+    sign: signed,
+    signers: {
+      'node:crypto': signed,
+      'the arithmetic of P-256 (RFC 6979)': (body) => signOnP256(scalar, body),
     },
-    wrongForms: {
-      'R and S side by side': (body) =>
-        joinIntegers(readEcdsaSequence(sign('sha256', body, privateKey))),
+    wrongForms: wrongFormsOf(privateKey),
+  };
+}
+
+function wrongFormsOf(privateKey: KeyObject): WrongForms {
+  const integersOver = (body: Buffer) => readEcdsaSequence(sign('sha256', body, privateKey));
+  return {
+    digest: {
+      'the SHA-1 of the body': (body) => sign('sha1', body, privateKey),
+      'the SHA-384 of the body': (body) => sign('sha384', body, privateKey),
       'the SHA-512 of the body': (body) => sign('sha512', body, privateKey),
+      'the SHA-256 of the SHA-256 of the body': (body) =>
+        sign('sha256', createHash('sha256').update(body).digest(), privateKey),
+    },
+    form: {
+      'R and S side by side': (body) => joinIntegers(integersOver(body)),
+      'S before R': (body) => {
+        const { r, s } = integersOver(body);
+        return writeEcdsaSequence({ r: s, s: r });
+      },
     },
   };
 }

@@ -1,5 +1,8 @@
-/** Device keys on Ed25519: tweetnacl signs, and the public key is wrapped into PEM by hand. */
-import { createHash } from 'node:crypto';
+/**
+ * Device keys on Ed25519, signed by tweetnacl and by node:crypto. The public key is wrapped into PEM
+ * by hand.
+ */
+import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import nacl from 'tweetnacl';
 import type { Random } from '../../fixtures/random.ts';
 import type { SigningKey } from './signing-key.ts';
@@ -8,6 +11,8 @@ const SEED_BYTES = 32;
 
 /** SubjectPublicKeyInfo of Ed25519 up to the 32 bytes of the key. RFC 8410, section 4 */
 const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+/** PKCS #8 of Ed25519 up to the 32 bytes of the seed. RFC 8410, section 7 */
+const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** A key on Ed25519 that `random` decides. */
 export function makeEd25519Key(random: Random): SigningKey {
@@ -17,16 +22,33 @@ export function makeEd25519Key(random: Random): SigningKey {
 /** The key of a seed of 32 bytes. */
 export function ed25519KeyFromSeed(seed: Buffer): SigningKey {
   const pair = nacl.sign.keyPair.fromSeed(new Uint8Array(seed));
-  const sign = (bytes: Buffer): Buffer =>
+  const privateKey = privateKeyOf(seed);
+  const signed = (bytes: Buffer): Buffer =>
     Buffer.from(nacl.sign.detached(new Uint8Array(bytes), pair.secretKey));
   return {
     keyType: 'ed25519',
     publicKeyPem: publicKeyPem(Buffer.from(pair.publicKey)),
-    sign,
+    sign: signed,
+    signers: { tweetnacl: signed, 'node:crypto': (body) => sign(null, body, privateKey) },
     wrongForms: {
-      'the SHA-256 of the body': (body) => sign(createHash('sha256').update(body).digest()),
+      digest: {
+        'the SHA-256 of the body': (body) => signed(digestOf('sha256', body)),
+        'the SHA-512 of the body': (body) => signed(digestOf('sha512', body)),
+        'the SHA-256 of the body in hexadecimal': (body) =>
+          signed(Buffer.from(digestOf('sha256', body).toString('hex'))),
+      },
+      form: { 'the body behind the signature': (body) => Buffer.concat([signed(body), body]) },
     },
   };
+}
+
+function digestOf(algorithm: string, body: Buffer): Buffer {
+  return createHash(algorithm).update(body).digest();
+}
+
+function privateKeyOf(seed: Buffer): KeyObject {
+  const key = Buffer.concat([PRIVATE_KEY_PREFIX, seed]);
+  return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
 }
 
 function publicKeyPem(rawKey: Buffer): string {

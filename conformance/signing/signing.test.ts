@@ -1,12 +1,15 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import { authRequestVectors } from '../../fixtures/vectors/signatures.ts';
+import { authRequestVectors, publishedVectors } from '../../fixtures/vectors/signatures.ts';
 import { signingAlgorithms } from './algorithms.ts';
-import { joinIntegers, readEcdsaSequence } from './der.ts';
-import { ecdsaKeyFromScalar } from './ecdsa.ts';
+import { readEcdsaSequence, writeEcdsaSequence } from './der.ts';
+import { ecdsaKeyFromScalar, makeEcdsaKey } from './ecdsa.ts';
 import { ed25519KeyFromSeed } from './ed25519.ts';
+import { tellsTextsApart, wrongTexts } from './header-text.ts';
+import { signOnP256 } from './p256.ts';
+import { rsaKeyOf } from './rsa.ts';
 
 const body = Buffer.from('{"id_data":"{}"}\n');
 
@@ -19,32 +22,64 @@ function hex(text: string): Buffer {
   return Buffer.from(text, 'hex');
 }
 
+/** A signature over some body, whose Base64 is not the same in both alphabets. */
+function signatureThatTells(sign: (bytes: Buffer) => Buffer): Buffer {
+  for (let serial = 0; serial < 100; serial++) {
+    const signature = sign(Buffer.from(`body ${serial}`));
+    if (tellsTextsApart(signature)) return signature;
+  }
+  throw new Error('no signature tells the alphabets apart');
+}
+
 describe.each(keyTypes)('a %s key', (keyType) => {
-  const { makeKey } = signingAlgorithms[keyType];
+  const { makeKey, signedBy } = signingAlgorithms[keyType];
+  const made = makeKey(seededRandom('a device'));
 
   it('makes signatures that an independent library verifies', async () => {
-    const key = await makeKey(seededRandom('a device'));
+    const key = await made;
     expect(verifies(key.publicKeyPem, body, key.sign(body))).toBe(true);
   });
 
   it('makes no signature that fits a changed body', async () => {
-    const key = await makeKey(seededRandom('a device'));
+    const key = await made;
     expect(verifies(key.publicKeyPem, Buffer.from('{}'), key.sign(body))).toBe(false);
   });
 
   it('is written as SubjectPublicKeyInfo in PEM', async () => {
-    const { publicKeyPem } = await makeKey(seededRandom('a device'));
+    const { publicKeyPem } = await made;
     const parsed = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'pem' });
     expect(publicKeyPem).toBe(parsed);
   });
 
-  it('has wrong forms that do not verify', async () => {
-    const key = await makeKey(seededRandom('a device'));
-    const forms = Object.entries(key.wrongForms);
-    expect(forms).not.toHaveLength(0);
-    for (const [, sign] of forms) {
-      expect(verifies(key.publicKeyPem, body, sign(body))).toBe(false);
+  it('is signed by two implementations, both rightly, whatever is signed', async () => {
+    const { publicKeyPem, signers } = await made;
+    expect(Object.keys(signers)).toEqual(signedBy);
+    for (const [signer, sign] of Object.entries(signers)) {
+      for (const bytes of [body, Buffer.alloc(0), Buffer.from('grün & <blue>\r\n \0')]) {
+        expect([signer, verifies(publicKeyPem, bytes, sign(bytes))]).toEqual([signer, true]);
+        const changed = Buffer.concat([bytes, Buffer.of(32)]);
+        expect([signer, verifies(publicKeyPem, changed, sign(bytes))]).toEqual([signer, false]);
+      }
     }
+  });
+
+  it('has wrong forms of both kinds, none of which verifies', async () => {
+    const { publicKeyPem, wrongForms } = await made;
+    for (const kind of [wrongForms.digest, wrongForms.form]) {
+      const forms = Object.entries(kind);
+      expect(forms).not.toHaveLength(0);
+      for (const [form, sign] of forms) {
+        expect([form, verifies(publicKeyPem, body, sign(body))]).toEqual([form, false]);
+      }
+    }
+  });
+
+  it('has wrong texts in the header, each other than the right one', async () => {
+    const key = await made;
+    const signature = signatureThatTells(key.sign);
+    const right = signature.toString('base64');
+    const texts = Object.values(wrongTexts).map((textOf) => textOf(signature));
+    expect(new Set([...texts, right]).size).toBe(texts.length + 1);
   });
 });
 
@@ -59,31 +94,62 @@ describe('a seeded source', () => {
   });
 });
 
-describe('published vectors', () => {
-  it('are met by Ed25519 (RFC 8032, section 7.1, test 2)', () => {
-    const key = ed25519KeyFromSeed(
-      hex('4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb'),
-    );
-    expect(key.publicKeyPem).toContain(
-      hex('3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c').toString('base64'),
-    );
-    expect(key.sign(hex('72')).toString('hex')).toBe(
-      '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da' +
-        '085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
-    );
+/** The suite's key of a published private key. */
+const keyOfVector = {
+  rsa: (text: string) =>
+    rsaKeyOf(createPrivateKey({ key: hex(text), format: 'der', type: 'pkcs8' })),
+  ecdsa: (text: string) => ecdsaKeyFromScalar(hex(text)),
+  ed25519: (text: string) => ed25519KeyFromSeed(hex(text)),
+};
+
+describe.each(publishedVectors())(
+  '$source',
+  ({ keyType, privateKey, publicKeyPem, messageHex, signatureBase64 }) => {
+    const key = keyOfVector[keyType](privateKey);
+
+    it('has the public key that we derive', () => {
+      expect(key.publicKeyPem).toBe(publicKeyPem);
+    });
+
+    it('is met by every implementation that signs by its standard', () => {
+      const made = Object.entries(key.signers).filter(
+        // ECDSA of node:crypto draws its nonce; what it makes can only be verified.
+        ([signer]) => keyType !== 'ecdsa' || signer !== 'node:crypto',
+      );
+      expect(made.length).toBeGreaterThan(0);
+      for (const [signer, sign] of made) {
+        const signature = sign(hex(messageHex)).toString('base64');
+        expect([signer, signature]).toEqual([signer, signatureBase64]);
+      }
+    });
+
+    it('is verified by a library that did not make it', () => {
+      const signature = Buffer.from(signatureBase64, 'base64');
+      expect(verifies(key.publicKeyPem, hex(messageHex), signature)).toBe(true);
+    });
+  },
+);
+
+describe('the arithmetic of P-256', () => {
+  const scalar = hex('c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721');
+
+  it('verifies for many keys and bodies, integers short and long', () => {
+    const random = seededRandom('keys on P-256');
+    const lengths = new Set<number>();
+    for (let round = 0; round < 40; round++) {
+      const bytes = random.bytes(round);
+      const { publicKeyPem, signers } = makeEcdsaKey(random);
+      const [, sign] = Object.values(signers);
+      const signature = sign?.(bytes) ?? Buffer.alloc(0);
+      lengths.add(signature.length);
+      expect(verifies(publicKeyPem, bytes, signature)).toBe(true);
+    }
+    expect(lengths.size).toBeGreaterThan(2);
   });
 
-  it('verify under the P-256 key that we derive (RFC 6979, appendix A.2.5)', () => {
-    const key = ecdsaKeyFromScalar(
-      hex('c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721'),
-    );
-    const published = hex(
-      '3046' +
-        '022100efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716' +
-        '022100f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8',
-    );
-    expect(verifies(key.publicKeyPem, Buffer.from('sample'), published)).toBe(true);
-    expect(joinIntegers(readEcdsaSequence(published)).toString('hex')).toMatch(/^efd4.*cda8$/);
+  it('makes one signature only of each body', () => {
+    expect(signOnP256(scalar, body)).toEqual(signOnP256(scalar, body));
+    expect(signOnP256(scalar, body)).not.toEqual(signOnP256(scalar, Buffer.from('{}')));
   });
 });
 
@@ -120,6 +186,13 @@ describe('the DER check', () => {
     ['nothing', ''],
   ])('refuses %s', (_, text) => {
     expect(() => readEcdsaSequence(hex(text.replace(' ', '')))).toThrow();
+  });
+
+  it('reads what it writes, and writes no byte too many', () => {
+    for (const text of ['3006020101020102', '30080202008002020080']) {
+      const der = hex(text);
+      expect(writeEcdsaSequence(readEcdsaSequence(der))).toEqual(der);
+    }
   });
 
   it('pads short integers to 32 bytes', () => {
