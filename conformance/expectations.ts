@@ -62,16 +62,18 @@ export function expectStatus(answer: Answer, ...statuses: readonly number[]): vo
   throw new ExpectationFailure(`status ${statuses.join(' or ')}`, shownAnswer(answer));
 }
 
-/** Holds when each of the named requests is answered with the status. */
+/** Holds when each of the named requests is answered with the status, or with one of them. */
 export async function expectEach<Row>(
-  status: number,
+  statuses: number | readonly number[],
   rows: Readonly<Record<string, Row>>,
   send: (row: Row) => Promise<Answer>,
 ): Promise<void> {
+  const legal = typeof statuses === 'number' ? [statuses] : statuses;
   for (const [name, row] of Object.entries(rows)) {
     const answer = await send(row);
-    if (answer.status === status) continue;
-    throw new ExpectationFailure(`status ${status} for ${name}`, shownAnswer(answer));
+    if (legal.includes(answer.status)) continue;
+    const expected = `status ${legal.join(' or ')} for ${name}`;
+    throw new ExpectationFailure(expected, shownAnswer(answer));
   }
 }
 

@@ -6,6 +6,9 @@ import { artifactCases } from './artifacts.ts';
 import { auditExportCases } from './audit-export.ts';
 import { auditLogCases } from './audit-log.ts';
 import { authenticationCases } from './authentication.ts';
+import { authenticationRaceCases } from './authentication-races.ts';
+import { authenticationRequestCases } from './authentication-request.ts';
+import { authenticationSignatureCases } from './authentication-signature.ts';
 import { authorizationCases } from './authorization.ts';
 import { configurationCases } from './configuration.ts';
 import { configurationDownloadCases } from './configuration-download.ts';
@@ -24,6 +27,9 @@ import { updateControlMapCases } from './update-control-map.ts';
 export const allCases: readonly PlayableCase[] = [
   ...errorCases,
   ...authenticationCases,
+  ...authenticationRequestCases,
+  ...authenticationSignatureCases,
+  ...authenticationRaceCases,
   ...authorizationCases,
   ...inventoryCases,
   ...nextDeploymentCases,

@@ -112,12 +112,18 @@ export class Stage {
     return new Caller(this.session, token === undefined ? {} : bearer(token));
   }
 
-  /** A device that the target has never seen; decommissioned if the target gets to know it. */
-  async newDevice(keyType: KeyType = 'ecdsa'): Promise<SuiteDevice> {
+  /**
+   * A device that the target has never seen; decommissioned if the target gets to know it.
+   * `members` are added to its identity.
+   */
+  async newDevice(
+    keyType: KeyType = 'ecdsa',
+    members: Readonly<Record<string, unknown>> = {},
+  ): Promise<SuiteDevice> {
     const { runId, names, random, learnSecret, tenantToken } = this.#parts;
     const serial = random.bytes(8).toString('hex');
     const device = new SuiteDevice(this.session, {
-      identity: { maker: 'conformance suite', run: runId, serial },
+      identity: { maker: 'conformance suite', run: runId, serial, ...members },
       key: await this.#parts.keyFor(keyType),
       names,
       tenantToken,

@@ -44,16 +44,20 @@ export async function pendingDevice(stage: Stage): Promise<SuiteDevice> {
 export async function preauthorizedDevice(
   stage: Stage,
   keyType: KeyType = 'ecdsa',
+  members: Readonly<Record<string, unknown>> = {},
 ): Promise<SuiteDevice> {
-  const device = await stage.newDevice(keyType);
+  const device = await stage.newDevice(keyType, members);
   device.known = true;
   device.id = await stage.operator.preauthorize(device.identity, device.key);
   return device;
 }
 
 /** A device that is accepted and holds a token. */
-export async function acceptedDevice(stage: Stage): Promise<SuiteDevice> {
-  const device = await preauthorizedDevice(stage);
+export async function acceptedDevice(
+  stage: Stage,
+  keyType: KeyType = 'ecdsa',
+): Promise<SuiteDevice> {
+  const device = await preauthorizedDevice(stage, keyType);
   device.token = expectToken(await device.authenticate());
   return device;
 }

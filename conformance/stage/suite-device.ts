@@ -21,9 +21,12 @@ export interface AuthenticationChanges {
   readonly headers?: Headers;
 }
 
+/** What tells a device of the suite from all others; the serial number alone does. */
+type SuiteIdentity = Readonly<Record<string, unknown>> & { readonly serial: string };
+
 /** A device of the suite. */
 export class SuiteDevice {
-  readonly identity: Readonly<Record<string, string>>;
+  readonly identity: SuiteIdentity;
   readonly key: SigningKey;
   /** The id that the server gave the device; empty until it is known. */
   id = '';
@@ -39,7 +42,7 @@ export class SuiteDevice {
   constructor(
     session: Session,
     given: {
-      readonly identity: Readonly<Record<string, string>>;
+      readonly identity: SuiteIdentity;
       readonly key: SigningKey;
       readonly names: VendorNames;
       /** What the device says in `tenant_token`; it says nothing when absent. */

@@ -1,0 +1,235 @@
+/** Cases: the fields of an authentication request. Spec: AuthRequest */
+import { createPublicKey } from 'node:crypto';
+import { defineScenario, type JudgingCase } from '../case.ts';
+import { expectEach, expectStatus, observed, observedAnswer } from '../expectations.ts';
+import { acceptedDevice, unknownDevice } from '../stage/start-states.ts';
+import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { Answer } from '../target/target.ts';
+import { authRequestFields, malformedBodies } from './auth-request-fields.ts';
+
+/** Holds when the request was understood: refused for what it says, or granted with a token. */
+function expectUnderstood(answer: Answer): void {
+  const isGranted = answer.status === 200 && answer.text.split('.').length === 3;
+  if (!isGranted) expectStatus(answer, 401, 403);
+}
+
+/** A public key on P-384; nobody holds its private key. */
+const keyOnAnotherCurve = [
+  '-----BEGIN PUBLIC KEY-----',
+  'MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEYnt2+Z3tdKbPaVC4C6nCYTixB+IjOxng',
+  'Dozctl7XnaWhyQO89rSYbmvUUMbKGvKcJcbWzhvcTrnlV92Dlm5+GgafWCXGjG/+',
+  'IM6EgXa7uR5RL8zoCbEsc8Pe9b9Z8UAB',
+  '-----END PUBLIC KEY-----',
+  '',
+].join('\n');
+
+/** An RSA key of 1024 bits; nobody holds its private key. */
+const shortRsaKey = [
+  '-----BEGIN PUBLIC KEY-----',
+  'MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC+tZlfKGWLOfgUI/5FB28e6pxZ',
+  'B8R0aD4X57L8uRPtWZiYKBGSQZazhAzz0FAIgYBBmZSzqJCv5xBOlxd9fSN7Et+a',
+  'XCu5zx8EuPw9rsXxVhGKtrBCCplZkLtIhdfhQZ1TTqjNlmPB6UAEPeVH2YGlKcti',
+  'rL1cAy8t2MYoy4ASCwIDAQAB',
+  '-----END PUBLIC KEY-----',
+  '',
+].join('\n');
+
+/** The same key, written otherwise. */
+const keyTexts: Readonly<Record<string, (pem: string) => string>> = {
+  'line ends of Windows': (pem) => pem.replaceAll('\n', '\r\n'),
+  'no line end at the end': (pem) => pem.trimEnd(),
+  'lines of 76 signs': (pem) => {
+    const [first = '', ...lines] = pem.trimEnd().split('\n');
+    const wrapped =
+      lines
+        .slice(0, -1)
+        .join('')
+        .match(/.{1,76}/g) ?? [];
+    return [first, ...wrapped, lines.at(-1), ''].join('\n');
+  },
+};
+
+function fieldCase(field: string, row: (typeof authRequestFields)[string][number]) {
+  const { slug, words, requirement, values, fate } = row;
+  const outcome = fate === 'malformed' ? 'is answered 400' : 'is not malformed';
+  const made: JudgingCase<SuiteDevice> = {
+    id: slug,
+    title: `A signed request whose field ${field} ${words} ${outcome}.`,
+    requirements: [requirement],
+    run: async (device) => {
+      const send = (value: unknown) => device.authenticate({ members: { [field]: value } });
+      if (fate === 'malformed') await expectEach(400, values, send);
+      else for (const value of Object.values(values)) expectUnderstood(await send(value));
+    },
+  };
+  return made;
+}
+
+const boundaries = defineScenario({
+  area: 'authentication',
+  name: 'The fields of a request',
+  start: 'a device that is new, and signs whatever it sends',
+  risk: 'write',
+  arrange: unknownDevice,
+  cases: [
+    ...Object.entries(authRequestFields).flatMap(([field, rows]) =>
+      rows.map((row) => fieldCase(field, row)),
+    ),
+    {
+      id: 'malformed-body-is-400',
+      title: 'A signed body that is no JSON object is answered 400.',
+      requirements: ['auth.malformed-is-400'],
+      run: (device) => expectEach(400, malformedBodies, (text) => device.authenticate({ text })),
+    },
+    {
+      id: 'missing-body-is-400',
+      title: 'A request without a body is answered 400.',
+      requirements: ['auth.body-is-required'],
+      run: async (device) => expectStatus(await device.authenticate({ text: '' }), 400),
+    },
+    {
+      id: 'optional-fields-may-be-absent',
+      title: 'A request with id_data and pubkey alone is complete: it is not answered 400.',
+      requirements: ['auth.optional-fields'],
+      run: async (device) => expectUnderstood(await device.authenticate()),
+    },
+    {
+      id: 'null-tenant-token',
+      title: 'What a request is answered whose tenant_token or external_id is null.',
+      requirements: ['auth.tenant-token-null'],
+      observe: async (device) => {
+        const one = await device.authenticate({ members: { tenant_token: null } });
+        const other = await device.authenticate({ members: { external_id: null } });
+        return observed(`tenant_token: ${one.status}; external_id: ${other.status}`);
+      },
+    },
+    {
+      id: 'other-curve',
+      title: 'A key on the curve P-384, which the contract does not name, may be refused.',
+      requirements: ['auth.other-curves'],
+      observe: async (device) =>
+        observedAnswer(await device.authenticate({ members: { pubkey: keyOnAnotherCurve } })),
+    },
+    {
+      id: 'short-rsa-key',
+      title: 'What a request with an RSA key of 1024 bits is answered.',
+      requirements: ['auth.rsa-sizes'],
+      observe: async (device) =>
+        observedAnswer(await device.authenticate({ members: { pubkey: shortRsaKey } })),
+    },
+    {
+      id: 'key-as-pkcs1',
+      title: 'What a request is answered whose RSA key is a PEM block RSA PUBLIC KEY.',
+      requirements: ['auth.other-key-forms'],
+      observe: async (device, stage) => {
+        const signedBy = await stage.newKey('rsa');
+        const key = createPublicKey(signedBy.publicKeyPem);
+        const pubkey = key.export({ type: 'pkcs1', format: 'pem' }).toString();
+        return observedAnswer(await device.authenticate({ members: { pubkey }, signedBy }));
+      },
+    },
+  ],
+});
+
+/** Members of identities, as vendors choose them. */
+const vendorMembers: Readonly<Record<string, unknown>> = {
+  mac: ['02:00:00:00:00:01', '02:00:00:00:00:02'],
+  'Gerätename & <Ort>': 'Tür 3, 台北',
+  position: { rack: 4, slot: null, spare: false, weight: 1.5 },
+  '': 'a member without a name',
+};
+
+const identities = defineScenario({
+  area: 'authentication',
+  name: 'Identities',
+  start: 'a device that is new, with an identity of many kinds of members',
+  risk: 'write',
+  arrange: (stage) => stage.newDevice('ecdsa', vendorMembers),
+  cases: [
+    {
+      id: 'identity-is-free',
+      title: 'Lists, objects, numbers and any letters in id_data do not make a request malformed.',
+      requirements: ['auth.identity-is-free'],
+      run: async (device) => expectUnderstood(await device.authenticate()),
+    },
+    {
+      id: 'long-identity',
+      title: 'What a request with an identity of sixty thousand characters is answered.',
+      requirements: ['auth.long-identities'],
+      observe: async (device) => {
+        const id_data = JSON.stringify({ ...device.identity, note: 'x'.repeat(60_000) });
+        return observedAnswer(await device.authenticate({ members: { id_data } }));
+      },
+    },
+    {
+      id: 'deep-identity',
+      title: 'What a request is answered whose id_data is nested forty levels deep.',
+      requirements: ['auth.unfit-identities'],
+      observe: async (device) => {
+        const deep = `${'['.repeat(40)}${']'.repeat(40)}`;
+        const id_data = `{"serial":"${device.identity.serial}","deep":${deep}}`;
+        return observedAnswer(await device.authenticate({ members: { id_data } }));
+      },
+    },
+    {
+      id: 'identity-with-a-huge-number',
+      title: 'What a request is answered whose id_data has a number beyond the range of a double.',
+      requirements: ['auth.unfit-identities'],
+      observe: async (device) => {
+        const id_data = `{"serial":"${device.identity.serial}","number":1e999}`;
+        return observedAnswer(await device.authenticate({ members: { id_data } }));
+      },
+    },
+  ],
+});
+
+const same = defineScenario({
+  area: 'authentication',
+  name: 'One device, written otherwise',
+  start: 'an accepted device with a token',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => acceptedDevice(stage),
+  cases: [
+    {
+      id: 'unknown-fields-are-ignored',
+      title: 'A field that the server does not know, such as the newer `tier`, is ignored.',
+      requirements: ['auth.unknown-fields'],
+      run: (device) => {
+        const fields = {
+          'a text': 'standard',
+          'a list': [1, 2],
+          'an object': { a: {} },
+          null: null,
+        };
+        return expectEach(200, fields, (tier) => device.authenticate({ members: { tier } }));
+      },
+    },
+    {
+      id: 'member-order-does-not-matter',
+      title: 'The same identity with its members in another order, and spaced, is the same device.',
+      requirements: ['auth.identity-is-the-content'],
+      run: (device) => {
+        const turned = Object.fromEntries(Object.entries(device.identity).reverse());
+        const texts = {
+          'another order': JSON.stringify(turned),
+          'white space': JSON.stringify(device.identity, null, 2),
+          'escaped letters': JSON.stringify(turned).replaceAll('s', '\\u0073'),
+        };
+        return expectEach(200, texts, (id_data) => device.authenticate({ members: { id_data } }));
+      },
+    },
+    {
+      id: 'pem-form-does-not-matter',
+      title: 'The same key with other line ends or lines of another length is the same key.',
+      requirements: ['auth.same-key'],
+      run: (device) =>
+        expectEach(200, keyTexts, (write) =>
+          device.authenticate({ members: { pubkey: write(device.key.publicKeyPem) } }),
+        ),
+    },
+  ],
+});
+
+/** Spec: AuthRequest */
+export const authenticationRequestCases = [...boundaries, ...identities, ...same];

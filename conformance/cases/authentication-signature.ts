@@ -1,0 +1,261 @@
+/**
+ * Cases: the signature of an authentication request. Each key signs by two implementations that
+ * share no code, so that a fault of one is not taken for a fault of the server.
+ * Spec: Device authentication
+ */
+import { type KeyType, keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
+import { expectEach, expectStatus, observed } from '../expectations.ts';
+import { signingAlgorithms } from '../signing/algorithms.ts';
+import { tellsTextsApart, wrongTexts } from '../signing/header-text.ts';
+import type { Sign } from '../signing/signing-key.ts';
+import { granted } from '../stage/granted.ts';
+import { acceptedDevice, preauthorizedDevice, unknownDevice } from '../stage/start-states.ts';
+import type { SuiteDevice } from '../stage/suite-device.ts';
+
+/** What a request that grants nothing may be answered: the refusals of the operation. */
+const refusals = [400, 401, 403];
+/** Bodies that are tried until the alphabets of Base64 tell their signatures apart. */
+const BODIES_MAX = 50;
+
+/** Whole authentication requests of the same meaning, each other bytes. */
+const bodyTexts: Readonly<Record<string, (text: string) => string>> = {
+  'a line end behind it': (text) => `${text}\n`,
+  'a line end of Windows behind it': (text) => `${text}\r\n`,
+  'white space around it': (text) => ` \t${text}  `,
+  'white space within it': (text) => JSON.stringify(JSON.parse(text), null, 2),
+  'its fields in another order': (text) => {
+    const fields: object = JSON.parse(text);
+    return JSON.stringify(Object.fromEntries(Object.entries(fields).reverse()));
+  },
+  'a letter as its escape': (text) => text.replace('BEGIN', '\\u0042EGIN'),
+};
+
+/** Bodies that mean the same as the one that is sent, and are not it. */
+const otherBodies: Readonly<Record<string, (text: string) => string>> = {
+  ...bodyTexts,
+  'one letter changed': (text) => text.replace('conformance', 'Conformance'),
+  nothing: () => '',
+  'the identity alone': (text) => String(JSON.parse(text).id_data),
+};
+
+function sendSigned(device: SuiteDevice, sign: Sign) {
+  const text = device.authRequest();
+  return device.authenticate({ text, signature: sign(Buffer.from(text)).toString('base64') });
+}
+
+/** A body with a signature that is not the same text in both alphabets of Base64. */
+function tellingRequest(device: SuiteDevice): { text: string; signature: Buffer } {
+  for (let spaces = 0; spaces < BODIES_MAX; spaces++) {
+    const text = `${device.authRequest()}${' '.repeat(spaces)}`;
+    const signature = device.key.sign(Buffer.from(text));
+    if (tellsTextsApart(signature)) return { text, signature };
+  }
+  throw new Error('no signature tells the alphabets of Base64 apart');
+}
+
+const header = defineScenario({
+  area: 'authentication',
+  name: 'The signature header',
+  start: 'a device that is new, and sends a good request',
+  risk: 'write',
+  arrange: unknownDevice,
+  cases: [
+    {
+      id: 'missing-signature-is-400',
+      title: 'A request without the signature header is answered 400.',
+      requirements: ['auth.signature-header-is-required'],
+      covers: ['post-auth-request 400'],
+      run: async (device) => expectStatus(await device.authenticate({ signature: null }), 400),
+    },
+    {
+      id: 'empty-signature',
+      title: 'An empty signature header may be taken for a missing one or for a wrong one.',
+      requirements: ['auth.empty-signature-header'],
+      observe: async (device) => {
+        const empty = await device.authenticate({ signature: '' });
+        const blank = await device.authenticate({ signature: '  ' });
+        return observed(`empty: ${empty.status}; two spaces: ${blank.status}`);
+      },
+    },
+  ],
+});
+
+const known = defineScenario({
+  area: 'authentication',
+  name: 'What is signed',
+  start: 'an accepted device that asks again',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => acceptedDevice(stage),
+  cases: [
+    {
+      id: 'body-is-signed-as-sent',
+      title: 'White space, line ends, order, escapes and letters of the body are signed as sent.',
+      requirements: ['auth.body-is-what-is-signed'],
+      run: (device) =>
+        expectEach(200, bodyTexts, (write) =>
+          device.authenticate({ text: write(device.authRequest()) }),
+        ),
+    },
+    {
+      id: 'signature-over-another-body-is-refused',
+      title: 'A signature over other bytes than those that are sent grants nothing.',
+      requirements: ['auth.body-is-what-is-signed', 'auth.signature-must-verify'],
+      run: (device) =>
+        expectEach(refusals, otherBodies, (write) =>
+          device.authenticate({ signedText: write(device.authRequest()) }),
+        ),
+    },
+    {
+      id: 'signature-by-another-key-is-refused',
+      title: 'A signature by another key than the one in the request grants nothing.',
+      requirements: ['auth.signature-must-verify'],
+      run: (device, stage) =>
+        expectEach(
+          refusals,
+          { rsa: 'rsa', ecdsa: 'ecdsa', ed25519: 'ed25519' } as const,
+          async (type) => device.authenticate({ signedBy: await stage.newKey(type) }),
+        ),
+    },
+    {
+      id: 'no-signature-at-all-is-refused',
+      title: 'A header with zeros, one byte, or four thousand letters is no signature.',
+      requirements: ['auth.signature-must-verify'],
+      run: (device) => {
+        const zeros = Buffer.from('3006020100020100', 'hex').toString('base64');
+        const texts = {
+          'one byte': 'AA==',
+          'R and S that are zero': zeros,
+          '64 zeros': Buffer.alloc(64).toString('base64'),
+          '4000 letters': 'A'.repeat(4000),
+          'a word': 'signature',
+        };
+        return expectEach(refusals, texts, (signature) => device.authenticate({ signature }));
+      },
+    },
+    {
+      id: 'wrong-signature-is-401',
+      title: 'A signature of the right form that does not verify is answered 401.',
+      requirements: ['auth.bad-signature-is-401'],
+      run: async (device, stage) =>
+        expectStatus(await device.authenticate({ signedBy: await stage.newKey() }), 401),
+    },
+  ],
+});
+
+const foreign = defineScenario({
+  area: 'authentication',
+  name: 'Letters beyond ASCII',
+  start: 'a pre-authorized device with an identity in several scripts',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => preauthorizedDevice(stage, 'ecdsa', { place: 'Tür 3, 台北 \u{1f4a1}' }),
+  cases: [
+    {
+      id: 'letters-are-signed-as-utf-8',
+      title: 'Letters beyond ASCII are signed as the UTF-8 that is sent, as their escapes are.',
+      requirements: ['auth.body-is-what-is-signed'],
+      run: async (device) => {
+        const escaped = device.authRequest().replace(/[^\0-\x7f]/g, escapeOf);
+        granted(await device.authenticate({ text: escaped }));
+        expectStatus(await device.authenticate(), 200);
+      },
+    },
+  ],
+});
+
+/** A code unit as JSON may write it. */
+function escapeOf(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** What is said of each algorithm, in the contract's three columns. */
+const algorithmTitles: Readonly<Record<KeyType, readonly [string, string, string]>> = {
+  rsa: [
+    'An RSA key signs the SHA-256 of the body by PKCS #1 version 1.5; two libraries agree.',
+    'An RSA signature over SHA-1, SHA-384, SHA-512 or a digest of the digest grants nothing.',
+    'An RSA signature with PSS padding, or over the bare digest, grants nothing.',
+  ],
+  ecdsa: [
+    'A P-256 key signs the SHA-256 of the body; R and S go in an ASN.1 sequence.',
+    'A P-256 signature over SHA-1, SHA-384, SHA-512 or a digest of the digest grants nothing.',
+    'A P-256 signature as 64 bare bytes, or with S before R, grants nothing.',
+  ],
+  ed25519: [
+    'An Ed25519 key signs the body itself, without a digest before; two libraries agree.',
+    'An Ed25519 signature over a digest of the body grants nothing.',
+    'An Ed25519 signature with the body behind it grants nothing.',
+  ],
+};
+
+/** The requirements of the same columns. */
+const algorithmRules = {
+  rsa: ['auth.rsa', 'auth.rsa-digest', 'auth.rsa-standard'],
+  ecdsa: ['auth.ecdsa', 'auth.ecdsa-digest', 'auth.ecdsa-sequence'],
+  ed25519: ['auth.ed25519', 'auth.ed25519-no-digest', 'auth.ed25519-standard'],
+} as const;
+
+const keyNames: Readonly<Record<KeyType, string>> = {
+  rsa: 'an RSA key',
+  ecdsa: 'a P-256 key',
+  ed25519: 'an Ed25519 key',
+};
+
+function algorithmCases(keyType: KeyType): readonly JudgingCase<SuiteDevice>[] {
+  const [right, digest, form] = algorithmTitles[keyType];
+  const [rightRule, digestRule, formRule] = algorithmRules[keyType];
+  const refuseForms = (forms: Readonly<Record<string, Sign>>, device: SuiteDevice) =>
+    expectEach(refusals, forms, (sign) => sendSigned(device, sign));
+  return [
+    {
+      id: `${keyType}-signature-is-accepted`,
+      title: right,
+      requirements: [rightRule],
+      run: (device) => expectEach(200, device.key.signers, (sign) => sendSigned(device, sign)),
+    },
+    {
+      id: `${keyType}-signature-over-another-digest-is-refused`,
+      title: digest,
+      requirements: [digestRule],
+      run: (device) => refuseForms(device.key.wrongForms.digest, device),
+    },
+    {
+      id: `${keyType}-signature-in-another-form-is-refused`,
+      title: form,
+      requirements: [formRule],
+      run: (device) => refuseForms(device.key.wrongForms.form, device),
+    },
+    {
+      id: `${keyType}-signature-that-is-no-base64-is-refused`,
+      title: `The signature of ${keyNames[keyType]} in hexadecimal, cut, or in another Base64 grants nothing.`,
+      requirements: [`auth.${keyType}-base64`],
+      run: (device) => {
+        const { text, signature } = tellingRequest(device);
+        return expectEach(refusals, wrongTexts, (textOf) =>
+          device.authenticate({ text, signature: textOf(signature) }),
+        );
+      },
+    },
+  ];
+}
+
+function algorithmScenario(keyType: KeyType) {
+  return defineScenario({
+    area: 'authentication',
+    name: `Signatures by ${signingAlgorithms[keyType].standard}`,
+    start: `a pre-authorized device with ${keyNames[keyType]}`,
+    risk: 'write',
+    needs: ['operator'],
+    arrange: (stage) => preauthorizedDevice(stage, keyType),
+    cases: algorithmCases(keyType),
+  });
+}
+
+/** Spec: Device authentication */
+export const authenticationSignatureCases = [
+  ...header,
+  ...known,
+  ...foreign,
+  ...keyTypes.flatMap(algorithmScenario),
+];
