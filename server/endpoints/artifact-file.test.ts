@@ -56,6 +56,7 @@ describe('a Range', () => {
     ['bytes=4096-', 4096, Number.POSITIVE_INFINITY],
     ['bytes=150000-999999999', 150_000, Number.POSITIVE_INFINITY],
     ['bytes=-100', -100, Number.POSITIVE_INFINITY],
+    ['bytes=-999999999', 0, Number.POSITIVE_INFINITY],
   ])('%s is 206 with just these bytes and the total unchanged', async (Range, from, to) => {
     const { status, headers, bytes: got } = await fetchWith({ Range });
     const first = from < 0 ? bytes.length + from : from;
@@ -125,6 +126,13 @@ describe('preconditions', () => {
   it.each([0, 1, 86_400])('If-Unmodified-Since %d s after the upload is 200', async (after) => {
     expect((await fetchWith({ 'If-Unmodified-Since': httpDate(after) })).status).toBe(200);
   });
+
+  it.each(['0', '2015-01-01', ''])(
+    'If-Unmodified-Since %j, no date of HTTP, is 200',
+    async (given) => {
+      expect((await fetchWith({ 'If-Unmodified-Since': given })).status).toBe(200);
+    },
+  );
 
   it.each([-1, -86_400])('If-Unmodified-Since %d s before the upload is 412', async (before) => {
     const given = { 'If-Unmodified-Since': httpDate(before), Range: 'bytes=0-9' };

@@ -38,6 +38,7 @@ export const downloadArtifact = defineEndpoint('download-artifact', ({ parameter
       mediaType: artifactMediaType,
       downloadName: `${found.artifact.name}.mender`,
       modifiedMs: found.modifiedMs,
+      sizeBytes: found.artifact.size,
     },
   };
 });

@@ -73,6 +73,7 @@ export interface FileBody {
   readonly mediaType: string;
   readonly downloadName: string;
   readonly modifiedMs: number;
+  readonly sizeBytes: number;
 }
 
 type BodyOf<Success extends SuccessAnswer> = Success extends { shape: infer Shape }

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import send from 'send';
 import type { FileBody } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
+import { conditionsOf } from './file-conditions.ts';
 import { Refusal } from './refusal.ts';
 
 const sentences: Readonly<Record<number, string>> = {
@@ -30,7 +31,10 @@ export function sendFile(
 ): void {
   const { record, request, response } = exchange;
   record.isStreamed = true;
-  const stream = send(request, body.name, {
+  const asked: typeof request = Object.create(request, {
+    headers: { value: conditionsOf(request.headers, body) },
+  });
+  const stream = send(asked, body.name, {
     root: body.folder,
     cacheControl: false,
     // Both validators are set below: the file's own times are not the artifact's.
