@@ -1,7 +1,11 @@
 /** Every case of the suite in the order in which it is played. */
 import type { PlayableCase } from '../case.ts';
 import { modelCases } from '../model/random-life.ts';
+import { artifactFieldCases } from './artifact-fields.ts';
 import { artifactLinkCases } from './artifact-link.ts';
+import { artifactLinkConditionCases } from './artifact-link-conditions.ts';
+import { artifactLinkRangeCases } from './artifact-link-range.ts';
+import { artifactLinkStreamingCases } from './artifact-link-streaming.ts';
 import { artifactCases } from './artifacts.ts';
 import { auditExportCases } from './audit-export.ts';
 import { auditLogCases } from './audit-log.ts';
@@ -17,7 +21,9 @@ import { deploymentLogCases } from './deployment-log.ts';
 import { deploymentStatusCases } from './deployment-status.ts';
 import { errorCases } from './errors.ts';
 import { inventoryCases } from './inventory.ts';
+import { inventoryRefusalCases } from './inventory-refusals.ts';
 import { monitorCases } from './monitor.ts';
+import { monitorAlertFieldCases } from './monitor-alert-fields.ts';
 import { nextDeploymentCases } from './next-deployment.ts';
 import { nextDeploymentChoiceCases } from './next-deployment-choice.ts';
 import { unreachableCases } from './unreachable.ts';
@@ -32,17 +38,23 @@ export const allCases: readonly PlayableCase[] = [
   ...authenticationRaceCases,
   ...authorizationCases,
   ...inventoryCases,
+  ...inventoryRefusalCases,
   ...nextDeploymentCases,
   ...nextDeploymentChoiceCases,
   ...deploymentStatusCases,
   ...deploymentLogCases,
   ...updateControlMapCases,
   ...artifactCases,
+  ...artifactFieldCases,
   ...artifactLinkCases,
+  ...artifactLinkRangeCases,
+  ...artifactLinkConditionCases,
+  ...artifactLinkStreamingCases,
   ...configurationCases,
   ...configurationDownloadCases,
   ...connectCases,
   ...monitorCases,
+  ...monitorAlertFieldCases,
   ...auditLogCases,
   ...auditExportCases,
   ...modelCases,

@@ -1,127 +1,27 @@
-/** Cases: the signed link to an artifact file. Spec: ArtifactLink */
-import { artifactLinkShape } from '../../fixtures/contract/resources.ts';
+/** Cases: how a device asks for a link, and what the link is. Spec: ArtifactLink */
+import { isTimestamp } from '../../fixtures/contract/text.ts';
 import { defineScenario } from '../case.ts';
 import {
-  expectEqual,
-  expectShape,
+  expectEach,
+  expectJson,
   expectStatus,
   expectThat,
   expectUrl,
   observed,
+  shown,
   shownAnswer,
 } from '../expectations.ts';
-import type { Stage } from '../stage/stage.ts';
+import { askedLink, linkedSample } from '../stage/followed-link.ts';
 import { deviceAndArtifact } from '../stage/start-states.ts';
 import { withAlteredSignature } from '../target/altered-link.ts';
-import type { Headers } from '../target/exchange.ts';
-import type { Answer } from '../target/target.ts';
+import { isMap } from '../target/json-members.ts';
 
-async function artifactLink(stage: Stage) {
-  const { device, artifact } = await deviceAndArtifact(stage, 'plain');
-  const answer = await device.call('get-artifact-link', { path: { id: artifact.id } });
-  expectStatus(answer, 200);
-  const { uri: text, expire } = expectShape(answer, artifactLinkShape);
-  const uri = expectUrl('a link', text);
-  const follow = (headers: Headers = {}): Promise<Answer> =>
-    stage.session.send({ method: 'GET', url: uri, headers });
-  return { artifact, uri, expire, givenMs: stage.serverNowMs(answer), follow };
-}
-
-const link = defineScenario({
-  area: 'artifact-link',
-  name: 'The link',
-  start: 'a device that got a link to an artifact file',
-  risk: 'write',
-  needs: ['operator'],
-  arrange: artifactLink,
-  cases: [
-    {
-      id: 'link-gives-the-file',
-      title: 'GET on the link gives the artifact byte by byte, without a token.',
-      requirements: ['link.gives-the-file'],
-      run: async ({ artifact, follow }) => {
-        const file = await follow();
-        expectStatus(file, 200);
-        expectThat(file.bytes.equals(artifact.bytes), 'the uploaded file', 'other bytes');
-      },
-    },
-    {
-      id: 'range-is-206',
-      title: 'With Range the link gives that part of the file and says which part it is.',
-      requirements: ['link.range'],
-      run: async ({ artifact, follow }) => {
-        const part = await follow({ range: 'bytes=1000-1999' });
-        expectStatus(part, 206);
-        const whole = artifact.bytes;
-        expectEqual(
-          'Content-Range',
-          part.headers['content-range'],
-          `bytes 1000-1999/${whole.length}`,
-        );
-        expectThat(part.bytes.equals(whole.subarray(1000, 2000)), 'that part', 'other bytes');
-      },
-    },
-    {
-      id: 'resumed-download-is-the-rest',
-      title: 'A device that lost its connection resumes with an open Range and gets the rest.',
-      requirements: ['link.range'],
-      run: async ({ artifact, follow }) => {
-        const rest = await follow({ range: 'bytes=16384-' });
-        expectStatus(rest, 206);
-        expectThat(rest.bytes.equals(artifact.bytes.subarray(16_384)), 'the rest', 'other bytes');
-      },
-    },
-    {
-      id: 'if-modified-since-is-304',
-      title: 'With If-Modified-Since of the last change the link answers 304 without the file.',
-      requirements: ['link.if-modified-since'],
-      run: async ({ follow }) => {
-        const lastModified = (await follow()).headers['last-modified'];
-        expectThat(lastModified !== undefined, 'a Last-Modified header', 'none');
-        expectStatus(await follow({ 'if-modified-since': lastModified }), 304);
-      },
-    },
-    {
-      id: 'if-unmodified-since-is-412',
-      title: 'With If-Unmodified-Since of a day before the file was made the link answers 412.',
-      requirements: ['link.if-unmodified-since'],
-      run: async ({ follow }) => {
-        const early = 'Thu, 01 Jan 2015 00:00:00 GMT';
-        expectStatus(await follow({ 'if-unmodified-since': early }), 412);
-      },
-    },
-    {
-      id: 'other-methods-are-refused',
-      title: 'PUT, POST and DELETE on the link are refused.',
-      requirements: ['link.get-only'],
-      run: async ({ uri }, stage) => {
-        for (const method of ['PUT', 'POST', 'DELETE']) {
-          const answer = await stage.session.send({ method, url: uri });
-          const isRefused = answer.status >= 400 && answer.status < 500;
-          expectThat(isRefused, `${method} refused with 4xx`, shownAnswer(answer));
-        }
-      },
-    },
-    {
-      id: 'altered-link-is-refused',
-      title: 'With one character of its query changed the link gives no file.',
-      requirements: ['link.is-signed'],
-      run: async ({ uri }, stage) => {
-        const url = withAlteredSignature(uri);
-        expectStatus(await stage.session.send({ method: 'GET', url }), 400, 401, 403, 404);
-      },
-    },
-    {
-      id: 'link-lifetime',
-      title: 'How long the link is valid.',
-      requirements: ['link.lifetime'],
-      observe: async ({ expire, givenMs }) => {
-        const seconds = Math.round((Date.parse(expire) - givenMs) / 1000);
-        return observed(`about ${seconds} seconds`);
-      },
-    },
-  ],
-});
+/** Ids that no artifact can have, since they are no UUIDs. */
+const malformedIds = {
+  'a word': 'no-such-form',
+  'a number': '7',
+  'a UUID that is too short': '0f4a1c52-6f0e-4d4b-9d51-0e9a8f0c7b1',
+};
 
 const asking = defineScenario({
   area: 'artifact-link',
@@ -133,20 +33,19 @@ const asking = defineScenario({
   cases: [
     {
       id: 'link-is-200',
-      title: 'A link is answered 200 with a uri and the moment, still to come, when it expires.',
+      title: 'A link to the file of an artifact is answered 200 as a JSON object.',
       requirements: ['link.fields'],
       covers: ['get-artifact-link 200'],
-      run: async ({ device, artifact }, stage) => {
+      run: async ({ device, artifact }) => {
         const answer = await device.call('get-artifact-link', { path: { id: artifact.id } });
         expectStatus(answer, 200);
-        const { expire } = expectShape(answer, artifactLinkShape);
-        expectThat(Date.parse(expire) > stage.serverNowMs(answer), 'a later moment', expire);
+        expectThat(isMap(expectJson(answer)), 'an object', shownAnswer(answer));
       },
     },
     {
       id: 'unknown-artifact-is-404',
       title: 'A link to an artifact that does not exist is answered 404.',
-      requirements: ['artifacts.unknown-is-404'],
+      requirements: ['link.unknown-artifact-is-404'],
       covers: ['get-artifact-link 404'],
       run: async ({ device }, stage) => {
         const path = { id: stage.random.uuid() };
@@ -155,16 +54,165 @@ const asking = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A link to an artifact id that is none is answered 400 or 404.',
-      requirements: ['artifacts.malformed-id'],
+      title: 'A link to an artifact id that is no UUID is answered 400 or 404.',
+      requirements: ['link.malformed-id'],
       covers: ['get-artifact-link 400'],
       run: async ({ device }) => {
-        const answer = await device.call('get-artifact-link', { path: { id: 'no-such-form' } });
-        expectStatus(answer, 400, 404);
+        for (const id of Object.values(malformedIds)) {
+          const answer = await device.call('get-artifact-link', { path: { id } });
+          expectStatus(answer, 400, 404);
+        }
+      },
+    },
+    {
+      id: 'strangers-get-no-link',
+      title: 'Asking for a link is 401 without a token, and with one that is none.',
+      requirements: ['link.unauthenticated-is-401'],
+      covers: ['get-artifact-link 401'],
+      run: async ({ artifact: { id } }, stage) => {
+        const callers = { 'no token': stage.caller(), 'a word as token': stage.caller('word') };
+        await expectEach(401, callers, (caller) =>
+          caller.call('get-artifact-link', { path: { id } }),
+        );
+      },
+    },
+  ],
+});
+
+const told = defineScenario({
+  area: 'artifact-link',
+  name: 'What the link says',
+  start: 'what a device was told that asked for a link',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: async (stage) => {
+    const [link, answer] = await askedLink(stage, (await stage.artifact('plain')).id);
+    return { link, givenMs: stage.serverNowMs(answer) };
+  },
+  cases: [
+    {
+      id: 'uri-is-a-url',
+      title: 'The uri of the link is there and is an absolute URL of HTTP.',
+      requirements: ['link.uri'],
+      run: async ({ link: { uri } }) => {
+        expectThat(typeof uri === 'string', 'a text as uri', shown(uri ?? 'none'));
+        expectUrl('a uri', uri);
+      },
+    },
+    {
+      id: 'expire-is-a-date-time',
+      title: 'The expire of the link is there and is a date-time.',
+      requirements: ['link.expire'],
+      run: async ({ link: { expire } }) => {
+        const isMoment = typeof expire === 'string' && isTimestamp(expire);
+        expectThat(isMoment, 'a date-time as expire', shown(expire ?? 'none'));
+      },
+    },
+    {
+      id: 'expire-is-still-to-come',
+      title: 'The moment at which the link ends is later than the one at which it is given.',
+      requirements: ['link.expire-is-later'],
+      run: async ({ link: { expire }, givenMs }) => {
+        const endMs = Date.parse(String(expire));
+        const isPast = endMs <= givenMs;
+        expectThat(!isPast, `a moment after ${new Date(givenMs).toISOString()}`, shown(expire));
+      },
+    },
+    {
+      id: 'link-lifetime',
+      title: 'How long the link is valid.',
+      requirements: ['link.lifetime'],
+      observe: async ({ link: { expire }, givenMs }) =>
+        observed(`about ${Math.round((Date.parse(String(expire)) - givenMs) / 1000)} seconds`),
+    },
+  ],
+});
+
+const following = defineScenario({
+  area: 'artifact-link',
+  name: 'Following the link',
+  start: 'a device that got a link to an artifact file',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: async (stage) => {
+    const { id, bytes } = await stage.artifact('plain');
+    const [{ uri }] = await askedLink(stage, id);
+    return { bytes, uri: expectUrl('a link', typeof uri === 'string' ? uri : undefined) };
+  },
+  cases: [
+    {
+      id: 'link-gives-the-file',
+      title: 'GET on the link gives the artifact byte by byte, without a token.',
+      requirements: ['link.gives-the-file'],
+      run: async ({ bytes, uri }, stage) => {
+        const file = await stage.session.send({ method: 'GET', url: uri });
+        expectStatus(file, 200);
+        expectThat(file.bytes.equals(bytes), 'the uploaded file', 'other bytes');
+      },
+    },
+  ],
+});
+
+const used = defineScenario({
+  area: 'artifact-link',
+  name: 'A link that works',
+  start: 'a link by which the file has been loaded',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => linkedSample(stage, 'plain'),
+  cases: [
+    {
+      id: 'link-works-again',
+      title: 'The link gives the file a second time, as a device needs that has to begin anew.',
+      requirements: ['link.works-again'],
+      run: async ({ follow, bytes }) => {
+        const file = await follow();
+        expectStatus(file, 200);
+        expectThat(file.bytes.equals(bytes), 'the uploaded file', 'other bytes');
+      },
+    },
+    {
+      id: 'other-methods-are-refused',
+      title: 'PUT, POST, PATCH and DELETE on the link are refused.',
+      requirements: ['link.get-only'],
+      run: async ({ uri }, stage) => {
+        for (const method of ['PUT', 'POST', 'PATCH', 'DELETE']) {
+          const answer = await stage.session.send({ method, url: uri });
+          const isRefused = answer.status >= 400 && answer.status < 500;
+          expectThat(isRefused, `${method} refused with 4xx`, shownAnswer(answer));
+        }
+      },
+    },
+    {
+      id: 'head',
+      title: 'HEAD on the link, which HTTP pairs with GET.',
+      requirements: ['link.head'],
+      observe: async ({ uri }, stage) => {
+        const { status, headers } = await stage.session.send({ method: 'HEAD', url: uri });
+        return observed(`answered ${status}, length ${headers['content-length'] ?? 'not told'}`);
+      },
+    },
+    {
+      id: 'altered-link-is-refused',
+      title: 'With one character of its signature changed the link gives no file.',
+      requirements: ['link.is-signed'],
+      run: async ({ uri }, stage) => {
+        const url = withAlteredSignature(uri);
+        expectStatus(await stage.session.send({ method: 'GET', url }), 400, 401, 403, 404);
+      },
+    },
+    {
+      id: 'link-without-query-is-refused',
+      title: 'Without its query, in which the signature is, the link gives no file.',
+      requirements: ['link.is-signed'],
+      run: async ({ uri }, stage) => {
+        const { origin, pathname } = new URL(uri);
+        const url = `${origin}${pathname}`;
+        expectStatus(await stage.session.send({ method: 'GET', url }), 400, 401, 403, 404);
       },
     },
   ],
 });
 
 /** Spec: ArtifactLink */
-export const artifactLinkCases = [...asking, ...link];
+export const artifactLinkCases = [...asking, ...told, ...following, ...used];

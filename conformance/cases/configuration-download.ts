@@ -1,26 +1,40 @@
 /** Cases: the signed link to a configuration. Spec: Device deployments v1 */
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
+import { isTimestamp } from '../../fixtures/contract/text.ts';
 import { defineScenario } from '../case.ts';
 import {
   expectEach,
+  expectEqual,
   expectShape,
   expectStatus,
   expectThat,
   expectUrl,
+  NotObservable,
+  observed,
   shown,
   shownAnswer,
 } from '../expectations.ts';
 import type { Stage } from '../stage/stage.ts';
 import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
 import { withAlteredSignature, withParameter, withSegment } from '../target/altered-link.ts';
+import { isArtifactFile, pairsIn } from '../target/configuration-body.ts';
 import type { Answer } from '../target/target.ts';
 
-/** Name of the first entry of an artifact file, which is a tar file. */
-const firstEntryOfArtifact = 'version';
+const configured = { timezone: 'Europe/Oslo', colour: 'blue' };
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Expiry times that are no date-times. */
+const malformedTimes = {
+  'a word': 'tomorrow',
+  'an empty text': '',
+  'Unix seconds': '4102444800',
+  'a day': '2099-12-31',
+  'a month that does not exist': '2099-13-01T00:00:00Z',
+};
 
 async function configurationLink(stage: Stage, deviceType: string) {
   const device = await acceptedDevice(stage);
-  await stage.operator.configure(device.id, { timezone: 'Europe/Oslo' });
+  await stage.operator.configure(device.id, configured);
   const deploymentId = await stage.operator.deployConfiguration(device.id);
   stage.ownership.owns(`deployment ${deploymentId}`, async (operator) => {
     await operator?.abort(deploymentId);
@@ -34,7 +48,12 @@ async function configurationLink(stage: Stage, deviceType: string) {
   const { source } = expectShape(answer, deploymentInstructionsV1Shape).artifact;
   const uri = expectUrl('a source', source.uri);
   const get = (url: string): Promise<Answer> => stage.session.send({ method: 'GET', url });
-  return { device, uri, get };
+  return { device, deviceType, uri, get };
+}
+
+/** One segment of the path of the link, counted from the end: 1 is the last. */
+function segmentOf(uri: string, fromEnd: number): string {
+  return decodeURIComponent(new URL(uri).pathname.split('/').at(-fromEnd) ?? '');
 }
 
 const link = defineScenario({
@@ -46,19 +65,57 @@ const link = defineScenario({
   arrange: (stage) => configurationLink(stage, factoryProvides.device_type),
   cases: [
     {
+      id: 'link-names-the-deployment',
+      title: 'The path of the link names the deployment by a UUID.',
+      requirements: ['download.path-names-deployment'],
+      run: async ({ uri }) => {
+        const deployment = segmentOf(uri, 3);
+        expectThat(uuidPattern.test(deployment), 'a UUID as deployment', shown(deployment));
+      },
+    },
+    {
+      id: 'link-names-the-device-type',
+      title: 'The path of the link names the device type that the device told.',
+      requirements: ['download.path-names-device-type'],
+      run: async ({ uri, deviceType }) => expectEqual('device type', segmentOf(uri, 2), deviceType),
+    },
+    {
+      id: 'link-names-the-device',
+      title: 'The path of the link names the device by its id.',
+      requirements: ['download.path-names-device'],
+      run: async ({ uri, device }) => expectEqual('device', segmentOf(uri, 1), device.id),
+    },
+    {
+      id: 'link-expires',
+      title: 'The query of the link has an expiry time that is a date-time.',
+      requirements: ['download.link-expires'],
+      run: async ({ uri }, { names }) => {
+        const expire = new URL(uri).searchParams.get(names.linkExpire) ?? 'none';
+        expectThat(isTimestamp(expire), `a date-time as ${names.linkExpire}`, expire);
+      },
+    },
+    {
       id: 'link-is-signed',
-      title: 'The source is a link with an expiry time and a signature in its query.',
+      title: 'The query of the link has a signature.',
       requirements: ['download.link-is-signed'],
-      run: async ({ uri }, stage) => {
+      run: async ({ uri }, { names: { linkSignature } }) => {
         const parameters = new URL(uri).searchParams;
-        const { linkExpire, linkSignature } = stage.names;
-        const isSigned = parameters.has(linkExpire) && parameters.has(linkSignature);
-        expectThat(isSigned, `${linkExpire} and ${linkSignature}`, shown([...parameters.keys()]));
+        const signature = parameters.get(linkSignature) ?? '';
+        expectThat(signature !== '', linkSignature, shown([...parameters.keys()]));
+      },
+    },
+    {
+      id: 'link-tenant',
+      title: 'The query of the link may name the tenant.',
+      requirements: ['download.tenant-id'],
+      observe: async ({ uri }) => {
+        const tenant = new URL(uri).searchParams.get('tenant_id');
+        return observed(tenant === null ? 'no tenant_id' : `tenant_id ${shown(tenant)}`);
       },
     },
     {
       id: 'link-gives-the-configuration',
-      title: 'GET on the link, without a token, is answered 200 with the configuration.',
+      title: 'GET on the link, without a token, is answered 200 with a body.',
       requirements: ['download.gives-the-configuration'],
       covers: ['download-configuration 200'],
       run: async ({ uri, get }) => {
@@ -68,32 +125,63 @@ const link = defineScenario({
       },
     },
     {
+      id: 'configuration-holds-the-pairs',
+      title: 'What the link gives holds every name and value that was deployed.',
+      requirements: ['download.holds-the-pairs'],
+      run: async ({ uri, get }) => {
+        const answer = await get(uri);
+        if (answer.status !== 200) throw new NotObservable('the link gives nothing');
+        const pairs = await pairsIn(answer.bytes);
+        if (!pairs) throw new NotObservable('the configuration is of a form of its own');
+        expectEqual('pairs', { ...pairs }, configured);
+      },
+    },
+    {
       id: 'configuration-is-an-artifact',
       title: 'The configuration comes as an artifact file, which devices install like any other.',
       requirements: ['download.is-an-artifact'],
       run: async ({ uri, get }) => {
         const answer = await get(uri);
-        const entry = answer.bytes.subarray(0, firstEntryOfArtifact.length).toString('latin1');
-        expectThat(entry === firstEntryOfArtifact, 'an artifact file', shownAnswer(answer));
+        expectThat(isArtifactFile(answer.bytes), 'an artifact file', shownAnswer(answer));
       },
     },
     {
-      id: 'missing-parameter-is-400',
-      title: 'The link without its expiry time or without its signature is answered 400.',
+      id: 'missing-query-is-400',
+      title: 'The link without its expiry time and its signature is answered 400.',
       requirements: ['download.parameters-are-required'],
       covers: ['download-configuration 400'],
-      run: async ({ uri, get }, stage) => {
-        const { linkExpire, linkSignature } = stage.names;
-        const names = { 'no expiry time': linkExpire, 'no signature': linkSignature };
-        await expectEach(400, names, (name) => get(withParameter(uri, name, undefined)));
+      run: async ({ uri, get }, { names: { linkExpire, linkSignature } }) => {
+        const bare = withParameter(
+          withParameter(uri, linkExpire, undefined),
+          linkSignature,
+          undefined,
+        );
+        expectStatus(await get(bare), 400);
       },
     },
     {
-      id: 'malformed-expiry-is-400',
-      title: 'An expiry time that is no date-time is answered 400.',
+      id: 'missing-expire-is-400',
+      title: 'The link without its expiry time is answered 400.',
+      requirements: ['download.expire-is-required'],
+      run: async ({ uri, get }, { names }) =>
+        expectStatus(await get(withParameter(uri, names.linkExpire, undefined)), 400),
+    },
+    {
+      id: 'missing-signature-is-400',
+      title: 'The link without its signature is answered 400.',
+      requirements: ['download.signature-is-required'],
+      run: async ({ uri, get }, { names }) =>
+        expectStatus(await get(withParameter(uri, names.linkSignature, undefined)), 400),
+    },
+    {
+      id: 'malformed-expiry-is-refused',
+      title: 'An expiry time that is no date-time is answered 400, or 403 as it was not signed.',
       requirements: ['download.expiry-is-a-date-time'],
-      run: async ({ uri, get }, stage) =>
-        expectStatus(await get(withParameter(uri, stage.names.linkExpire, 'tomorrow')), 400),
+      run: async ({ uri, get }, { names }) => {
+        for (const time of Object.values(malformedTimes)) {
+          expectStatus(await get(withParameter(uri, names.linkExpire, time)), 400, 403);
+        }
+      },
     },
     {
       id: 'altered-signature-is-403',
@@ -103,27 +191,38 @@ const link = defineScenario({
       run: async ({ uri, get }) => expectStatus(await get(withAlteredSignature(uri)), 403),
     },
     {
+      id: 'foreign-signature-is-403',
+      title: 'A signature that is a word, or one of another length, is answered 403.',
+      requirements: ['download.invalid-signature-is-403'],
+      run: async ({ uri, get }, { names }) => {
+        const signatures = { 'a word': 'signature', 'a long one': 'A'.repeat(512) };
+        await expectEach(403, signatures, (signature) =>
+          get(withParameter(uri, names.linkSignature, signature)),
+        );
+      },
+    },
+    {
       id: 'prolonged-link-is-403',
       title: 'An expiry time that was put off is answered 403, since the signature covers it.',
-      requirements: ['download.invalid-signature-is-403'],
-      run: async ({ uri, get }, stage) => {
-        const later = withParameter(uri, stage.names.linkExpire, '2099-12-31T23:59:59Z');
+      requirements: ['download.signature-covers-expire'],
+      run: async ({ uri, get }, { names }) => {
+        const later = withParameter(uri, names.linkExpire, '2099-12-31T23:59:59Z');
         expectStatus(await get(later), 403);
       },
     },
     {
       id: 'past-expiry-is-403',
-      title: 'An expiry time that is past is answered 403.',
-      requirements: ['download.invalid-signature-is-403'],
-      run: async ({ uri, get }, stage) => {
-        const earlier = withParameter(uri, stage.names.linkExpire, '2020-01-01T00:00:00Z');
+      title: 'An expiry time that was changed to one that is past is answered 403.',
+      requirements: ['download.signature-covers-expire'],
+      run: async ({ uri, get }, { names }) => {
+        const earlier = withParameter(uri, names.linkExpire, '2010-01-01T00:00:00Z');
         expectStatus(await get(earlier), 403);
       },
     },
     {
       id: 'link-of-another-device-is-403',
-      title: 'The link with the id of another device or deployment is answered 403.',
-      requirements: ['download.invalid-signature-is-403'],
+      title: 'The link with another device, device type or deployment is answered 403.',
+      requirements: ['download.signature-covers-path'],
       run: async ({ uri, get }, stage) => {
         const segments = { 'another device': 1, 'another device type': 2, 'another deployment': 3 };
         await expectEach(403, segments, (fromEnd) =>

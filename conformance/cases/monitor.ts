@@ -1,44 +1,49 @@
-/** Cases: alerts and monitor configuration of a device. Spec: Device monitor */
-import { defineScenario } from '../case.ts';
+/** Cases: alerts and monitor configuration of a device. Spec: Device monitor; MonitorConfiguration */
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
 import {
   expectEach,
   expectEqual,
   expectNoBody,
-  expectPresent,
   expectStatus,
+  expectThat,
+  NotObservable,
+  observed,
   observedAnswer,
+  shown,
 } from '../expectations.ts';
 import { acceptedDevice } from '../stage/start-states.ts';
 import type { SuiteDevice } from '../stage/suite-device.ts';
-import type { Answer } from '../target/target.ts';
-
-const subject = { name: 'sshd', type: 'systemd.unit', status: 'not-running' };
-const alert = {
-  name: 'SSH is down',
-  level: 'CRITICAL',
+import {
+  alert,
+  detailed,
+  notAText,
+  sendAlerts,
+  sendConfiguration,
+  service,
   subject,
-  timestamp: '2026-01-31T12:00:00Z',
+} from './monitor-samples.ts';
+
+/** Bodies that are no JSON array of objects. */
+const malformedAlerts = {
+  'JSON that is cut': '[{"name":',
+  'one alert': JSON.stringify(alert),
+  'an array of texts': '["alert"]',
+  'an array of null': '[null]',
+  'an array of arrays': '[[]]',
+  'a text': '"alert"',
+  null: 'null',
 };
-const details = {
-  description: 'the log names a failure',
-  lines_before: [{ line_number: 41, data: 'before' }],
-  line_matching: { line_number: 42, data: 'failure' },
-  lines_after: [{ line_number: 43, data: 'after' }],
+
+const malformedConfigurations = {
+  'JSON that is cut': '[{"name":',
+  'one configuration': JSON.stringify(service),
+  'an array of texts': '["sshd"]',
+  'an array of null': '[null]',
+  'an array of arrays': '[[]]',
+  'a text': '"sshd"',
+  null: 'null',
 };
-const service = { name: 'sshd', status: 'enabled', type: 'service' };
-
-function send(device: SuiteDevice, ...alerts: unknown[]): Promise<Answer> {
-  return device.call('post-alerts', { body: alerts });
-}
-
-function configure(device: SuiteDevice, ...entries: unknown[]): Promise<Answer> {
-  return device.call('post-monitor-configuration', { body: entries });
-}
-
-/** The members of an object but one. */
-function but(name: string, members: object): object {
-  return Object.fromEntries(Object.entries(members).filter(([each]) => each !== name));
-}
 
 const alerts = defineScenario({
   area: 'monitor',
@@ -50,112 +55,132 @@ const alerts = defineScenario({
   cases: [
     {
       id: 'alerts-are-204',
-      title: 'Alerts of level CRITICAL and of level OK are answered 204 without a body.',
+      title: 'An array of alerts is answered 204.',
       requirements: ['alerts.are-accepted'],
       covers: ['post-alerts 204'],
+      run: async (device) => expectStatus(await sendAlerts(device, alert, alert), 204),
+    },
+    {
+      id: 'critical-is-204',
+      title: 'An alert of the level CRITICAL is answered 204.',
+      requirements: ['alerts.level-critical'],
+      run: async (device) =>
+        expectStatus(await sendAlerts(device, { ...alert, level: 'CRITICAL' }), 204),
+    },
+    {
+      id: 'ok-is-204',
+      title: 'An alert of the level OK, the return to normal, is answered 204.',
+      requirements: ['alerts.level-ok'],
+      run: async (device) => expectStatus(await sendAlerts(device, { ...alert, level: 'OK' }), 204),
+    },
+    {
+      id: 'alerts-have-no-answer-body',
+      title: 'The answer to alerts has no body.',
+      requirements: ['alerts.answer-has-no-body'],
       run: async (device) => {
-        const answer = await send(device, alert, { ...alert, level: 'OK' });
-        expectStatus(answer, 204);
+        const answer = await sendAlerts(device, alert);
+        if (answer.status >= 300) throw new NotObservable('the target takes no alert');
         expectNoBody(answer);
       },
     },
     {
-      id: 'details-are-204',
-      title: 'A subject may carry details: a description, and log lines with their numbers.',
-      requirements: ['alerts.details'],
-      run: async (device) =>
-        expectStatus(await send(device, { ...alert, subject: { ...subject, details } }), 204),
+      id: 'strangers-send-no-alerts',
+      title: 'Alerts without a token, and with one that is none, are answered 401.',
+      requirements: ['alerts.need-a-token'],
+      covers: ['post-alerts 401'],
+      run: async (_, stage) => {
+        const callers = { 'no token': stage.caller(), 'a word as token': stage.caller('word') };
+        await expectEach(401, callers, (caller) => caller.call('post-alerts', { body: [alert] }));
+      },
     },
     {
       id: 'alert-is-shown',
       title: 'Users read the alert that the device sent.',
       requirements: ['alerts.are-shown'],
       run: async (device, stage) => {
-        await send(device, alert);
-        const shown = await stage.settled(
+        await sendAlerts(device, alert);
+        const found = await stage.settled(
           () => stage.operator.alerts(device.id),
-          (found) => found.length > 0,
+          (all) => all.length > 0,
         );
-        const [first] = shown;
-        expectEqual('name', expectPresent('an alert', first).name, alert.name);
+        expectEqual('names', [...new Set(found.map(({ name }) => name))], [alert.name]);
       },
     },
     {
-      id: 'missing-field-is-400',
-      title: 'An alert without its name, level, subject or timestamp is answered 400.',
-      requirements: ['alerts.fields-are-required'],
-      covers: ['post-alerts 400'],
-      run: async (device) => {
-        const fields = { name: 'name', level: 'level', subject: 'subject', timestamp: 'timestamp' };
-        await expectEach(400, fields, (field) => send(device, but(field, alert)));
-      },
-    },
-    {
-      id: 'missing-subject-field-is-400',
-      title: 'An alert whose subject lacks its name, type or status is answered 400.',
-      requirements: ['alerts.subject-fields-are-required'],
-      run: async (device) => {
-        const fields = { name: 'name', type: 'type', status: 'status' };
-        await expectEach(400, fields, (field) =>
-          send(device, { ...alert, subject: but(field, subject) }),
+      id: 'return-to-normal-is-shown',
+      title: 'Users read the alert of level OK that follows one of level CRITICAL.',
+      requirements: ['alerts.both-levels-are-shown'],
+      run: async (device, stage) => {
+        await sendAlerts(device, alert, {
+          ...alert,
+          level: 'OK',
+          timestamp: '2026-01-31T12:00:01Z',
+        });
+        const found = await stage.settled(
+          () => stage.operator.alerts(device.id),
+          (all) => all.length > 1,
         );
-      },
-    },
-    {
-      id: 'missing-line-field-is-400',
-      title: 'A log line without its number or its data is answered 400.',
-      requirements: ['alerts.line-fields-are-required'],
-      run: async (device) => {
-        const lines = {
-          'no line_number': { line_matching: { data: 'failure' } },
-          'no data': { line_matching: { line_number: 42 } },
-          'no data in lines_before': { lines_before: [{ line_number: 41 }] },
-        };
-        await expectEach(400, lines, (line) =>
-          send(device, { ...alert, subject: { ...subject, details: line } }),
-        );
-      },
-    },
-    {
-      id: 'other-level-is-400',
-      title: 'A level other than OK and CRITICAL, or in another spelling, is answered 400.',
-      requirements: ['alerts.levels'],
-      run: async (device) => {
-        const levels = { WARNING: 'WARNING', critical: 'critical', 'an empty text': '' };
-        await expectEach(400, levels, (level) => send(device, { ...alert, level }));
-      },
-    },
-    {
-      id: 'malformed-timestamp-is-400',
-      title: 'A timestamp that is no date-time is answered 400.',
-      requirements: ['alerts.timestamp'],
-      run: async (device) => {
-        const timestamps = { 'a word': 'yesterday', 'a number': 1_769_860_800 };
-        await expectEach(400, timestamps, (timestamp) => send(device, { ...alert, timestamp }));
+        const levels = found.map(({ level }) => level).sort();
+        expectEqual('levels', levels, ['CRITICAL', 'OK']);
       },
     },
     {
       id: 'malformed-alerts-are-400',
       title: 'A body that is no JSON array of alerts is answered 400.',
       requirements: ['alerts.malformed-is-400'],
-      run: async (device) => {
-        const bodies = {
-          'no JSON': '[{"name":',
-          'one alert': JSON.stringify(alert),
-          'an array of texts': '["alert"]',
-          'a text as subject': JSON.stringify([{ ...alert, subject: 'sshd' }]),
-        };
-        await expectEach(400, bodies, (raw) => device.call('post-alerts', { raw }));
-      },
+      covers: ['post-alerts 400'],
+      run: async (device) =>
+        expectEach(400, malformedAlerts, (raw) => device.call('post-alerts', { raw })),
+    },
+    {
+      id: 'alerts-without-body-are-400',
+      title: 'A request for alerts without a body is answered 400.',
+      requirements: ['alerts.body-is-required'],
+      run: async (device) => expectStatus(await device.call('post-alerts'), 400),
     },
     {
       id: 'no-alerts',
       title: 'An empty array of alerts.',
       requirements: ['alerts.empty'],
-      observe: async (device) => observedAnswer(await send(device)),
+      observe: async (device) => observedAnswer(await sendAlerts(device)),
+    },
+    {
+      id: 'empty-texts-in-alerts',
+      title: 'An alert of which the name, or that of its subject, is the empty text.',
+      requirements: ['alerts.empty-texts'],
+      observe: async (device) => {
+        const name = await sendAlerts(device, { ...alert, name: '' });
+        const nested = { ...alert, subject: { ...subject, name: '' } };
+        return observed(
+          `name ${name.status}, in subject ${(await sendAlerts(device, nested)).status}`,
+        );
+      },
+    },
+    {
+      id: 'null-details',
+      title: 'An alert whose details, or whose description, is null.',
+      requirements: ['alerts.null-details'],
+      observe: async (device) => {
+        const details = await sendAlerts(device, detailed(null));
+        const description = await sendAlerts(device, detailed({ description: null }));
+        return observed(`details ${details.status}, description ${description.status}`);
+      },
     },
   ],
 });
+
+function fieldCase(
+  field: 'name' | 'status' | 'type',
+  requirement: RequirementId,
+): JudgingCase<SuiteDevice> {
+  return {
+    id: `configuration-${field}-is-checked`,
+    title: `A monitor configuration whose ${field} is missing or no text is answered 400.`,
+    requirements: [requirement],
+    run: async (device) =>
+      expectEach(400, notAText(field, service), (one) => sendConfiguration(device, one)),
+  };
+}
 
 const configuration = defineScenario({
   area: 'monitor',
@@ -167,51 +192,106 @@ const configuration = defineScenario({
   cases: [
     {
       id: 'configuration-is-204',
-      title: 'The monitor configuration is answered 204 without a body.',
+      title: 'A monitor configuration of two entries is answered 204.',
       requirements: ['monitor.is-accepted'],
       covers: ['post-monitor-configuration 204'],
       run: async (device) => {
-        const answer = await configure(device, service);
-        expectStatus(answer, 204);
+        const other = { ...service, name: 'ntpd' };
+        expectStatus(await sendConfiguration(device, service, other), 204);
+      },
+    },
+    {
+      id: 'configuration-has-no-answer-body',
+      title: 'The answer to a monitor configuration has no body.',
+      requirements: ['monitor.answer-has-no-body'],
+      run: async (device) => {
+        const answer = await sendConfiguration(device, service);
+        if (answer.status >= 300) throw new NotObservable('the target takes no configuration');
         expectNoBody(answer);
       },
     },
     {
-      id: 'configuration-is-stored',
-      title: 'Users read the configuration that the device sent last.',
-      requirements: ['monitor.is-stored'],
-      run: async (device, stage) => {
-        await configure(device, service);
-        await configure(device, { ...service, status: 'disabled' });
-        const [shown] = await stage.settled(
-          () => stage.operator.monitorConfiguration(device.id),
-          ([first]) => first?.status === 'disabled',
+      id: 'strangers-send-no-configuration',
+      title: 'A monitor configuration without a token, or with one that is none, is 401.',
+      requirements: ['monitor.needs-a-token'],
+      covers: ['post-monitor-configuration 401'],
+      run: async (_, stage) => {
+        const callers = { 'no token': stage.caller(), 'a word as token': stage.caller('word') };
+        await expectEach(401, callers, (caller) =>
+          caller.call('post-monitor-configuration', { body: [service] }),
         );
-        expectEqual('status', shown?.status, 'disabled');
       },
     },
     {
-      id: 'missing-configuration-field-is-400',
-      title: 'A monitor configuration without its name, status or type is answered 400.',
+      id: 'configuration-is-stored',
+      title: 'Users read every field of the configuration that the device sent.',
+      requirements: ['monitor.is-stored'],
+      run: async (device, stage) => {
+        await sendConfiguration(device, service);
+        const [first] = await stage.settled(
+          () => stage.operator.monitorConfiguration(device.id),
+          (found) => found.length > 0,
+        );
+        const { name, status, type } = first ?? {};
+        expectEqual('configuration', { name, status, type }, service);
+      },
+    },
+    {
+      id: 'configuration-is-the-last-one',
+      title: 'Of two configurations users read the one that the device sent last.',
+      requirements: ['monitor.is-current'],
+      run: async (device, stage) => {
+        const { status } = await sendConfiguration(device, service);
+        if (status >= 300) throw new NotObservable('the target takes no configuration');
+        await sendConfiguration(device, { ...service, status: 'disabled' });
+        const found = await stage.settled(
+          () => stage.operator.monitorConfiguration(device.id),
+          (all) => all.length === 1 && all[0]?.status === 'disabled',
+        );
+        const statuses = found.map((entry) => entry.status);
+        expectThat(statuses.join() === 'disabled', 'the last one only', shown(statuses));
+      },
+    },
+    fieldCase('name', 'monitor.name'),
+    fieldCase('status', 'monitor.status'),
+    fieldCase('type', 'monitor.type'),
+    {
+      id: 'configuration-without-fields-is-400',
+      title: 'A monitor configuration without any field, even after a good one, is 400.',
       requirements: ['monitor.fields-are-required'],
-      covers: ['post-monitor-configuration 400'],
       run: async (device) => {
-        const fields = { name: 'name', status: 'status', type: 'type' };
-        await expectEach(400, fields, (field) => configure(device, but(field, service)));
+        const bodies = { alone: [{}], 'after a good one': [service, {}] };
+        await expectEach(400, bodies, (body) => sendConfiguration(device, ...body));
       },
     },
     {
       id: 'malformed-configuration-is-400',
       title: 'A body that is no JSON array of monitor configurations is answered 400.',
       requirements: ['monitor.malformed-is-400'],
-      run: async (device) => {
-        const bodies = {
-          'no JSON': '[{"name":',
-          'one configuration': JSON.stringify(service),
-          'a number as name': JSON.stringify([{ ...service, name: 7 }]),
-        };
-        await expectEach(400, bodies, (raw) => device.call('post-monitor-configuration', { raw }));
-      },
+      covers: ['post-monitor-configuration 400'],
+      run: async (device) =>
+        expectEach(400, malformedConfigurations, (raw) =>
+          device.call('post-monitor-configuration', { raw }),
+        ),
+    },
+    {
+      id: 'configuration-without-body-is-400',
+      title: 'A request for a monitor configuration without a body is answered 400.',
+      requirements: ['monitor.body-is-required'],
+      run: async (device) => expectStatus(await device.call('post-monitor-configuration'), 400),
+    },
+    {
+      id: 'no-configuration',
+      title: 'An empty array of monitor configurations.',
+      requirements: ['monitor.empty'],
+      observe: async (device) => observedAnswer(await sendConfiguration(device)),
+    },
+    {
+      id: 'empty-texts-in-configuration',
+      title: 'A monitor configuration whose name is the empty text.',
+      requirements: ['monitor.empty-texts'],
+      observe: async (device) =>
+        observedAnswer(await sendConfiguration(device, { ...service, name: '' })),
     },
   ],
 });

@@ -1,0 +1,407 @@
+/** Cases: each field of an artifact, in a list and alone. Spec: Artifact */
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
+import {
+  expectEqual,
+  expectEqualIfThere,
+  expectJson,
+  expectStatus,
+  expectThat,
+  observed,
+  shown,
+  sorted,
+} from '../expectations.ts';
+import { boardType, type SampleName } from '../stage/sample-artifacts.ts';
+import type { UploadedArtifact } from '../stage/shared-artifacts.ts';
+import type { Stage } from '../stage/stage.ts';
+import { deviceAndArtifact } from '../stage/start-states.ts';
+import { entriesOf, isMap, type Members, membersOf } from '../target/json-members.ts';
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Clocks of the servers behind one address may differ by so much. */
+const CLOCK_SKEW_MS = 5000;
+
+/** An artifact as the target tells of it. */
+interface Telling {
+  /** Where it stands: `in the list` or `alone`. */
+  readonly where: string;
+  readonly members: Members;
+  readonly toldMs: number;
+}
+
+/** What was uploaded, and what is told of it. */
+interface ToldArtifact {
+  readonly artifact: UploadedArtifact;
+  readonly tellings: readonly Telling[];
+}
+
+/** The artifact as it is told in the list of its release and alone. */
+async function toldArtifact(stage: Stage, sample: SampleName): Promise<ToldArtifact> {
+  const { device, artifact } = await deviceAndArtifact(stage, sample);
+  const query = { release_name: artifact.name, device_type: boardType };
+  const list = await device.call('list-artifacts', { query });
+  expectStatus(list, 200);
+  const listed = entriesOf(expectJson(list)).map(membersOf);
+  const inList = listed.find(({ id }) => id === artifact.id) ?? listed[0];
+  expectThat(inList !== undefined, 'a listed artifact', 'none');
+  const one = await device.call('get-artifact', { path: { id: artifact.id } });
+  expectStatus(one, 200);
+  const alone = membersOf(expectJson(one));
+  return {
+    artifact,
+    tellings: [
+      { where: 'in the list', members: inList, toldMs: stage.serverNowMs(list) },
+      { where: 'alone', members: alone, toldMs: stage.serverNowMs(one) },
+    ],
+  };
+}
+
+/** One field: how it has to be, in a list and alone. */
+interface FieldRow {
+  readonly id: string;
+  readonly title: string;
+  readonly requirement: RequirementId;
+  readonly holds: (telling: Telling, artifact: UploadedArtifact) => void;
+}
+
+function fieldCase({ id, title, requirement, holds }: FieldRow): JudgingCase<ToldArtifact> {
+  return {
+    id,
+    title,
+    requirements: [requirement],
+    run: async ({ artifact, tellings }) => {
+      for (const telling of tellings) holds(telling, artifact);
+    },
+  };
+}
+
+/** Holds when the value, if there is one, is of the kind. */
+function expectKind(
+  what: string,
+  value: unknown,
+  [kind, is]: readonly [string, (value: unknown) => boolean],
+): void {
+  if (value !== undefined) expectThat(is(value), `${what} that is ${kind}`, shown(value));
+}
+
+const text = ['a text', (value: unknown) => typeof value === 'string'] as const;
+const map = ['an object', isMap] as const;
+const dateTime = [
+  'a date-time',
+  (value: unknown) => typeof value === 'string' && isTimestamp(value),
+] as const;
+const mapOrMaps = [
+  'an object or a list of objects',
+  (value: unknown) =>
+    value === null || isMap(value) || (Array.isArray(value) && value.every(isMap)),
+] as const;
+const mapOrNull = ['an object', (value: unknown) => value === null || isMap(value)] as const;
+const maps = [
+  'a list of objects',
+  (value: unknown) => Array.isArray(value) && value.every(isMap),
+] as const;
+
+function updatesOf({ members }: Telling): readonly Members[] {
+  return entriesOf(members.updates).map(membersOf);
+}
+
+function filesOf(telling: Telling): readonly Members[] {
+  return updatesOf(telling).flatMap(({ files }) => entriesOf(files).map(membersOf));
+}
+
+/** Holds when what the files tell under `member` is what the uploaded files of their names have. */
+function expectOfFiles(
+  telling: Telling,
+  member: 'name' | 'checksum' | 'size',
+  uploaded: UploadedArtifact['files'],
+): void {
+  for (const file of filesOf(telling).filter((each) => member in each)) {
+    const namesakes = uploaded.filter(({ name }) => name === file.name);
+    const allowed = (namesakes.length > 0 ? namesakes : uploaded).map((each) => each[member]);
+    const isAllowed = allowed.some((value) => value === file[member]);
+    const what = `${member} of a file ${telling.where} among ${shown(allowed)}`;
+    expectThat(isAllowed, what, shown(file[member]));
+  }
+}
+
+function sortedTexts(value: unknown): unknown {
+  return Array.isArray(value) ? sorted(value) : value;
+}
+
+function eachSorted(lists: unknown): unknown {
+  if (!isMap(lists)) return lists;
+  return Object.fromEntries(
+    Object.entries(membersOf(lists)).map(([name, each]) => [name, sortedTexts(each)]),
+  );
+}
+
+const ownFields: readonly FieldRow[] = [
+  {
+    id: 'id-is-a-uuid',
+    title: 'The id of an artifact is there and has the shape of a UUID.',
+    requirement: 'artifacts.id',
+    holds: ({ where, members: { id } }) =>
+      expectThat(uuidPattern.test(String(id)), `a UUID as id ${where}`, shown(id ?? 'none')),
+  },
+  {
+    id: 'name-is-that-of-the-file',
+    title: 'The name of an artifact is there and is the one in its file.',
+    requirement: 'artifacts.name',
+    holds: ({ where, members }, { name }) => expectEqual(`name ${where}`, members.name, name),
+  },
+  {
+    id: 'description-is-a-text',
+    title: 'The description of an artifact, if any, is a text.',
+    requirement: 'artifacts.description',
+    holds: ({ where, members }) => expectKind(`description ${where}`, members.description, text),
+  },
+  {
+    id: 'device-types-are-those-of-the-file',
+    title: 'The compatible device types are there: a list of the texts in the file.',
+    requirement: 'artifacts.device-types',
+    holds: ({ where, members }, { deviceTypes }) => {
+      const told = sortedTexts(members.device_types_compatible);
+      expectEqual(`device types ${where}`, told, sorted(deviceTypes));
+    },
+  },
+  {
+    id: 'signed-is-told',
+    title: 'The field signed, if any, is a boolean: true for a file that is signed.',
+    requirement: 'artifacts.signed',
+    holds: ({ where, members }, { signed }) =>
+      expectEqualIfThere(`signed ${where}`, members.signed, signed),
+  },
+  {
+    id: 'provides-are-those-of-the-file',
+    title: 'The provides, if any, are a map of text to text, as the file has them.',
+    requirement: 'artifacts.provides',
+    holds: ({ where, members }, { provides }) =>
+      expectEqualIfThere(`provides ${where}`, members.artifact_provides, provides),
+  },
+  {
+    id: 'depends-are-those-of-the-file',
+    title: 'The depends, if any, are a map of text to a list of texts, as the file has them.',
+    requirement: 'artifacts.depends',
+    holds: ({ where, members }, { depends }) => {
+      const told = eachSorted(members.artifact_depends);
+      expectEqualIfThere(`depends ${where}`, told, eachSorted(depends));
+    },
+  },
+  {
+    id: 'clears-are-those-of-the-file',
+    title: 'The provides to clear, if any, are the list of patterns in the file.',
+    requirement: 'artifacts.clears',
+    holds: ({ where, members }, { clears }) => {
+      const told = sortedTexts(members.clears_artifact_provides);
+      expectEqualIfThere(`clears ${where}`, told, sorted(clears));
+    },
+  },
+  {
+    id: 'size-is-that-of-the-file',
+    title: 'The size of an artifact, if any, is the number of bytes of its file.',
+    requirement: 'artifacts.size',
+    holds: ({ where, members }, { sizeBytes }) =>
+      expectEqualIfThere(`size ${where}`, members.size, sizeBytes),
+  },
+  {
+    id: 'modified-is-a-past-moment',
+    title: 'The time of the last change is there: a date-time that is not still to come.',
+    requirement: 'artifacts.modified',
+    holds: ({ where, members: { modified }, toldMs }) => {
+      const isMoment = typeof modified === 'string' && isTimestamp(modified);
+      expectThat(isMoment, `a date-time as modified ${where}`, shown(modified ?? 'none'));
+      const isPast = timestampMs(modified) <= toldMs + CLOCK_SKEW_MS;
+      expectThat(isPast, `modified ${where} not after ${new Date(toldMs).toISOString()}`, modified);
+    },
+  },
+];
+
+const nestedFields: readonly FieldRow[] = [
+  {
+    id: 'info-is-an-object',
+    title: 'The info of an artifact, if any, is an object.',
+    requirement: 'artifacts.info',
+    holds: ({ where, members }) => expectKind(`info ${where}`, members.info, map),
+  },
+  {
+    id: 'format-is-that-of-the-file',
+    title: 'The format in info, if any, is that of the file: mender.',
+    requirement: 'artifacts.info-format',
+    holds: ({ where, members }) =>
+      expectEqualIfThere(`format ${where}`, membersOf(members.info).format, 'mender'),
+  },
+  {
+    id: 'version-is-that-of-the-format',
+    title: 'The version in info, if any, is the integer that the file has as its format version.',
+    requirement: 'artifacts.info-version',
+    holds: ({ where, members }) =>
+      expectEqualIfThere(`version ${where}`, membersOf(members.info).version, 3),
+  },
+  {
+    id: 'updates-are-objects',
+    title: 'The updates of an artifact, if any, are a list of objects.',
+    requirement: 'artifacts.updates',
+    holds: ({ where, members }) => expectKind(`updates ${where}`, members.updates, maps),
+  },
+  {
+    id: 'type-info-is-an-object',
+    title: 'The type_info of an update, if any, is an object.',
+    requirement: 'artifacts.type-info',
+    holds: (telling) => {
+      for (const { type_info: info } of updatesOf(telling)) {
+        expectKind(`type_info ${telling.where}`, info, map);
+      }
+    },
+  },
+  {
+    id: 'update-type-is-that-of-the-file',
+    title: 'The type of an update, if any, is the one in the file.',
+    requirement: 'artifacts.update-type',
+    holds: (telling, { updateType }) => {
+      for (const { type_info: info } of updatesOf(telling)) {
+        expectEqualIfThere(`type ${telling.where}`, membersOf(info).type, updateType);
+      }
+    },
+  },
+  {
+    id: 'files-are-objects',
+    title: 'The files of an update, if any, are a list of objects.',
+    requirement: 'artifacts.files',
+    holds: (telling) => {
+      for (const { files } of updatesOf(telling)) expectKind(`files ${telling.where}`, files, maps);
+    },
+  },
+  {
+    id: 'files-are-those-of-the-artifact',
+    title: 'If files are told of the updates, they are as many as the artifact has.',
+    requirement: 'artifacts.from-the-file',
+    holds: (telling, { files }) => {
+      const told = updatesOf(telling).map((update) => update.files);
+      if (told.length === 0 || !told.every(Array.isArray)) return;
+      expectEqual(`number of files ${telling.where}`, told.flat().length, files.length);
+    },
+  },
+  {
+    id: 'file-names-are-those-of-the-artifact',
+    title: 'The name of an update file, if any, is the one in the artifact.',
+    requirement: 'artifacts.file-name',
+    holds: (telling, { files }) => expectOfFiles(telling, 'name', files),
+  },
+  {
+    id: 'file-checksums-are-those-of-the-artifact',
+    title: 'The checksum of an update file, if any, is the digest that the artifact has of it.',
+    requirement: 'artifacts.file-checksum',
+    holds: (telling, { files }) => expectOfFiles(telling, 'checksum', files),
+  },
+  {
+    id: 'file-sizes-are-those-of-the-artifact',
+    title: 'The size of an update file, if any, is its length in bytes.',
+    requirement: 'artifacts.file-size',
+    holds: (telling, { files }) => expectOfFiles(telling, 'size', files),
+  },
+  {
+    id: 'file-dates-are-date-times',
+    title: 'The date of an update file, if any, is a date-time.',
+    requirement: 'artifacts.file-date',
+    holds: (telling) => {
+      for (const { date } of filesOf(telling)) expectKind(`date ${telling.where}`, date, dateTime);
+    },
+  },
+];
+
+const deprecatedFields: readonly FieldRow[] = [
+  {
+    id: 'meta-data-is-an-object',
+    title: 'The deprecated meta_data of an update, if any, is an object or a list of objects.',
+    requirement: 'artifacts.meta-data-is-an-object',
+    holds: (telling) => {
+      for (const { meta_data: data } of updatesOf(telling)) {
+        expectKind(`meta_data ${telling.where}`, data, mapOrMaps);
+      }
+    },
+  },
+  {
+    id: 'metadata-is-an-object',
+    title: 'The metadata of an update, which replaces meta_data, is an object if there is any.',
+    requirement: 'artifacts.metadata-is-an-object',
+    holds: (telling) => {
+      for (const { metadata } of updatesOf(telling)) {
+        expectKind(`metadata ${telling.where}`, metadata, mapOrNull);
+      }
+    },
+  },
+];
+
+const described = {
+  area: 'artifacts',
+  risk: 'write',
+  needs: ['operator'],
+} as const;
+
+const full = defineScenario({
+  ...described,
+  name: 'What the file holds',
+  start: 'what is told of an uploaded artifact that is signed and has two files',
+  arrange: (stage) => toldArtifact(stage, 'signed'),
+  cases: [...ownFields, ...nestedFields].map(fieldCase),
+});
+
+const unsigned = defineScenario({
+  ...described,
+  name: 'An artifact without a signature',
+  start: 'what is told of an uploaded artifact that is not signed',
+  arrange: (stage) => toldArtifact(stage, 'plain'),
+  cases: [
+    fieldCase({
+      id: 'unsigned-is-told',
+      title: 'The field signed, if any, is false for a file that is not signed.',
+      requirement: 'artifacts.signed',
+      holds: ({ where, members }) => expectEqualIfThere(`signed ${where}`, members.signed, false),
+    }),
+  ],
+});
+
+const withData = defineScenario({
+  ...described,
+  name: 'Update data',
+  start: 'what is told of an uploaded artifact with update data',
+  arrange: (stage) => toldArtifact(stage, 'dependent'),
+  cases: [
+    ...deprecatedFields.map(fieldCase),
+    {
+      id: 'meta-data-or-metadata',
+      title: 'Update data may stand in the deprecated meta_data, in metadata, or in both.',
+      requirements: ['artifacts.meta-data'],
+      observe: async ({ tellings }) => {
+        const updates = tellings.flatMap(updatesOf);
+        const names = ['meta_data', 'metadata'].filter((name) =>
+          updates.some((one) => name in one),
+        );
+        return observed(names.length === 0 ? 'neither is there' : names.join(' and '));
+      },
+    },
+  ],
+});
+
+const empty = defineScenario({
+  ...described,
+  name: 'An empty artifact',
+  start: 'what is told of an uploaded artifact without payload',
+  arrange: (stage) => toldArtifact(stage, 'empty'),
+  cases: [
+    fieldCase({
+      id: 'empty-type-is-null',
+      title: 'The type of an empty artifact, if told, is null.',
+      requirement: 'artifacts.empty-type-is-null',
+      holds: (telling) => {
+        for (const { type_info: info } of updatesOf(telling)) {
+          expectEqualIfThere(`type ${telling.where}`, membersOf(info).type, null);
+        }
+      },
+    }),
+  ],
+});
+
+/** Spec: Artifact */
+export const artifactFieldCases = [...full, ...unsigned, ...withData, ...empty];

@@ -1,0 +1,111 @@
+/** Cases: conditions on the link to an artifact file. Spec: Device deployments v1; RFC 9110, section 13 */
+import { defineScenario } from '../case.ts';
+import { expectNoBody, expectStatus, expectThat, observed } from '../expectations.ts';
+import { expectPart, expectWhole, linkedSample } from '../stage/followed-link.ts';
+import type { Stage } from '../stage/stage.ts';
+
+/** A moment before any file was uploaded. */
+const early = 'Thu, 01 Jan 2015 00:00:00 GMT';
+const malformedDates = ['yesterday', '2026-01-31T12:00:00Z', '0'];
+const range = 'bytes=1000-1999';
+
+async function datedLink(stage: Stage) {
+  const file = await linkedSample(stage, 'plain');
+  const said = file.whole.headers['last-modified'];
+  // Without the header any moment from the answer on is after the last change.
+  const changed = said ?? new Date(stage.serverNowMs(file.whole)).toUTCString();
+  return { file, follow: file.follow, changed, said };
+}
+
+const conditions = defineScenario({
+  area: 'artifact-link',
+  name: 'Conditions',
+  start: 'a link by which the file has been loaded, and the time of its last change',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: datedLink,
+  cases: [
+    {
+      id: 'last-modified-is-told',
+      title: 'The link says in Last-Modified, as a date of HTTP, when the file was changed.',
+      requirements: ['link.tells-last-change'],
+      run: async ({ said = 'none' }) => {
+        const isDate = said === new Date(said).toUTCString();
+        expectThat(isDate, 'a date of HTTP as Last-Modified', said);
+      },
+    },
+    {
+      id: 'if-modified-since-is-304',
+      title: 'With If-Modified-Since of the last change the link answers 304 without the file.',
+      requirements: ['link.if-modified-since'],
+      run: async ({ follow, changed }) => {
+        const answer = await follow({ 'if-modified-since': changed });
+        expectStatus(answer, 304);
+        expectNoBody(answer);
+      },
+    },
+    {
+      id: 'modified-since-is-the-file',
+      title: 'With If-Modified-Since of a day before the file was made the link gives it.',
+      requirements: ['link.modified-since'],
+      run: async ({ file, follow }) =>
+        expectWhole(file, await follow({ 'if-modified-since': early })),
+    },
+    {
+      id: 'malformed-modified-since-is-ignored',
+      title: 'With If-Modified-Since that is no date of HTTP the link gives the file.',
+      requirements: ['link.malformed-modified-since'],
+      run: async ({ file, follow }) => {
+        for (const date of malformedDates) {
+          expectWhole(file, await follow({ 'if-modified-since': date }));
+        }
+      },
+    },
+    {
+      id: 'if-unmodified-since-is-412',
+      title: 'With If-Unmodified-Since of a day before the file was made the link answers 412.',
+      requirements: ['link.if-unmodified-since'],
+      run: async ({ follow }) => expectStatus(await follow({ 'if-unmodified-since': early }), 412),
+    },
+    {
+      id: 'unmodified-since-is-the-file',
+      title: 'With If-Unmodified-Since of the last change the link gives the file.',
+      requirements: ['link.unmodified-since'],
+      run: async ({ file, follow, changed }) =>
+        expectWhole(file, await follow({ 'if-unmodified-since': changed })),
+    },
+    {
+      id: 'malformed-unmodified-since-is-ignored',
+      title: 'With If-Unmodified-Since that is no date of HTTP the link gives the file.',
+      requirements: ['link.malformed-unmodified-since'],
+      run: async ({ file, follow }) => {
+        for (const date of malformedDates) {
+          expectWhole(file, await follow({ 'if-unmodified-since': date }));
+        }
+      },
+    },
+    {
+      id: 'resumption-of-the-unchanged-file',
+      title: 'A device resumes only the file that it began: 206 while unchanged, 412 after.',
+      requirements: ['link.conditional-range'],
+      run: async ({ file, follow, changed }) => {
+        const unchanged = await follow({ range, 'if-unmodified-since': changed });
+        expectPart(file, unchanged, [1000, 2000]);
+        expectStatus(await follow({ range, 'if-unmodified-since': early }), 412);
+      },
+    },
+    {
+      id: 'if-range',
+      title: 'If-Range with the time of the last change, and with an earlier one.',
+      requirements: ['link.if-range'],
+      observe: async ({ follow, changed }) => {
+        const same = await follow({ range, 'if-range': changed });
+        const other = await follow({ range, 'if-range': early });
+        return observed(`unchanged ${same.status}, changed ${other.status}`);
+      },
+    },
+  ],
+});
+
+/** Spec: Device deployments v1, "If-Modified-Since, If-Unmodified-Since" */
+export const artifactLinkConditionCases = conditions;

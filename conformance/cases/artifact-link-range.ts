@@ -1,0 +1,173 @@
+/** Cases: Range on the link to an artifact file. Spec: Device deployments v1; RFC 9110, section 14 */
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
+import { expectEqual, expectStatus, expectThat, NotObservable } from '../expectations.ts';
+import { expectPart, expectWhole, type LinkedFile, linkedSample } from '../stage/followed-link.ts';
+import { partsOf } from '../target/byte-ranges.ts';
+import type { Answer } from '../target/target.ts';
+
+/** Length of the file that is asked for in parts. */
+const SIZE = 17_408;
+
+/** A range that has an answer, and the bytes of it: the first, and the one after the last. */
+interface RangeRow {
+  readonly id: string;
+  readonly title: string;
+  readonly requirement: RequirementId;
+  readonly ranges: Readonly<Record<string, readonly [number, number]>>;
+}
+
+const satisfiable: readonly RangeRow[] = [
+  {
+    id: 'range-is-206',
+    title: 'With Range of a first and a last byte the link gives 206 and these bytes.',
+    requirement: 'link.range',
+    ranges: {
+      'bytes=1000-1999': [1000, 2000],
+      'bytes=512-512': [512, 513],
+      'bytes=17407-17407': [17_407, SIZE],
+    },
+  },
+  {
+    id: 'first-bytes-are-206',
+    title: 'With Range from byte 0 on the link gives 206 and the first bytes.',
+    requirement: 'link.range-first-bytes',
+    ranges: { 'bytes=0-0': [0, 1], 'bytes=0-511': [0, 512], 'bytes=0-17407': [0, SIZE] },
+  },
+  {
+    id: 'resumed-download-is-the-rest',
+    title: 'A device that lost its connection resumes with an open Range and gets the rest.',
+    requirement: 'link.range-open-end',
+    ranges: { 'bytes=16384-': [16_384, SIZE], 'bytes=1-': [1, SIZE], 'bytes=0-': [0, SIZE] },
+  },
+  {
+    id: 'suffix-is-the-last-bytes',
+    title: 'With Range of a suffix the link gives so many of the last bytes.',
+    requirement: 'link.range-suffix',
+    ranges: { 'bytes=-1': [17_407, SIZE], 'bytes=-512': [16_896, SIZE] },
+  },
+  {
+    id: 'long-suffix-is-everything',
+    title: 'With Range of a suffix that is as long as the file, or longer, the link gives all.',
+    requirement: 'link.range-long-suffix',
+    ranges: { 'bytes=-17408': [0, SIZE], 'bytes=-999999': [0, SIZE] },
+  },
+  {
+    id: 'range-past-the-end-is-the-rest',
+    title: 'With Range whose last byte is past the end the link gives all the rest.',
+    requirement: 'link.range-past-the-end',
+    ranges: { 'bytes=17000-17408': [17_000, SIZE], 'bytes=100-999999': [100, SIZE] },
+  },
+];
+
+function rangeCase({ id, title, requirement, ranges }: RangeRow): JudgingCase<LinkedFile> {
+  return {
+    id,
+    title,
+    requirements: [requirement],
+    run: async (file) => {
+      for (const [range, part] of Object.entries(ranges)) {
+        expectPart(file, await file.follow({ range }), part);
+      }
+    },
+  };
+}
+
+/** Ranges that begin past the end. */
+const unsatisfiable = ['bytes=17408-', 'bytes=999999-', 'bytes=20000-20001'];
+const malformedRanges = ['bytes=b-c', 'bytes=5', 'bytes', 'bytes=9-5', 'bytes=--1'];
+
+/** Holds when the answer is no part: the whole file, or one of the refusals. */
+function expectNoPart(file: LinkedFile, answer: Answer, ...refusals: readonly number[]): void {
+  if (answer.status === 200) expectWhole(file, answer);
+  else expectStatus(answer, 200, ...refusals);
+}
+
+async function unsatisfied({ follow }: LinkedFile): Promise<Answer> {
+  const answer = await follow({ range: 'bytes=17408-' });
+  if (answer.status !== 416) throw new NotObservable('the target does not answer 416');
+  return answer;
+}
+
+const ranges = defineScenario({
+  area: 'artifact-link',
+  name: 'Parts of the file',
+  start: 'a link by which the file has been loaded, 17408 bytes long',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => linkedSample(stage, 'plain'),
+  cases: [
+    ...satisfiable.map(rangeCase),
+    {
+      id: 'part-says-which-it-is',
+      title: 'An answer 206 says in Content-Range which bytes of how many it has.',
+      requirements: ['link.content-range'],
+      run: async ({ follow }) => {
+        const part = await follow({ range: 'bytes=1000-1999' });
+        if (part.status !== 206) throw new NotObservable('the target does not answer 206');
+        const said = part.headers['content-range'];
+        expectEqual('Content-Range', said, `bytes 1000-1999/${SIZE}`);
+      },
+    },
+    {
+      id: 'unsatisfiable-range-is-no-part',
+      title: 'With Range that begins past the end the link answers 416, or the whole file.',
+      requirements: ['link.range-unsatisfiable'],
+      run: async (file) => {
+        for (const range of unsatisfiable) {
+          expectNoPart(file, await file.follow({ range }), 416);
+        }
+      },
+    },
+    {
+      id: 'unsatisfiable-range-is-416',
+      title: 'With Range that begins past the end, or has no byte, the link answers 416.',
+      requirements: ['link.range-unsatisfiable-is-416'],
+      run: async ({ follow }) => {
+        for (const range of unsatisfiable) expectStatus(await follow({ range }), 416);
+      },
+    },
+    {
+      id: 'refused-range-tells-the-length',
+      title: 'An answer 416 says in Content-Range how long the file is.',
+      requirements: ['link.unsatisfied-length'],
+      run: async (file) => {
+        const { headers } = await unsatisfied(file);
+        expectEqual('Content-Range', headers['content-range'], `bytes */${SIZE}`);
+      },
+    },
+    {
+      id: 'several-ranges-are-right',
+      title: 'With several ranges the link gives these parts, one over all, or the whole file.',
+      requirements: ['link.several-ranges'],
+      run: async (file) => {
+        const answer = await file.follow({ range: 'bytes=0-99,1000-1099,-100' });
+        expectStatus(answer, 200, 206);
+        if (answer.status === 200) return expectWhole(file, answer);
+        for (const { first, bytes } of partsOf(answer)) {
+          const expected = file.bytes.subarray(first, first + bytes.length);
+          expectThat(bytes.equals(expected), `the bytes from ${first} on`, 'other bytes');
+        }
+      },
+    },
+    {
+      id: 'unknown-unit-is-ignored',
+      title: 'Range in a unit other than bytes is ignored: 200 and the whole file.',
+      requirements: ['link.unknown-range-unit'],
+      run: async (file) => expectWhole(file, await file.follow({ range: 'lines=0-9' })),
+    },
+    {
+      id: 'malformed-range-is-no-part',
+      title: 'Range that is malformed is ignored, or refused with 400 or 416.',
+      requirements: ['link.malformed-range'],
+      run: async (file) => {
+        for (const range of malformedRanges) {
+          expectNoPart(file, await file.follow({ range }), 400, 416);
+        }
+      },
+    },
+  ],
+});
+
+/** Spec: Device deployments v1, "supports the request headers Range" */
+export const artifactLinkRangeCases = ranges;

@@ -1,0 +1,92 @@
+/** Cases: a larger artifact file that is loaded in parts. Spec: Device deployments v1 */
+import { createHash } from 'node:crypto';
+import { writeArtifact } from '../../fixtures/formats/mender-artifact.ts';
+import { defineScenario } from '../case.ts';
+import { expectEqual, expectThat, NotObservable } from '../expectations.ts';
+import { expectPart, type LinkedFile, linkedFile } from '../stage/followed-link.ts';
+import { boardType } from '../stage/sample-artifacts.ts';
+import type { Stage } from '../stage/stage.ts';
+import type { Answer } from '../target/target.ts';
+
+/** Random bytes in the artifact, which no compression makes fewer. */
+const CONTENT_BYTES = 600_000;
+const PART_BYTES = 150_000;
+/** Boundaries at which a download is cut: of buffers, of tar blocks, and one beside each. */
+const cuts = [1, 511, 512, 4095, 4096, 4097, 16_383, 65_535, 65_536, 65_537, 524_288];
+
+async function largeFile(stage: Stage): Promise<LinkedFile> {
+  const name = stage.newName();
+  const content = stage.random.bytes(CONTENT_BYTES);
+  const bytes = await writeArtifact({
+    name,
+    deviceTypes: [boardType],
+    payloadType: 'single-file',
+    files: [{ name: 'release.bin', content }],
+    modifiedMs: Date.UTC(2026, 0, 31),
+  });
+  const id = await stage.operator.uploadArtifact(`${name}.mender`, bytes);
+  if (id === undefined) throw new NotObservable('the target does not take the artifact');
+  stage.ownership.owns(`artifact ${id}`, async (operator) => {
+    await operator?.deleteArtifact(id);
+  });
+  return linkedFile(stage, { id, bytes });
+}
+
+/** The bytes of a part; which part it is, is for other cases to judge. */
+function partIn(answer: Answer): Buffer {
+  if (answer.status !== 206) throw new NotObservable('the target does not answer 206');
+  return answer.bytes;
+}
+
+function digest(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+const streaming = defineScenario({
+  area: 'artifact-link',
+  name: 'A larger file',
+  start: 'a link to an artifact file of 600 kilobytes',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: largeFile,
+  cases: [
+    {
+      id: 'download-resumes-anywhere',
+      title: 'A download that was cut, at whatever byte, is made whole by the rest.',
+      requirements: ['link.range-open-end'],
+      run: async (file) => {
+        const { length } = file.bytes;
+        for (const cut of [...cuts, length - 1]) {
+          expectPart(file, await file.follow({ range: `bytes=${cut}-` }), [cut, length]);
+        }
+      },
+    },
+    {
+      id: 'parts-in-a-row-make-the-file',
+      title: 'Parts loaded one after the other make up the file: their digest is its digest.',
+      requirements: ['link.parts-make-the-file'],
+      run: async ({ bytes, follow }) => {
+        const parts: Buffer[] = [];
+        for (let first = 0; first < bytes.length; first += PART_BYTES) {
+          const last = Math.min(first + PART_BYTES, bytes.length) - 1;
+          parts.push(partIn(await follow({ range: `bytes=${first}-${last}` })));
+        }
+        expectEqual('digest', digest(Buffer.concat(parts)), digest(bytes));
+      },
+    },
+    {
+      id: 'parts-at-once-make-the-file',
+      title: 'Two parts that are loaded at the same time make up the file.',
+      requirements: ['link.parts-make-the-file'],
+      run: async ({ bytes, follow }) => {
+        const ranges = ['bytes=0-299999', `bytes=300000-${bytes.length - 1}`];
+        const halves = await Promise.all(ranges.map((range) => follow({ range })));
+        const joined = Buffer.concat(halves.map(partIn));
+        expectThat(digest(joined) === digest(bytes), 'the digest of the file', 'another one');
+      },
+    },
+  ],
+});
+
+/** Spec: Device deployments v1, "Range" */
+export const artifactLinkStreamingCases = streaming;

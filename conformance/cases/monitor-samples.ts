@@ -1,0 +1,51 @@
+/** Alerts and monitor configurations that are good, for the cases of the monitor to alter. */
+import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { Answer } from '../target/target.ts';
+
+/** The subject of `alert`. */
+export const subject = { name: 'sshd', type: 'systemd.unit', status: 'not-running' };
+
+/** An alert without what is optional. */
+export const alert = {
+  name: 'SSH is down',
+  level: 'CRITICAL',
+  subject,
+  timestamp: '2026-01-31T12:00:00Z',
+};
+
+/** A line of a log. */
+export const line = { line_number: 42, data: 'failure' };
+
+/** One entry of a monitor configuration. */
+export const service = { name: 'sshd', status: 'enabled', type: 'service' };
+
+/** The alert with these details. */
+export function detailed(details: unknown): object {
+  return { ...alert, subject: { ...subject, details } };
+}
+
+/** Sends alerts as the JSON array that they are. */
+export function sendAlerts(device: SuiteDevice, ...alerts: readonly unknown[]): Promise<Answer> {
+  return device.call('post-alerts', { body: alerts });
+}
+
+/** Sends a monitor configuration as the JSON array that it is. */
+export function sendConfiguration(
+  device: SuiteDevice,
+  ...entries: readonly unknown[]
+): Promise<Answer> {
+  return device.call('post-monitor-configuration', { body: entries });
+}
+
+/** The object with the member missing, and with it of each kind that is no text. */
+export function notAText(member: string, members: object): Readonly<Record<string, object>> {
+  const without = Object.fromEntries(Object.entries(members).filter(([each]) => each !== member));
+  return {
+    [`no ${member}`]: without,
+    [`null as ${member}`]: { ...members, [member]: null },
+    [`a number as ${member}`]: { ...members, [member]: 7 },
+    [`a boolean as ${member}`]: { ...members, [member]: true },
+    [`an object as ${member}`]: { ...members, [member]: {} },
+    [`an array as ${member}`]: { ...members, [member]: ['text'] },
+  };
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { partsOf } from './byte-ranges.ts';
+
+function answered(text: string, headers: Record<string, string>) {
+  const bytes = Buffer.from(text, 'latin1');
+  return { status: 206, headers, bytes, text };
+}
+
+/** A body of two parts with a binary byte in the second one. */
+const twoParts = [
+  '--cut',
+  'Content-Type: application/octet-stream',
+  'Content-Range: bytes 0-2/10',
+  '',
+  'abc',
+  '--cut',
+  'content-range: bytes 8-9/10',
+  '',
+  '\u00ff\n',
+  '--cut--',
+  '',
+].join('\r\n');
+
+describe('the parts of an answer 206', () => {
+  it('are one that the header names', () => {
+    const [part] = partsOf(answered('cd', { 'content-range': 'bytes 2-3/*' }));
+    expect(part).toEqual({ first: 2, bytes: Buffer.from('cd') });
+  });
+
+  it.each(['multipart/byteranges; boundary=cut', 'Multipart/ByteRanges; a=b; boundary="cut"'])(
+    'are several in %s',
+    (type) => {
+      expect(partsOf(answered(twoParts, { 'content-type': type }))).toEqual([
+        { first: 0, bytes: Buffer.from('abc') },
+        { first: 8, bytes: Buffer.from([0xff, 0x0a]) },
+      ]);
+    },
+  );
+
+  it.each([
+    ['no header', {}],
+    ['another length', { 'content-range': 'bytes 2-4/10' }],
+    ['another unit', { 'content-range': 'lines 2-3/10' }],
+    ['no boundary in the body', { 'content-type': 'multipart/byteranges; boundary=other' }],
+  ])('are not taken with %s', (_, headers) => {
+    expect(() => partsOf(answered('cd', headers))).toThrow('expected');
+  });
+
+  it('are not taken when one of them does not say which it is', () => {
+    const type = { 'content-type': 'multipart/byteranges; boundary=cut' };
+    const without = twoParts.replace(/content-range: bytes 8-9.*\r\n/, '');
+    expect(() => partsOf(answered(without, type))).toThrow('saw none');
+  });
+});

@@ -1,0 +1,38 @@
+/** The parts in an answer 206: one, or several in multipart/byteranges. RFC 9110, sections 14 and 15.3.7 */
+import { ExpectationFailure, shown } from '../expectations.ts';
+import type { Answer } from './target.ts';
+
+/** Bytes of a file, and where the first of them stands. */
+export interface Part {
+  readonly first: number;
+  readonly bytes: Buffer;
+}
+
+const contentRange = /^bytes (\d+)-(\d+)\/(?:\d+|\*)$/i;
+const blankLine = '\r\n\r\n';
+
+/** The parts of an answer 206. Throws an ExpectationFailure when it does not say what they are. */
+export function partsOf(answer: Answer): readonly Part[] {
+  const type = answer.headers['content-type'] ?? '';
+  const boundary = /^multipart\/byteranges\s*;.*\bboundary="?([^";]+)"?/i.exec(type)?.[1];
+  if (boundary === undefined) return [partOf(answer.headers['content-range'], answer.bytes)];
+  const bodies = answer.bytes.toString('latin1').split(`--${boundary}`).slice(1, -1);
+  if (bodies.length === 0) throw new ExpectationFailure('parts between boundaries', 'none');
+  return bodies.map(bodyPart);
+}
+
+/** One part with headers of its own. */
+function bodyPart(text: string): Part {
+  const end = text.indexOf(blankLine);
+  const said = /^content-range:\s*(.*?)\s*$/im.exec(text.slice(0, end))?.[1];
+  return partOf(said, Buffer.from(text.slice(end + blankLine.length, -2), 'latin1'));
+}
+
+function partOf(said: string | undefined, bytes: Buffer): Part {
+  const [, first, last] = contentRange.exec(said ?? '') ?? [];
+  if (first !== undefined && Number(last) - Number(first) + 1 === bytes.length) {
+    return { first: Number(first), bytes };
+  }
+  const wanted = `a Content-Range that fits ${bytes.length} bytes`;
+  throw new ExpectationFailure(wanted, shown(said ?? 'none'));
+}
