@@ -140,7 +140,7 @@ describe('secrets', () => {
     });
     const written = `${JSON.stringify(result)}${seen.join('')}`;
     const basic = Buffer.from(`${user.email}:${user.password}`).toString('base64');
-    expect(written).toContain('<masked>');
+    expect(written).toContain('<masked:user-token>');
     for (const secret of [user.password, token, basic]) expect(written).not.toContain(secret);
   });
 });

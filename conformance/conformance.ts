@@ -4,6 +4,7 @@ import { type Random, seededRandom } from '../fixtures/random.ts';
 import { capabilitiesOf } from './capabilities.ts';
 import type { CaseListing, PlayableCase } from './case.ts';
 import { allCases } from './cases/all-cases.ts';
+import { readingsOf } from './readings.ts';
 import {
   type ConformanceResult,
   conformanceSchema,
@@ -116,7 +117,7 @@ async function playAll(run: Run, options: SeededOptions): Promise<ConformanceRes
     musts: decideMusts(verdicts),
     verdicts,
     capabilities: [],
-    openPoints: [],
+    openPoints: readingsOf(verdicts),
     waivers: [],
     problems: [],
     leftBehind,

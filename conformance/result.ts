@@ -48,6 +48,8 @@ export interface CaseVerdict extends Finding, CaseListing {
   /** The recorded exchanges, unless the case passed or was skipped. */
   readonly exchanges?: readonly Exchange[];
   readonly exchangesDropped?: number;
+  /** Fail: a block for bash that repeats the last exchange by hand. */
+  readonly byHand?: string;
   /** What the case made and could not remove. */
   readonly leftBehind?: readonly string[];
 }
@@ -93,13 +95,19 @@ interface CapabilityRow {
   readonly contradiction?: string;
 }
 
-/** Which reading of an open point the target chose, as a case saw it. */
-interface OpenPointReading {
+/** Which reading of an open point the target chose, beside that of our own server. */
+export interface OpenPointReading {
   readonly id: string;
+  readonly heading: string;
   readonly question: string;
-  /** The case that saw it. */
-  readonly caseId: string;
-  readonly seen: string;
+  /** What our server does. */
+  readonly ours: string;
+  /** What the observing cases saw, or why they saw nothing. */
+  readonly seen: readonly {
+    readonly caseId: string;
+    readonly verdict: VerdictName;
+    readonly text: string;
+  }[];
 }
 
 /** A waiver of the run and what became of it. */

@@ -4,6 +4,7 @@ import { vendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
 import { type Capability, operationsWith } from './capabilities.ts';
 import type { PlayableCase } from './case.ts';
+import { withByHand } from './report/by-hand.ts';
 import type { CaseVerdict, Finding } from './result.ts';
 import { type Gates, gate, inconclusive, play, unplayed } from './runner.ts';
 import { Keyring } from './stage/keyring.ts';
@@ -89,11 +90,16 @@ export class Run {
   async play(cases: readonly PlayableCase[]): Promise<readonly CaseVerdict[]> {
     const verdicts: CaseVerdict[] = [];
     for (const each of cases) {
-      const verdict = this.#options.mask.value(await this.#playOne(each));
+      const verdict = this.#told(await this.#playOne(each));
       verdicts.push(verdict);
       this.#options.onVerdict?.(verdict);
     }
     return verdicts;
+  }
+
+  /** The verdict without secrets, with the way to repeat a failure. */
+  #told(verdict: CaseVerdict): CaseVerdict {
+    return withByHand(this.#options.mask.value(verdict), this.#options.target.options.baseUrl);
   }
 
   /** Removes what the cases shared, and gives a line for each thing that stayed. */

@@ -20,6 +20,12 @@ const builder = new XMLBuilder({
 export function conformanceJunit(result: ConformanceResult): string {
   const { suite, verdicts, durationMs, startedAt, target } = result;
   const areas = new Set(verdicts.map(areaOf));
+  const ofRun = [
+    ...properties('schema', [result.schema]),
+    ...properties('target', [target.baseUrl]),
+    ...properties('run', [result.runId]),
+    ...properties('seed', [result.seed]),
+  ];
   const document = {
     '?xml': { '@version': '1.0', '@encoding': 'UTF-8' },
     testsuites: {
@@ -34,6 +40,7 @@ export function conformanceJunit(result: ConformanceResult): string {
           '@name': area,
           ...counts(those),
           '@time': seconds(time),
+          properties: { property: ofRun },
           testcase: those.map(testCase),
         };
       }),
@@ -62,23 +69,35 @@ function counts(verdicts: readonly CaseVerdict[]): Element {
 }
 
 function testCase(each: CaseVerdict): Element {
-  const properties = [
-    { '@name': 'level', '@value': each.level },
-    ...each.requirements.map((id) => ({ '@name': 'requirement', '@value': id })),
+  const property = [
+    ...properties('level', [each.level]),
+    ...properties('risk', [each.risk]),
+    ...properties('requirement', each.requirements),
+    ...properties('missed', each.missed ?? []),
+    ...properties('needs', each.needs),
+    ...properties('waived', each.waiver ? [`${each.waiver.reason} (${each.waiver.owner})`] : []),
   ];
   return {
     '@name': `${each.id}: ${each.title}`,
     '@classname': areaOf(each),
     '@time': seconds(each.durationMs),
-    properties: { property: properties },
+    properties: { property },
     ...outcome(each),
   };
+}
+
+function properties(name: string, values: readonly string[]): readonly Element[] {
+  return values.map((value) => ({ '@name': name, '@value': printableText(value) }));
 }
 
 function outcome(each: CaseVerdict): Element {
   const { verdict, expected = '', actual = '', reason, observation = '', sentences } = each;
   const evidence = printableText(
-    [...sentences, JSON.stringify(each.exchanges ?? [], null, 1)].join('\n'),
+    [
+      ...sentences,
+      ...(each.byHand === undefined ? [] : ['', each.byHand, '']),
+      JSON.stringify(each.exchanges ?? [], null, 1),
+    ].join('\n'),
   );
   const because = printableText(reason?.text ?? '');
   switch (verdict) {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
 import type { CaseVerdict, Finding } from '../result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
+import { withByHand } from './by-hand.ts';
 import { conformanceJunit } from './junit.ts';
 import { caseList, conformanceReport, verdictLine } from './text.ts';
 
@@ -14,7 +15,7 @@ const exchange = {
 };
 
 function verdictOf(id: string, finding: Finding): CaseVerdict {
-  return verdictOn(id, finding, { exchanges: [exchange] });
+  return withByHand(verdictOn(id, finding, { exchanges: [exchange] }), 'http://host');
 }
 
 const verdicts = [
@@ -60,6 +61,19 @@ describe('the text report', () => {
         '      < 204',
       ].join('\n'),
     );
+  });
+
+  it('tells how a failure is repeated by hand, each line whole', () => {
+    expect(text).toContain(
+      [
+        '    by hand:',
+        "      curl -sS -i --globoff --path-as-is -X 'PUT' 'http://host/status' \\",
+        "        -H 'accept: */*' \\",
+        "        -H 'content-type:' \\",
+        `        --data-raw '{"status":7}'`,
+      ].join('\n'),
+    );
+    expect(text.match(/by hand:/g)).toHaveLength(2);
   });
 
   it('tells musts from what clients rely on', () => {
@@ -142,6 +156,12 @@ describe('the JUnit report', () => {
       '@name': 'requirement',
       '@value': 'status.is-required',
     });
+    expect(testcase.properties.property).toContainEqual({ '@name': 'risk', '@value': 'write' });
+    expect(testsuites.testsuite[0].properties.property).toContainEqual({
+      '@name': 'seed',
+      '@value': 'a seed',
+    });
+    expect(testcase.failure['#text']).toContain("curl -sS -i --globoff --path-as-is -X 'PUT'");
     expect(testcase.failure['@message']).toBe('expected status 400, saw 204 without a body');
   });
 

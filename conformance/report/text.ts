@@ -4,6 +4,7 @@ import type { CaseListing } from '../case.ts';
 import {
   type CaseVerdict,
   type ConformanceResult,
+  type OpenPointReading,
   type VerdictName,
   verdictNames,
 } from '../result.ts';
@@ -15,7 +16,7 @@ const BODY_MAX_CHARACTERS = 600;
 
 /** The whole result: what failed with its evidence first, then the rest in brief. */
 export function conformanceReport(result: ConformanceResult): string {
-  const { verdicts, leftBehind } = result;
+  const { verdicts, leftBehind, openPoints } = result;
   const withVerdict = (name: VerdictName): readonly CaseVerdict[] =>
     verdicts.filter(({ verdict }) => verdict === name);
   const failed = withVerdict('fail');
@@ -26,6 +27,7 @@ export function conformanceReport(result: ConformanceResult): string {
     section('Errors of the suite itself', withVerdict('error').flatMap(evidenceLines)),
     section('Inconclusive', withVerdict('inconclusive').map(reasonLine)),
     section('Observed', withVerdict('observed').map(observationLine)),
+    section('Open points, and the reading that the target chose', openPoints.flatMap(readingLines)),
     section('Skipped', withVerdict('skip').map(reasonLine)),
     section('Left behind', [...verdicts.flatMap((each) => each.leftBehind ?? []), ...leftBehind]),
     totalLines(result),
@@ -90,13 +92,21 @@ function totalLines({ totals, musts, outcome, verdicts, durationMs }: Conformanc
 
 function evidenceLines(each: CaseVerdict): readonly string[] {
   const { id, title, sentences, requirements, expected, actual, reason, exchanges = [] } = each;
+  const { byHand, missed } = each;
   const required = sentences.map((text, index) => `  requires  ${text} [${requirements[index]}]`);
   const finding =
     expected === undefined
       ? [`  because   ${printableText(reason?.text ?? '')}`]
       : [`  expected  ${printableText(expected)}`, `  saw       ${printableText(actual ?? '')}`];
   const shown = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
-  return ['', id, `  ${title}`, ...required, ...finding, ...shown];
+  const narrowed = missed === undefined ? [] : [`  missed    ${missed.join(', ')}`];
+  const repeated = byHand === undefined ? [] : ['  by hand:', ...indented(byHand)];
+  return ['', id, `  ${title}`, ...required, ...narrowed, ...finding, ...shown, ...repeated];
+}
+
+/** A block is one command a line, so that the blanks in front do no harm. */
+function indented(block: string): readonly string[] {
+  return block.split('\n').map((line) => `    ${line}`);
 }
 
 function exchangeLines({ request, answer, failure }: Exchange): readonly string[] {
@@ -118,6 +128,12 @@ function reasonLine({ id, reason }: CaseVerdict): string {
 
 function observationLine({ id, observation = '' }: CaseVerdict): string {
   return `${id}: ${oneLine(observation)}`;
+}
+
+function readingLines({ id, question, ours, seen }: OpenPointReading): readonly string[] {
+  const none = ['  the target  no case looked'];
+  const told = seen.map(({ caseId, text }) => `  the target  ${oneLine(text)} [${caseId}]`);
+  return [`${question} [${id}]`, `  our server  ${ours}`, ...(told.length > 0 ? told : none)];
 }
 
 /** White space of every kind is one space here, as bodies and reasons come in many lines. */

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ExchangeRecord, exchangeOf } from './exchange.ts';
+import { Mask } from './mask.ts';
 
 const times = { startMs: 7.2, elapsedMs: 1.4 };
 const token = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJkZXZpY2UifQ.c2lnbmF0dXJl';
@@ -13,17 +14,33 @@ describe('an exchange that is written down', () => {
       authorization: 'Bearer opaque-credential',
       cookie: 'JWT=opaque-credential; other=other-credential',
     };
-    const { request } = exchangeOf({ method: 'GET', url: '/', headers }, answer, times);
+    const { request } = new Mask().value(
+      exchangeOf({ method: 'GET', url: '/', headers }, answer, times),
+    );
     expect(request.headers).toEqual({
       authorization: 'Bearer <masked>',
       cookie: 'JWT=<masked>; other=<masked>',
     });
   });
 
-  it('shows what a case invented, and leaves tokens to the mask that knows them', () => {
-    const headers = { authorization: 'Bearer nonsense', cookie: `JWT=${token}` };
-    const { request } = exchangeOf({ method: 'GET', url: '/', headers }, answer, times);
-    expect(request.headers).toEqual(headers);
+  it('shows what a case invented, and the kind of what is known', () => {
+    const mask = new Mask();
+    mask.learn(token, 'device-token');
+    mask.learn('an-opaque-user-token', 'user-token');
+    const altered = `${token.slice(0, -1)}A`;
+    const shown = [
+      { authorization: 'Bearer nonsense', cookie: `JWT=${token}; a=b` },
+      { authorization: 'Bearer an-opaque-user-token', cookie: `JWT=${altered}` },
+      { authorization: `Bearer ${altered}`, cookie: 'none' },
+    ].map((headers) => {
+      const written = exchangeOf({ method: 'GET', url: '/', headers }, answer, times);
+      return Object.values(mask.value(written).request.headers);
+    });
+    expect(shown).toEqual([
+      ['Bearer nonsense', 'JWT=<masked:device-token>; a=b'],
+      ['Bearer <masked:user-token>', 'JWT=<masked:device-token, other signature>'],
+      ['Bearer <masked:device-token, other signature>', 'none'],
+    ]);
   });
 
   it('shows no cookie that the target sets', () => {
@@ -32,6 +49,12 @@ describe('an exchange that is written down', () => {
     expect(written?.headers).toEqual({
       'set-cookie': 'id=<masked>; Path=<masked>, s=<masked>',
     });
+  });
+
+  it('shows the URL as it was sent', () => {
+    const url = 'http://host/a/../b {x}';
+    const { request } = exchangeOf({ method: 'GET', url }, answer, times);
+    expect(request.line).toBe('GET http://host/b%20%7Bx%7D');
   });
 
   it('says when it began and how long it took, in whole milliseconds', () => {

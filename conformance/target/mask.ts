@@ -14,6 +14,12 @@ export type SecretKind =
 /** Shorter texts are no secrets worth the name, and masking them would deface everything. */
 const SECRET_MIN_CHARACTERS = 4;
 
+/** A credential up to this length is an invention of a case, such as `Bearer nonsense`. */
+const INVENTION_MAX_CHARACTERS = 12;
+
+/** Masks hold blanks, and so may the end of a header. */
+const credential = /(?:<masked[^>]*>|\S+)$/;
+const cookieValue = /=((?:<masked[^>]*>|[^;,])*)/g;
 const jsonWebToken = /eyJ[\w-]{4,}\.[\w-]+\.[\w-]*/g;
 const signatureInQuery = /([?&][\w-]*(?:signature|sig|token)=)(?!<masked)[^&#"'\s<>\\]+/gi;
 const secretName = '((?:[\\w-]*_)?(?:password|secret|token))';
@@ -63,8 +69,19 @@ export class Mask {
     if (typeof value === 'string') return this.text(value) as T;
     if (Array.isArray(value)) return value.map((item: unknown) => this.value(item)) as T;
     if (value === null || typeof value !== 'object') return value;
-    const entries = Object.entries(value).map(([key, item]) => [this.text(key), this.value(item)]);
+    const entries = Object.entries(value).map(([key, item]) => [
+      this.text(key),
+      typeof item === 'string' ? this.#member(key, item) : this.value(item),
+    ]);
     return Object.fromEntries(entries) as T;
+  }
+
+  /** Headers that grant access lose whatever is no known secret and too long for an invention. */
+  #member(name: string, text: string): string {
+    const known = this.text(text);
+    if (name === 'authorization') return known.replace(credential, withoutCredential);
+    if (name !== 'cookie') return known;
+    return known.replace(cookieValue, (_, value: string) => `=${withoutCredential(value)}`);
   }
 
   /** Says which parts of a known token were changed, since that is what such a request is about. */
@@ -79,6 +96,11 @@ export class Mask {
     }
     return MASKED;
   }
+}
+
+function withoutCredential(text: string): string {
+  const isShown = text.length <= INVENTION_MAX_CHARACTERS || /^<masked[^>]*>$/.test(text);
+  return isShown ? text : MASKED;
 }
 
 function maskOf(kind: SecretKind | undefined): string {

@@ -1,0 +1,38 @@
+/** Runs a block as a person would: bash, in an empty folder, with these variables. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What a block printed; what is on standard error is a fault of the block. */
+export interface BlockOutput {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A folder for blocks that belong together, as the key that the first one makes. */
+export function blockFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'fleetbed-by-hand-'));
+}
+
+/** Runs the block to its end. */
+export function runBlock(
+  block: string,
+  cwd: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<BlockOutput> {
+  const { PATH = '' } = process.env;
+  const child = spawn('bash', ['-u', '-s'], { cwd, env: { PATH, HOME: cwd, ...variables } });
+  const written = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      written[stream] += text;
+    });
+  }
+  child.stdin.end(`${block}\n`);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, ...written }));
+  });
+}
