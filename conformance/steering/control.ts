@@ -9,13 +9,13 @@ import type { Operator } from '../stage/operator.ts';
 import type { Session } from '../target/target.ts';
 
 /** So many requests in so long a window, for each caller by itself. */
-interface RateLimit {
+export interface RateLimit {
   readonly requests: number;
   readonly windowSeconds: number;
 }
 
 /** What one has to give to have a tenant made. */
-interface TenantOrder {
+export interface TenantOrder {
   /** Records the exchanges of the tenant's operator. */
   readonly session: Session;
   /** A name that only this run uses. */
@@ -24,7 +24,7 @@ interface TenantOrder {
 }
 
 /** A tenant that exists for one case. */
-interface ControlledTenant {
+export interface ControlledTenant {
   readonly id: string;
   /** What devices of the tenant say in `tenant_token`; undefined when they say nothing. */
   readonly tenantToken: string | undefined;

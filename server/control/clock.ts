@@ -2,6 +2,7 @@
 import type { Express } from 'express';
 import * as v from 'valibot';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
+import { controlPaths } from '../../fixtures/control-listener.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
 import { mount, readBody, refuse, worldOf } from './answers.ts';
 
@@ -48,7 +49,7 @@ const commandShape = v.pipe(
 
 /** Mounts the path of the clock. */
 export function mountClock(app: Express, tenants: Tenants): void {
-  mount(app, '/clock', {
+  mount(app, controlPaths.clock, {
     get: (request, response) => {
       const world = worldOf(tenants, request, response);
       if (world) response.json(view(world));

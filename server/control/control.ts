@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Clock } from '../../fixtures/clock.ts';
+import { controlPaths } from '../../fixtures/control-listener.ts';
 import { consoleAssets, readAsset } from '../console/assets.ts';
 import type { Log } from '../log.ts';
 import type { Outbox } from '../outbox.ts';
@@ -116,7 +117,7 @@ function controlApp(options: ControlOptions, streams: EventStreams): Express {
   }
   mount(app, '/ready', { get: (_, response) => response.json({ ready: true }) });
   app.use(requireToken(controlToken));
-  app.use(['/world', '/faults'], textBodies());
+  app.use(['/world', controlPaths.faults], textBodies());
   app.use(jsonBodies());
   const overview = (_: Request, response: Response) => response.json(bounded(source.overview()));
   mount(app, '/overview', { get: overview });

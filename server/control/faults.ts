@@ -1,5 +1,6 @@
 /** Planned faults: a plan taken or refused whole, what has become of its rules, and their end. */
 import type { Express } from 'express';
+import { controlPaths } from '../../fixtures/control-listener.ts';
 import type { FaultPlans } from '../faults/fault-plans.ts';
 import { RULES_MAX } from '../faults/rule.ts';
 import type { Tenants } from '../tenants.ts';
@@ -7,7 +8,7 @@ import { mount, refuse, worldOf } from './answers.ts';
 
 /** Mounts the paths of faults; a plan is read as text. */
 export function mountFaults(app: Express, tenants: Tenants): void {
-  mount(app, '/faults', {
+  mount(app, controlPaths.faults, {
     get: (request, response) => {
       const world = worldOf(tenants, request, response);
       if (world) response.json({ rules: world.faults.list() });
@@ -28,7 +29,7 @@ export function mountFaults(app: Express, tenants: Tenants): void {
       } else response.json({ cleared });
     },
   });
-  mount(app, '/faults/check', {
+  mount(app, `${controlPaths.faults}/check`, {
     get: (request, response) => {
       const world = worldOf(tenants, request, response);
       if (!world) return;
@@ -38,7 +39,7 @@ export function mountFaults(app: Express, tenants: Tenants): void {
       else response.json({ unfired });
     },
   });
-  mount(app, '/faults/schema', {
+  mount(app, `${controlPaths.faults}/schema`, {
     get: async (_, response) => response.json((await planText()).planSchema()),
   });
 }

@@ -1,11 +1,12 @@
 /** The mail that the server would have sent, for a test to read and to throw away. */
 import type { Express } from 'express';
+import { controlPaths } from '../../fixtures/control-listener.ts';
 import type { AlertMail, Message, Outbox } from '../outbox.ts';
 import { mount } from './answers.ts';
 
 /** Mounts the path of the outbox. */
 export function mountOutbox(app: Express, outbox: Outbox): void {
-  mount(app, '/outbox', {
+  mount(app, controlPaths.outbox, {
     get: (_, response) =>
       response.json({
         messages: outbox.list().map(view),

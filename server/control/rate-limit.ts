@@ -1,6 +1,7 @@
 /** How often the callers of a world may ask. */
 import type { Express } from 'express';
 import * as v from 'valibot';
+import { controlPaths } from '../../fixtures/control-listener.ts';
 import { rateLimitFault } from '../limiter/rate-limits.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
 import { mount, readBody, refuse, worldOf } from './answers.ts';
@@ -13,7 +14,7 @@ const limitShape = v.strictObject(
 
 /** Mounts the path of the rate limit. */
 export function mountRateLimit(app: Express, tenants: Tenants): void {
-  mount(app, '/rate-limit', {
+  mount(app, controlPaths.rateLimit, {
     get: (request, response) => {
       const world = worldOf(tenants, request, response);
       if (world) response.json(view(world));

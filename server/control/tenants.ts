@@ -3,6 +3,7 @@ import type { Express, Response } from 'express';
 import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { emailShape } from '../../fixtures/contract/management/email.ts';
+import { controlPaths } from '../../fixtures/control-listener.ts';
 import {
   type AddedTenant,
   TENANTS_MAX,
@@ -59,7 +60,7 @@ const unknownTenant = 'there is no tenant of this id; GET /tenants lists them';
 
 /** Mounts the paths of tenants. */
 export function mountTenants(app: Express, tenants: Tenants, worlds: Worlds): void {
-  mount(app, '/tenants', {
+  mount(app, controlPaths.tenants, {
     get: (_, response) => response.json(tenants.list().map(view)),
     post: async (request, response) => {
       const given = readBody(newTenantShape, request, response);
@@ -76,7 +77,7 @@ export function mountTenants(app: Express, tenants: Tenants, worlds: Worlds): vo
       response.json(dropped.map(view));
     },
   });
-  mount(app, '/tenants/:id', {
+  mount(app, controlPaths.tenant, {
     delete: async (request, response) => {
       const tenant = tenants.find(String(request.params.id));
       if (!tenant) refuse(response, 404, unknownTenant);
@@ -92,12 +93,12 @@ export function mountTenants(app: Express, tenants: Tenants, worlds: Worlds): vo
       }
     },
   });
-  mount(app, '/tenants/:id/status', {
+  mount(app, controlPaths.tenantStatus, {
     put: settingOf(tenants, statusShape, (tenant, { status }) => {
       tenant.status = status;
     }),
   });
-  mount(app, '/tenants/:id/device-limit', {
+  mount(app, `${controlPaths.tenant}/device-limit`, {
     put: settingOf(tenants, deviceLimitShape, ({ store }, { limit }) => {
       store.tenantSettings.setDeviceLimit(limit);
     }),

@@ -81,10 +81,13 @@ export class Injection {
       return 'go-on';
     }
     fault.fired();
-    const outcome = (await row.carryOut?.(act, this.#scene)) ?? 'go-on';
-    if (outcome === 'answered') this.#settle(0);
-    this.#leave();
-    return outcome;
+    try {
+      const outcome = (await row.carryOut?.(act, this.#scene)) ?? 'go-on';
+      if (outcome === 'answered') this.#settle(0);
+      return outcome;
+    } finally {
+      this.#leave();
+    }
   }
 
   /** Told what the pipeline has answered, which may have nothing for this fault to act on. */

@@ -38,6 +38,26 @@ function poll(token = device.token): Promise<Reply> {
 
 const operation = 'patch-attributes';
 
+describe('a fault inside', () => {
+  it('is answered as any mistake of the server: 500 with an Error body, and nothing happened', async () => {
+    await plan(server, { match: { operation }, act: 'unexpected-fault' });
+    const reply = await putAttributes();
+    expect(reply.status).toBe(500);
+    expect(reply.json()).toEqual({
+      error: 'internal error',
+      request_id: reply.headers.get('x-svc-requestid'),
+    });
+    expect(await rackOf()).toBeUndefined();
+    expect((await putAttributes()).status).toBe(200);
+  });
+
+  it('does not act once the handler is done', async () => {
+    const rules = [{ id: 'late', when: 'after', act: 'unexpected-fault' }];
+    const { status, text } = await control(server, 'POST', '/faults', { rules });
+    expect([status, text]).toEqual([400, expect.stringContaining('before only')]);
+  });
+});
+
 describe('an answer in place of the own one', () => {
   it('before the handler: nothing has happened', async () => {
     await plan(server, { match: { operation }, act: 'gateway-502' });

@@ -7,6 +7,7 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { ActivityFeed } from '../activity.ts';
 import { refusalLine } from '../explain/log-line.ts';
+import { PlannedFault } from '../faults/acts/states.ts';
 import { FaultGate } from '../faults/gate.ts';
 import type { Services } from '../services.ts';
 import { openVariation, type Variation } from '../vary/variation.ts';
@@ -272,7 +273,9 @@ export class Pipeline {
       this.#refuse(visit, droppedTenant);
       return;
     }
-    this.#services.log.error(`500 ${request.method} ${path} (${requestId})`, fault);
+    const told = `500 ${request.method} ${path} (${requestId})`;
+    if (fault instanceof PlannedFault) this.#services.log.info(`${told}: ${fault.message}`);
+    else this.#services.log.error(told, fault);
     this.writer.refuse(visit.exchange, refuse.internal());
     this.#observe(visit, 500);
   }

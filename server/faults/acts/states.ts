@@ -1,6 +1,7 @@
 /** Acts on what the server knows: tokens that end, and deployments that are aborted under way. */
 import * as v from 'valibot';
 import { finalStatuses, reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
+import { unexpectedFault } from '../../../fixtures/control-listener.ts';
 import { refuse } from '../../http/refusal.ts';
 import type { StoredPart } from '../../store/part-rows.ts';
 import type { Call } from '../call.ts';
@@ -93,5 +94,27 @@ function partOf({ operation, exchange, caller, store }: Call): StoredPart | unde
   return store.parts.findActive(deviceId) ?? store.parts.findWaiting(deviceId, nowMs);
 }
 
+/** A fault that was planned: the pipeline answers it like any other, but nobody has to look into it. */
+export class PlannedFault extends Error {
+  constructor() {
+    super('a planned fault of the testbed');
+    this.name = 'PlannedFault';
+  }
+}
+
+const failInside = defineAct({
+  kind: unexpectedFault,
+  does: 'lets the server fail inside, which it answers as it answers a mistake of its own: 500',
+  entries: {},
+  phases: ['before'],
+  carryOut: () => Promise.reject(new PlannedFault()),
+});
+
 /** In the order of the documentation. */
-export const stateActs: readonly Act[] = [expireToken, revokeToken, rejectToken, abortDeployment];
+export const stateActs: readonly Act[] = [
+  expireToken,
+  revokeToken,
+  rejectToken,
+  abortDeployment,
+  failInside,
+];
