@@ -99,16 +99,17 @@ export function partOf(operation: OperationId): Capability | undefined {
 }
 
 /**
- * The parts without which a case says nothing: those whose statuses it covers, and those of which
- * one of its requirements speaks and of nothing else.
+ * The parts without which a case says nothing: that whose statuses it covers, and those of which
+ * one of its requirements speaks, each when it is of this part and of nothing else. A case over
+ * many operations leaves out those that the target lacks (`Stage.offered`).
  */
 export function partsNeededBy(
   ids: readonly RequirementId[],
   covers: readonly `${OperationId} ${number}`[],
 ): readonly Capability[] {
   const covered = covers.map((each) => each.split(' ')[0] as OperationId);
-  const spokenOf = ids.flatMap((id) => soleOperations(requirements[id].operations));
-  const parts = [...covered, ...spokenOf].map(partOf);
+  const spokenOf = ids.map((id): readonly OperationId[] => requirements[id].operations);
+  const parts = [covered, ...spokenOf].flatMap(soleOperations).map(partOf);
   return [...new Set(parts.filter((part) => part !== undefined))];
 }
 

@@ -36,11 +36,6 @@ interface ObservingCase<World> extends CaseFacts {
   readonly observe: (world: World, stage: Stage) => Promise<Observation>;
 }
 
-/** A case that cannot act before the capability exists that it needs. */
-export interface UnreachableCase extends CaseFacts {
-  readonly needs: readonly [Exclude<Capability, 'operator'>, ...Capability[]];
-}
-
 /** A named, ordered group of cases that start from one state. */
 export interface ScenarioDefinition<World> {
   /** First part of the ids of its cases. */
@@ -89,18 +84,6 @@ export function defineScenario<World>(
         return undefined;
       };
     },
-  }));
-}
-
-/** Cases that wait for a capability; they are listed and skipped, and never played. */
-export function defineUnreachable(
-  scenario: Pick<ScenarioDefinition<never>, 'area' | 'name' | 'start'> & {
-    readonly cases: readonly UnreachableCase[];
-  },
-): readonly PlayableCase[] {
-  return scenario.cases.map((each) => ({
-    ...listingOf({ ...scenario, risk: 'read' }, each),
-    arrange: () => Promise.reject(new Error(`${each.id} cannot act yet`)),
   }));
 }
 

@@ -66,11 +66,11 @@ export function expectStatus(answer: Answer, ...statuses: readonly number[]): vo
 export async function expectEach<Row>(
   statuses: number | readonly number[],
   rows: Readonly<Record<string, Row>>,
-  send: (row: Row) => Promise<Answer>,
+  send: (row: Row, name: string) => Promise<Answer>,
 ): Promise<void> {
   const legal = typeof statuses === 'number' ? [statuses] : statuses;
   for (const [name, row] of Object.entries(rows)) {
-    const answer = await send(row);
+    const answer = await send(row, name);
     if (legal.includes(answer.status)) continue;
     const expected = `status ${legal.join(' or ')} for ${name}`;
     throw new ExpectationFailure(expected, shownAnswer(answer));

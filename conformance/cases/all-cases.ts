@@ -20,13 +20,16 @@ import { connectCases } from './connect.ts';
 import { deploymentLogCases } from './deployment-log.ts';
 import { deploymentStatusCases } from './deployment-status.ts';
 import { errorCases } from './errors.ts';
+import { faultCases } from './faults.ts';
 import { inventoryCases } from './inventory.ts';
 import { inventoryRefusalCases } from './inventory-refusals.ts';
 import { monitorCases } from './monitor.ts';
 import { monitorAlertFieldCases } from './monitor-alert-fields.ts';
 import { nextDeploymentCases } from './next-deployment.ts';
 import { nextDeploymentChoiceCases } from './next-deployment-choice.ts';
-import { unreachableCases } from './unreachable.ts';
+import { roleCases } from './roles.ts';
+import { tenantCases } from './tenants.ts';
+import { timeCases } from './time.ts';
 import { updateControlMapCases } from './update-control-map.ts';
 
 /** The life of a device from its first contact on, then what users see, then the rest. */
@@ -58,5 +61,8 @@ export const allCases: readonly PlayableCase[] = [
   ...auditLogCases,
   ...auditExportCases,
   ...modelCases,
-  ...unreachableCases,
+  ...faultCases,
+  ...roleCases,
+  ...tenantCases,
+  ...timeCases,
 ];

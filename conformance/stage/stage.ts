@@ -68,6 +68,11 @@ export class Stage {
     return operator;
   }
 
+  /** From now on the secret is masked in all that is written down. */
+  get learnSecret(): (secret: string) => void {
+    return this.#parts.learnSecret;
+  }
+
   /** Powers over the target. A case that uses them has to say so in its needs. */
   get control(): Control {
     const { control } = this.#parts;

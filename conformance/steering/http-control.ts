@@ -1,8 +1,8 @@
 /** Control of a testbed by its control listener, each case in a tenant of its own. */
 import * as v from 'valibot';
-import { controlPaths, unexpectedFault } from '../../fixtures/control-listener.ts';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
+import { controlPaths, unexpectedFault } from '../../fixtures/control-listener.ts';
 import { type Capability, capabilitiesOf } from '../capabilities.ts';
 import { shownAnswer } from '../expectations.ts';
 import { ManagementOperator } from '../stage/management-operator.ts';

@@ -1,0 +1,134 @@
+/** Cases: faults inside the server, and callers who ask too often. Spec: Errors; Limits */
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+import { errorShape } from '../../fixtures/contract/resources.ts';
+import { type Coverage, defineScenario } from '../case.ts';
+import { expectEach, expectShape, expectStatus, observed } from '../expectations.ts';
+import { type Calls, deviceCalls, tokenlessCalls, userCalls } from '../stage/every-call.ts';
+import type { Stage } from '../stage/stage.ts';
+import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
+import { bearer, Caller } from '../target/call.ts';
+import type { Answer } from '../target/target.ts';
+
+const WINDOW_SECONDS = 60;
+
+type Send = () => Promise<Answer>;
+
+/** Every operation that the target has, each with a request that would be granted. */
+async function everyOperation(stage: Stage) {
+  const device = await acceptedDevice(stage);
+  const byDevice = callsBy(new Caller(stage.session, bearer(device.token)));
+  const byUser = callsBy(stage.operator.caller);
+  const withToken = stage.offered({ ...byDevice(deviceCalls), ...byUser(userCalls) });
+  const withoutToken = byDevice(await tokenlessCalls(stage, device));
+  return { device, withToken, withoutToken, all: { ...withToken, ...withoutToken } };
+}
+
+function callsBy(caller: Caller) {
+  return (calls: Calls): Readonly<Record<string, Send>> =>
+    Object.fromEntries(Object.entries(calls).map(([id, call]) => [id, () => call(caller)]));
+}
+
+function every(status: number, ...tables: readonly object[]): readonly Coverage[] {
+  const ids = tables.flatMap(Object.keys) as OperationId[];
+  return ids.map((id): Coverage => `${id} ${status}`);
+}
+
+const tokenless = { 'post-auth-request': true, 'download-configuration': true };
+
+const faults = defineScenario({
+  area: 'faults',
+  name: 'Faults',
+  start: 'a device and a user who may ask everything, and a server about to fail inside',
+  risk: 'write',
+  needs: ['operator', 'fault-control'],
+  arrange: everyOperation,
+  cases: [
+    {
+      id: 'unexpected-fault-is-500',
+      title: 'Every operation that meets a fault inside the server is answered 500.',
+      requirements: ['errors.unexpected-is-500'],
+      covers: every(500, deviceCalls, userCalls, tokenless),
+      run: async ({ all }, stage) => {
+        await stage.control.failNext(Object.keys(all) as OperationId[]);
+        await expectEach(500, all, (send) => send());
+      },
+    },
+    {
+      id: 'fault-is-an-error-body',
+      title: 'The 500 of every operation carries an Error body.',
+      requirements: ['errors.body-is-error'],
+      run: async ({ all }, stage) => {
+        await stage.control.failNext(Object.keys(all) as OperationId[]);
+        for (const send of Object.values(all)) expectShape(await send(), errorShape);
+      },
+    },
+  ],
+});
+
+const haste = defineScenario({
+  area: 'faults',
+  name: 'Haste',
+  start: 'a device and a user who have asked as often as they may',
+  risk: 'write',
+  needs: ['operator', 'rate-control'],
+  arrange: async (stage) => {
+    const world = await everyOperation(stage);
+    await stage.control.limitRate({ requests: 0, windowSeconds: WINDOW_SECONDS });
+    return world;
+  },
+  cases: [
+    {
+      id: 'too-many-requests-is-429',
+      title: 'Whoever asks too often is answered 429 by every operation that takes a token.',
+      requirements: ['errors.too-many-requests-is-429'],
+      covers: every(429, deviceCalls, userCalls),
+      run: async ({ withToken }) => expectEach(429, withToken, (send) => send()),
+    },
+    {
+      id: 'too-many-requests-is-an-error-body',
+      title: 'The 429 of every operation carries an Error body.',
+      requirements: ['errors.body-is-error'],
+      run: async ({ withToken }) => {
+        for (const send of Object.values(withToken)) expectShape(await send(), errorShape);
+      },
+    },
+    {
+      id: 'slowed-down-is-served',
+      title: 'A device that waits until its window has ended is served again.',
+      requirements: ['errors.slowed-down-is-served'],
+      needs: ['clock-control'],
+      run: async ({ device }, stage) => {
+        await stage.control.limitRate({ requests: 1, windowSeconds: WINDOW_SECONDS });
+        const ask = () => device.call('get-next-deployment', { query: factoryProvides });
+        await ask();
+        await stage.control.advance(WINDOW_SECONDS + 1);
+        expectStatus(await ask(), 200, 204);
+      },
+    },
+    {
+      id: 'retry-after',
+      title: 'How long the 429 of the next deployment tells its caller to wait.',
+      requirements: ['errors.retry-after'],
+      observe: async ({ device }) => {
+        const { headers } = await device.call('get-next-deployment', { query: factoryProvides });
+        return observed(`Retry-After: ${headers['retry-after'] ?? 'none'}`);
+      },
+    },
+    {
+      id: 'haste-without-a-token',
+      title: 'What an authentication request, or a signed link, is answered under the same limit.',
+      requirements: ['errors.limit-without-token'],
+      covers: every(429, tokenless),
+      observe: async ({ withoutToken }) => observed(await statusesOf(withoutToken)),
+    },
+  ],
+});
+
+async function statusesOf(calls: Readonly<Record<string, Send>>): Promise<string> {
+  const seen: string[] = [];
+  for (const [id, send] of Object.entries(calls)) seen.push(`${id} ${(await send()).status}`);
+  return seen.join(', ');
+}
+
+/** Spec: Errors, "Common statuses" */
+export const faultCases = [...faults, ...haste];

@@ -1,0 +1,179 @@
+/** Cases: tenants that are kept apart, and tenants that are locked out. Spec: Authentication; Errors */
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+import { auditLogsShape, errorShape } from '../../fixtures/contract/resources.ts';
+import { type Coverage, defineScenario } from '../case.ts';
+import {
+  expectEach,
+  expectEqual,
+  expectShape,
+  expectStatus,
+  observed,
+  observedAnswer,
+} from '../expectations.ts';
+import { configurationLink, deviceCalls } from '../stage/every-call.ts';
+import type { Stage } from '../stage/stage.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  factoryProvides,
+  StartStateMissed,
+} from '../stage/start-states.ts';
+import type { Caller } from '../target/call.ts';
+import type { Answer } from '../target/target.ts';
+
+const onDeviceOperations = (Object.keys(deviceCalls) as OperationId[]).map(
+  (id): Coverage => `${id} 403`,
+);
+
+async function suspended(stage: Stage) {
+  const device = await acceptedDevice(stage);
+  const link = await configurationLink(stage, device);
+  await stage.control.suspend();
+  return { device, link };
+}
+
+const lockedOut = defineScenario({
+  area: 'tenants',
+  name: 'A suspended tenant',
+  start: 'an accepted device with a token and a link, whose tenant was suspended after that',
+  risk: 'write',
+  needs: ['operator', 'tenant-control'],
+  arrange: suspended,
+  cases: [
+    {
+      id: 'authentication-forbidden-is-403',
+      title: 'A device whose tenant is suspended asks for a token and is answered 403.',
+      requirements: ['auth.forbidden-is-403'],
+      covers: ['post-auth-request 403'],
+      run: async ({ device }) => expectStatus(await device.authenticate(), 403),
+    },
+    {
+      id: 'authentication-forbidden-is-an-error-body',
+      title: 'The 403 of an authentication request carries an Error body.',
+      requirements: ['errors.body-is-error'],
+      run: async ({ device }) => {
+        expectShape(await device.authenticate(), errorShape);
+      },
+    },
+    {
+      id: 'token-of-a-suspended-tenant',
+      title: 'What every operation answers to a device whose tenant is suspended.',
+      requirements: ['errors.device-forbidden'],
+      covers: onDeviceOperations,
+      observe: async ({ device }, stage) => {
+        const seen = new Map<number, number>();
+        for (const call of Object.values(stage.offered(deviceCalls))) {
+          const { status } = await call(stage.caller(device.token));
+          seen.set(status, (seen.get(status) ?? 0) + 1);
+        }
+        return observed([...seen].map(([status, count]) => `${count} times ${status}`).join(', '));
+      },
+    },
+    {
+      id: 'configuration-of-a-suspended-tenant',
+      title: 'What a configuration link answers once the tenant of its device is suspended.',
+      requirements: ['download.unauthorized-is-401'],
+      covers: ['download-configuration 401'],
+      observe: async ({ link }, stage) => {
+        if (link === undefined) throw new StartStateMissed('a link', 'there is none');
+        return observedAnswer(await stage.session.send({ method: 'GET', url: link }));
+      },
+    },
+  ],
+});
+
+/** A device in a deployment of its tenant, and a device and a user of another tenant. */
+async function neighbours(stage: Stage) {
+  const owner = await activeDeployment(stage);
+  const elsewhere = await stage.inNewTenant();
+  const stranger = await acceptedDevice(elsewhere);
+  return { owner, stranger, otherUser: elsewhere.operator.caller };
+}
+
+type Ask = (
+  caller: Caller,
+  ids: { readonly artifact: string; readonly deployment: string },
+) => Promise<Answer>;
+
+const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
+
+/** What names a thing of one tenant. */
+const named: Readonly<Partial<Record<OperationId, Ask>>> = {
+  'get-artifact': (caller, { artifact: id }) => caller.call('get-artifact', { path: { id } }),
+  'get-artifact-link': (caller, { artifact: id }) =>
+    caller.call('get-artifact-link', { path: { id } }),
+  'put-deployment-status': (caller, { deployment: id }) =>
+    caller.call('put-deployment-status', { path: { id }, body: { status: 'installing' } }),
+  'put-deployment-log': (caller, { deployment: id }) =>
+    caller.call('put-deployment-log', { path: { id }, body: { messages } }),
+  'get-update-control-map': (caller, { deployment: id }) =>
+    caller.call('get-update-control-map', { path: { id } }),
+};
+
+const apart = defineScenario({
+  area: 'tenants',
+  name: 'Two tenants',
+  start: 'a device in a deployment of its tenant, and a device and a user of another tenant',
+  risk: 'write',
+  needs: ['operator', 'tenant-control'],
+  arrange: neighbours,
+  cases: [
+    {
+      id: 'things-of-another-tenant-are-404',
+      title: 'Artifacts and deployments of a tenant are not found by a device of another one.',
+      requirements: ['tenants.are-apart'],
+      run: async ({ owner, stranger }, stage) => {
+        const ids = { artifact: owner.artifact.id, deployment: owner.id };
+        const thief = stage.caller(stranger.token);
+        await expectEach(404, stage.offered(named), (ask) => ask(thief, ids));
+      },
+    },
+    {
+      id: 'deployment-of-another-tenant-is-not-offered',
+      title:
+        'A device is offered nothing of what another tenant deploys, in none of the three ways.',
+      requirements: ['tenants.are-apart'],
+      run: async ({ stranger }, stage) => {
+        const asked = stage.offered({
+          'get-next-deployment': () =>
+            stranger.call('get-next-deployment', { query: factoryProvides }),
+          'post-next-deployment': () =>
+            stranger.call('post-next-deployment', { body: factoryProvides }),
+          'post-next-deployment-v2': () =>
+            stranger.call('post-next-deployment-v2', {
+              body: { device_provides: factoryProvides },
+            }),
+        });
+        await expectEach(204, asked, (ask) => ask());
+      },
+    },
+    {
+      id: 'audit-log-of-another-tenant-is-hidden',
+      title: 'The audit log shows a user nothing of what another tenant deploys.',
+      requirements: ['tenants.are-apart'],
+      needs: ['audit-log'],
+      run: async ({ owner, otherUser }) => {
+        const query = { object_id: owner.deploymentId };
+        const entries = await otherUser.call('list-audit-logs', { query });
+        expectStatus(entries, 200);
+        expectEqual('entries', expectShape(entries, auditLogsShape), []);
+      },
+    },
+    {
+      id: 'artifacts-of-another-tenant-are-not-listed',
+      title: 'A device lists none of the artifacts of another tenant.',
+      requirements: ['tenants.are-apart'],
+      needs: ['artifact-listing'],
+      run: async ({ owner, stranger }) => {
+        const [deviceType = ''] = owner.artifact.deviceTypes;
+        const query = { release_name: owner.artifact.name, device_type: deviceType };
+        const listed = await stranger.call('list-artifacts', { query });
+        expectStatus(listed, 200);
+        expectEqual('artifacts', JSON.parse(listed.text), []);
+      },
+    },
+  ],
+});
+
+/** Spec: Authentication; Errors */
+export const tenantCases = [...lockedOut, ...apart];

@@ -1,0 +1,165 @@
+/** Cases: what ends by the passing of time. Spec: Authentication; Limits; ArtifactLink */
+import { artifactLinkShape } from '../../fixtures/contract/resources.ts';
+import { defineScenario } from '../case.ts';
+import {
+  expectEach,
+  expectShape,
+  expectStatus,
+  expectThat,
+  NotObservable,
+} from '../expectations.ts';
+import { configurationLink, deviceCalls } from '../stage/every-call.ts';
+import type { Stage } from '../stage/stage.ts';
+import {
+  acceptedDevice,
+  deviceAndArtifact,
+  factoryProvides,
+  StartStateMissed,
+} from '../stage/start-states.ts';
+import { expectToken } from '../target/token-claims.ts';
+
+const WEEK_SECONDS = 7 * 86_400;
+const MINUTE_SECONDS = 60;
+
+const tokens = defineScenario({
+  area: 'time',
+  name: 'The week of a token',
+  start: 'an accepted device with a token, on a clock that the suite moves',
+  risk: 'write',
+  needs: ['operator', 'clock-control'],
+  arrange: acceptedDevice,
+  cases: [
+    {
+      id: 'token-lasts-a-week',
+      title: 'A token still opens a minute before its week is over.',
+      requirements: ['tokens.device-token-lasts-a-week'],
+      run: async (device, stage) => {
+        await stage.control.advance(WEEK_SECONDS - MINUTE_SECONDS);
+        expectStatus(
+          await device.call('get-next-deployment', { query: factoryProvides }),
+          200,
+          204,
+        );
+      },
+    },
+    {
+      id: 'token-lasts-no-longer',
+      title: 'A minute after its week a token opens nothing any more.',
+      requirements: ['tokens.device-token-lasts-a-week', 'tokens.expired-is-refused'],
+      run: async (device, stage) => {
+        await stage.control.advance(WEEK_SECONDS + MINUTE_SECONDS);
+        expectStatus(await device.call('get-next-deployment', { query: factoryProvides }), 401);
+      },
+    },
+    {
+      id: 'expired-token-is-refused',
+      title: 'Every operation answers 401 to a token that has long expired.',
+      requirements: ['tokens.expired-is-refused'],
+      run: async ({ token }, stage) => {
+        await stage.control.advance(2 * WEEK_SECONDS);
+        await expectEach(401, stage.offered(deviceCalls), (call) => call(stage.caller(token)));
+      },
+    },
+    {
+      id: 'expired-token-is-renewed',
+      title: 'A device whose token has expired asks again and gets one that works.',
+      requirements: ['tokens.expired-is-renewed'],
+      run: async (device, stage) => {
+        await stage.control.advance(2 * WEEK_SECONDS);
+        const renewed = stage.caller(expectToken(await device.authenticate()));
+        expectStatus(
+          await renewed.call('get-next-deployment', { query: factoryProvides }),
+          200,
+          204,
+        );
+      },
+    },
+  ],
+});
+
+/** Seconds from the answer until the moment that it names. */
+function secondsUntil(stage: Stage, answer: Parameters<Stage['serverNowMs']>[0], moment: string) {
+  const seconds = (Date.parse(moment) - stage.serverNowMs(answer)) / 1000;
+  if (Number.isFinite(seconds) && seconds > MINUTE_SECONDS) return Math.floor(seconds);
+  throw new NotObservable(`the link ends at ${moment}, which leaves no time to look`);
+}
+
+async function artifactLink(stage: Stage) {
+  const { device, artifact } = await deviceAndArtifact(stage, 'plain');
+  const answer = await device.call('get-artifact-link', { path: { id: artifact.id } });
+  if (answer.status !== 200) throw new StartStateMissed('a link', `${answer.status} was answered`);
+  const { uri, expire } = expectShape(answer, artifactLinkShape);
+  const follow = () => stage.session.send({ method: 'GET', url: uri });
+  return { seconds: secondsUntil(stage, answer, expire), follow };
+}
+
+const artifactLinks = defineScenario({
+  area: 'time',
+  name: 'The time of a link to an artifact',
+  start: 'a device that got a link to an artifact file, on a clock that the suite moves',
+  risk: 'write',
+  needs: ['operator', 'clock-control', 'artifact-listing'],
+  arrange: artifactLink,
+  cases: [
+    {
+      id: 'artifact-link-lasts',
+      title: 'A minute before the time that it names the link still gives the file.',
+      requirements: ['link.valid-until-expire'],
+      run: async ({ seconds, follow }, stage) => {
+        await stage.control.advance(seconds - MINUTE_SECONDS);
+        expectStatus(await follow(), 200);
+      },
+    },
+    {
+      id: 'expired-artifact-link-is-refused',
+      title: 'A minute after the time that it names the link gives no file.',
+      requirements: ['link.expired'],
+      run: async ({ seconds, follow }, stage) => {
+        await stage.control.advance(seconds + MINUTE_SECONDS);
+        const { status } = await follow();
+        expectThat(status >= 400, 'a refusal', `status ${status}`);
+      },
+    },
+  ],
+});
+
+async function configurationOffer(stage: Stage) {
+  const device = await acceptedDevice(stage);
+  const uri = await configurationLink(stage, device);
+  if (uri === undefined) throw new StartStateMissed('a link to a configuration', 'there is none');
+  const expire = new URL(uri).searchParams.get(stage.names.linkExpire) ?? '';
+  const follow = () => stage.session.send({ method: 'GET', url: uri });
+  return { seconds: secondsUntil(stage, await follow(), expire), follow };
+}
+
+const configurationLinks = defineScenario({
+  area: 'time',
+  name: 'The time of a link to a configuration',
+  start: 'a device that was offered a configuration, on a clock that the suite moves',
+  risk: 'write',
+  needs: ['operator', 'clock-control', 'configuration'],
+  arrange: configurationOffer,
+  cases: [
+    {
+      id: 'configuration-link-lasts',
+      title: 'A minute before the time in its query the link still gives the configuration.',
+      requirements: ['download.valid-until-expire'],
+      run: async ({ seconds, follow }, stage) => {
+        await stage.control.advance(seconds - MINUTE_SECONDS);
+        expectStatus(await follow(), 200);
+      },
+    },
+    {
+      id: 'expired-configuration-link-is-403',
+      title: 'A minute after it the link is answered 403, its signature intact.',
+      requirements: ['download.expired-is-403'],
+      run: async ({ seconds, follow }, stage) => {
+        await stage.control.advance(seconds + MINUTE_SECONDS);
+        expectStatus(await follow(), 403);
+      },
+    },
+  ],
+});
+
+/** Spec: Authentication, rule 3; ArtifactLink; Device deployments v1 */
+export const timeCases = [...tokens, ...artifactLinks, ...configurationLinks];
