@@ -178,15 +178,19 @@ function fleetOutcome(fleet: FleetResult, plan: FleetPlan): ExitCode {
 }
 
 async function judgeServer(
-  { baseUrl, headerPrefix, adminEmail, adminPassword }: RunningServer,
+  server: RunningServer,
   signal: AbortSignal,
   output: Output,
 ): Promise<ConformanceResult> {
+  const { baseUrl, headerPrefix, adminEmail, adminPassword } = server;
   output.progress('suite: judging the server');
   return judge({
     baseUrl,
     headerPrefix,
     credentials: { email: adminEmail, password: adminPassword },
+    control: { url: server.controlUrl, token: server.controlToken },
+    // The server is our own, and the fleet is done with it.
+    disruptive: true,
     jobs: SUITE_JOBS,
     caseTimeLimitMs: SUITE_CASE_MAX_MS,
     requestTimeLimitMs: 10_000,

@@ -1,7 +1,6 @@
 /** The conformance suite: judges any server of this API family from its wire. */
 import type { Clock } from '../fixtures/clock.ts';
 import { type Random, seededRandom } from '../fixtures/random.ts';
-import { capabilitiesOf } from './capabilities.ts';
 import type { CaseListing, PlayableCase } from './case.ts';
 import { allCases } from './cases/all-cases.ts';
 import { readingsOf } from './readings.ts';
@@ -14,7 +13,8 @@ import {
   worstOf,
 } from './result.ts';
 import { type Progress, Run } from './run.ts';
-import { type Credentials, checkedBaseUrl, logIn, reachTarget } from './setup.ts';
+import { checkedBaseUrl, reachTarget } from './setup.ts';
+import { openSteering, type SteeringOptions } from './steering/steering.ts';
 import { Mask } from './target/mask.ts';
 import { Target } from './target/target.ts';
 
@@ -22,15 +22,14 @@ export type { CaseListing } from './case.ts';
 export type { CaseVerdict, ConformanceResult, VerdictName } from './result.ts';
 export type { Credentials } from './setup.ts';
 export { SetupError } from './setup-error.ts';
+export type { ControlAddress } from './steering/http-control.ts';
 
 const suite = { name: 'fleetbed conformance', version: '1' };
 
 /** One run as it is asked for. */
-export interface ConformanceOptions extends Progress {
+export interface ConformanceOptions extends Progress, SteeringOptions {
   /** Where the server answers, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
-  /** A user of the management API; with `none` only the cases that need no user are played. */
-  readonly credentials: Credentials;
   /** The vendor's prefix of header names, such as `X-SVC`. */
   readonly headerPrefix: string;
   /** Beginnings of case ids; without any, every case is played. */
@@ -69,23 +68,18 @@ export function listCases(): readonly CaseListing[] {
  * it could not even begin.
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceResult> {
-  const { clock, random, requestTimeLimitMs, tls, credentials, signal } = options;
+  const { clock, random, requestTimeLimitMs, tls, signal } = options;
   const baseUrl = checkedBaseUrl(options.baseUrl);
   const runId = random.bytes(4).toString('hex');
   const seed = options.seed ?? random.bytes(8).toString('hex');
   const mask = new Mask();
-  if (credentials !== 'none') {
-    if ('token' in credentials) mask.learn(credentials.token, 'user-token');
-    else mask.learn(credentials.password, 'password');
-  }
   const target = new Target({ baseUrl, clock, requestTimeLimitMs, caPem: tls?.caPem });
   try {
     const session = target.session(signal);
     await reachTarget(session, baseUrl);
-    const operator = await logIn(session, credentials, mask);
-    const parts = capabilitiesOf('part');
+    const steering = await openSteering({ target, session, mask }, options);
     const chance = { id: runId, random: seededRandom(seed) };
-    const run = new Run({ ...options, ...chance, target, operator, parts, mask });
+    const run = new Run({ ...options, ...chance, ...steering, target, mask });
     return await playAll(run, { ...options, baseUrl, seed });
   } finally {
     await target.close();

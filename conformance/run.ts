@@ -149,7 +149,7 @@ export class Run {
       clock,
       random,
       signal,
-      learnSecret: (secret) => mask.learn(secret, 'device-token'),
+      learnSecret: (secret, kind = 'device-token') => mask.learn(secret, kind),
     });
   }
 

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../fixtures/clock.ts';
 import type { RequirementId } from '../fixtures/contract/requirements/index.ts';
-import { defineScenario, defineUnreachable, type PlayableCase } from './case.ts';
+import { defineScenario, type PlayableCase } from './case.ts';
 import { ExpectationFailure, expectEqual, NotObservable, observed } from './expectations.ts';
 import type { CaseVerdict } from './result.ts';
 import { gate, play } from './runner.ts';
 import { OperatorFailure } from './stage/operator.ts';
 import { StartStateMissed } from './stage/start-states.ts';
+import { ControlFailure } from './steering/control.ts';
+import { MissingCapability } from './steering/missing-capability.ts';
 import { TransportFailure } from './target/transport-failure.ts';
 import { stageOn } from './testing/stage-on.ts';
 
@@ -106,10 +108,17 @@ describe('a case that judges', () => {
     ['start-state-missed', new StartStateMissed('a token', 'there was none')],
     ['connection-closed', new TransportFailure('connection-closed', 'closed')],
     ['operator-failed', new OperatorFailure('accept a device', '500')],
+    ['control-failed', new ControlFailure('move the clock', '500')],
     ['not-observable', new NotObservable('the token tells nothing')],
   ])('is inconclusive with the reason %s', async (code, error) => {
     const verdict = await playOn(judging({ act: () => Promise.reject(error) }));
     expect(verdict).toMatchObject({ verdict: 'inconclusive', reason: { code } });
+  });
+
+  it('is skipped when it meets a step that nobody can carry out', async () => {
+    const act = () => Promise.reject(new MissingCapability('operator/configure', 'no hook'));
+    const reason = { code: 'operator/configure', text: 'no hook' };
+    expect(await playOn(judging({ act }))).toMatchObject({ verdict: 'skip', reason });
   });
 
   it('is inconclusive when its start state does not come about', async () => {
@@ -165,21 +174,7 @@ describe('a case that observes', () => {
 });
 
 describe('gate', () => {
-  const waiting = theOnly(
-    defineUnreachable({
-      area: 'example',
-      name: 'An example',
-      start: 'nothing',
-      cases: [
-        {
-          id: 'one',
-          title: 'One case waits.',
-          requirements: ['errors.unexpected-is-500'],
-          needs: ['fault-control', 'operator'],
-        },
-      ],
-    }),
-  );
+  const waiting = { ...judging({}), needs: ['fault-control', 'operator'] as const };
   const none = new Set<never>();
 
   it('skips a case with the name of the capability that is missing', () => {
@@ -202,10 +197,5 @@ describe('gate', () => {
     const rough = { ...judging({}), risk: 'disruptive' as const };
     expect(gate(rough, { capabilities: none, disruptive: false })?.verdict).toBe('skip');
     expect(gate(rough, { capabilities: none, disruptive: true })).toBeUndefined();
-  });
-
-  it('lets a case that waits never be played', async () => {
-    const verdict = await playOn(waiting);
-    expect(verdict.verdict).toBe('error');
   });
 });

@@ -22,13 +22,14 @@ export async function wholeRun(server: TestServer, seed: string) {
 }
 
 function judge(
-  { baseUrl, headerPrefix, adminEmail: email, adminPassword: password }: TestServer,
+  { baseUrl, headerPrefix, adminEmail: email, adminPassword: password, ...server }: TestServer,
   seed: string,
 ) {
   return runConformance({
     baseUrl,
     headerPrefix,
     credentials: { email, password },
+    control: { url: server.controlUrl, token: server.controlToken },
     clock: systemClock,
     random: seededRandom(seed),
     caseTimeLimitMs: 30_000,

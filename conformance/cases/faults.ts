@@ -18,7 +18,7 @@ async function everyOperation(stage: Stage) {
   const device = await acceptedDevice(stage);
   const byDevice = callsBy(new Caller(stage.session, bearer(device.token)));
   const byUser = callsBy(stage.operator.caller);
-  const withToken = stage.offered({ ...byDevice(deviceCalls), ...byUser(userCalls) });
+  const withToken = stage.offered<Send>({ ...byDevice(deviceCalls), ...byUser(userCalls) });
   const withoutToken = byDevice(await tokenlessCalls(stage, device));
   return { device, withToken, withoutToken, all: { ...withToken, ...withoutToken } };
 }

@@ -34,7 +34,7 @@ export const permittedOnly: Readonly<Partial<Record<ManagementId, Parameters>>> 
   'get-device': { path: { id } },
   'decommission-device': { path: { id } },
   'set-auth-set-status': { path: { id, aid }, body: { status: 'rejected' } },
-  'revoke-token': { path: { id } },
+  'revoke-token': { path: { jti: aid } },
   'get-inventory': { path: { id } },
   'list-groups': {},
   'set-device-group': { path: { id }, body: { group: 'one' } },

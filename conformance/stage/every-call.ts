@@ -9,7 +9,7 @@ import { factoryProvides, StartStateMissed } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 
 /** Asks one operation. */
-export type Call = (caller: Caller) => Promise<Answer>;
+type Call = (caller: Caller) => Promise<Answer>;
 /** Calls by operation. */
 export type Calls = Readonly<Partial<Record<OperationId, Call>>>;
 

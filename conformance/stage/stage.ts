@@ -13,6 +13,7 @@ import type { SigningKey } from '../signing/signing-key.ts';
 import type { Control } from '../steering/control.ts';
 import { bearer, Caller } from '../target/call.ts';
 import type { DeviceSocket } from '../target/device-socket.ts';
+import type { LearnSecret } from '../target/mask.ts';
 import type { Answer, Session } from '../target/target.ts';
 import type { Operator } from './operator.ts';
 import { Ownership } from './ownership.ts';
@@ -41,7 +42,7 @@ export interface StageParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly signal: AbortSignal;
-  readonly learnSecret: (secret: string) => void;
+  readonly learnSecret: LearnSecret;
 }
 
 /** The stage of one case. */
@@ -69,7 +70,7 @@ export class Stage {
   }
 
   /** From now on the secret is masked in all that is written down. */
-  get learnSecret(): (secret: string) => void {
+  get learnSecret(): LearnSecret {
     return this.#parts.learnSecret;
   }
 

@@ -6,6 +6,7 @@ import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { Capability } from '../capabilities.ts';
 import type { Operator } from '../stage/operator.ts';
+import type { LearnSecret } from '../target/mask.ts';
 import type { Session } from '../target/target.ts';
 
 /** So many requests in so long a window, for each caller by itself. */
@@ -20,7 +21,7 @@ export interface TenantOrder {
   readonly session: Session;
   /** A name that only this run uses. */
   readonly name: string;
-  readonly learnSecret: (secret: string) => void;
+  readonly learnSecret: LearnSecret;
 }
 
 /** A tenant that exists for one case. */

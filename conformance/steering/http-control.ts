@@ -63,9 +63,10 @@ export class HttpControl implements Control {
     const body = { name, adminEmail };
     const answer = await this.#send('POST', controlPaths.tenants, body, session);
     const made = this.#read('make a tenant', answer, madeTenant, 201);
-    for (const secret of [made.adminPassword, made.tenantToken]) learnSecret(secret);
+    learnSecret(made.adminPassword, 'password');
+    learnSecret(made.tenantToken, 'tenant-token');
     const adminToken = await userToken(session, made.adminEmail, made.adminPassword);
-    learnSecret(adminToken);
+    learnSecret(adminToken, 'user-token');
     return {
       id: made.id,
       tenantToken: made.tenantToken,
@@ -76,7 +77,8 @@ export class HttpControl implements Control {
   }
 
   async suspend(): Promise<void> {
-    const path = controlPaths.tenantStatus.replace(':id', this.#own('tenant-control').id);
+    const { id } = this.#own('tenant-control');
+    const path = controlPaths.tenantStatus.replace(':id', encodeURIComponent(id));
     const answer = await this.#send('PUT', path, { status: 'suspended' });
     this.#done('suspend a tenant', answer, 200);
   }
@@ -109,19 +111,19 @@ export class HttpControl implements Control {
     const { adminToken } = this.#own('role-control');
     const email = `${name}@conformance.example`;
     const password = `of ${name}`;
-    learnSecret(password);
+    learnSecret(password, 'password');
     await inviteWithoutPower(session, adminToken, { role: name, email });
     const listed = await this.#send('GET', controlPaths.outbox, undefined, session);
     const { messages } = this.#read('show the mail', listed, outbox, 200);
     const secret = messages.findLast(({ to }) => to === email)?.secret ?? '';
-    learnSecret(secret);
+    learnSecret(secret, 'password');
     const token = await userToken(session, email, password, secret);
-    learnSecret(token);
+    learnSecret(token, 'user-token');
     return token;
   }
 
   async #remove(id: string): Promise<void> {
-    const path = controlPaths.tenant.replace(':id', id);
+    const path = controlPaths.tenant.replace(':id', encodeURIComponent(id));
     const answer = await this.#send('DELETE', path, undefined, this.#lasting);
     this.#done('remove a tenant', answer, 200, 404);
   }

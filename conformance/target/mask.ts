@@ -6,10 +6,14 @@ export const MASKED = '<masked>';
 export type SecretKind =
   | 'device-token'
   | 'user-token'
+  | 'control-token'
   | 'tenant-token'
   | 'password'
   | 'basic'
   | 'link-signature';
+
+/** Tells a mask of a secret. */
+export type LearnSecret = (secret: string, kind?: SecretKind) => void;
 
 /** Shorter texts are no secrets worth the name, and masking them would deface everything. */
 const SECRET_MIN_CHARACTERS = 4;

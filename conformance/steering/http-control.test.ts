@@ -1,0 +1,149 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { Target } from '../target/target.ts';
+import { serve } from '../testing/tiny-server.ts';
+import { ControlFailure, type ControlledTenant } from './control.ts';
+import { HttpControl } from './http-control.ts';
+import { MissingCapability } from './missing-capability.ts';
+
+/** What the small control listener answers to each path; 404 where nothing is said. */
+type Answers = Readonly<Record<string, readonly [status: number, body: unknown]>>;
+
+const tenant = {
+  id: 't 1',
+  tenantToken: 'tenant-token',
+  adminEmail: 'a@b.example',
+  adminPassword: 'password',
+};
+const login = { 'POST /api/management/v1/useradm/auth/login': [200, 'user-token'] } as const;
+const working = { 'POST /tenants': [201, tenant], ...login } as const;
+
+async function controlOn(answers: Answers) {
+  const asked: string[] = [];
+  const baseUrl = await serve((request, answer) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const line = `${request.method} ${request.url}`;
+      asked.push(`${line} ${Buffer.concat(chunks)}`.trim());
+      const [status, body] = answers[line] ?? [404, { error: 'nothing here' }];
+      answer.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+    });
+  });
+  const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
+  onTestFinished(() => target.close());
+  const session = target.session();
+  const secrets: string[] = [];
+  const control = new HttpControl({ url: baseUrl, token: 'control-token' }, session);
+  const newTenant = (): Promise<ControlledTenant> =>
+    control.newTenant({ session, name: 'one', learnSecret: (secret) => secrets.push(secret) });
+  return { asked, control, newTenant, secrets, session };
+}
+
+describe('a tenant of its own', () => {
+  it('comes with a user, and tells every secret of it', async () => {
+    const { newTenant, secrets, asked } = await controlOn(working);
+    expect(await newTenant()).toMatchObject({ id: 't 1', tenantToken: 'tenant-token' });
+    expect(secrets).toEqual(['password', 'tenant-token', 'user-token']);
+    expect(asked[0]).toBe('POST /tenants {"name":"one","adminEmail":"one@conformance.example"}');
+  });
+
+  it.each<[string, Answers, string]>([
+    ['is refused', { 'POST /tenants': [422, { error: 'too many' }] }, '422'],
+    ['is not described', { 'POST /tenants': [201, { id: 7 }] }, '201'],
+    ['is made by no testbed', { 'POST /tenants': [201, '<html>'] }, 'html'],
+    [
+      'has a user who cannot log in',
+      { ...working, 'POST /api/management/v1/useradm/auth/login': [401, ''] },
+      'log a user in and answered 401',
+    ],
+  ])('cannot be had when it %s', async (_, answers, told) => {
+    const { newTenant } = await controlOn(answers);
+    await expect(newTenant()).rejects.toThrow(ControlFailure);
+    await expect(newTenant()).rejects.toThrow(told);
+  });
+
+  it('is removed, also when it is gone already', async () => {
+    const { newTenant, asked } = await controlOn(working);
+    await (await newTenant()).remove();
+    expect(asked.at(-1)).toBe('DELETE /tenants/t%201');
+  });
+
+  it('says so when it stays', async () => {
+    const { newTenant } = await controlOn({ ...working, 'DELETE /tenants/t%201': [409, {}] });
+    await expect((await newTenant()).remove()).rejects.toThrow('remove a tenant and answered 409');
+  });
+
+  it('is steered alone: every wish names it', async () => {
+    const { newTenant, asked } = await controlOn({
+      ...working,
+      'POST /clock?world=t%201': [200, {}],
+      'POST /faults?world=t%201': [201, {}],
+      'POST /rate-limit?world=t%201': [200, {}],
+      'DELETE /rate-limit?world=t%201': [200, {}],
+      'PUT /tenants/t%201/status': [200, {}],
+    });
+    const { control } = await newTenant();
+    await control.advance(60);
+    await control.failNext(['post-alerts']);
+    await control.limitRate({ requests: 1, windowSeconds: 2 });
+    await control.limitRate(undefined);
+    await control.suspend();
+    expect(asked.slice(2).map((each) => each.split(' {')[0])).toEqual([
+      'POST /clock?world=t%201',
+      'POST /faults?world=t%201',
+      'POST /rate-limit?world=t%201',
+      'DELETE /rate-limit?world=t%201',
+      'PUT /tenants/t%201/status',
+    ]);
+    expect(asked[2]).toContain('{"advanceSeconds":60}');
+  });
+
+  it.each<[string, (control: ControlledTenant['control']) => Promise<unknown>]>([
+    ['move the clock', (control) => control.advance(60)],
+    ['plan faults', (control) => control.failNext(['post-alerts'])],
+    ['limit the rate', (control) => control.limitRate({ requests: 1, windowSeconds: 2 })],
+    ['suspend a tenant', (control) => control.suspend()],
+  ])('tells which wish was not granted: %s', async (wish, act) => {
+    const { control } = await (await controlOn(working)).newTenant();
+    await expect(act(control)).rejects.toThrow(`${wish} and answered 404`);
+  });
+});
+
+describe('the whole target', () => {
+  it('is never steered, since that would disturb other cases', async () => {
+    const { control, asked } = await controlOn(working);
+    await expect(control.advance(60)).rejects.toThrow(MissingCapability);
+    await expect(control.suspend()).rejects.toThrow(MissingCapability);
+    await expect(control.limitRate(undefined)).rejects.toThrow(MissingCapability);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('a user without power', () => {
+  const invited = {
+    ...working,
+    'POST /api/management/v2/useradm/roles': [201, ''],
+    'POST /api/management/v2/useradm/users': [201, ''],
+    'POST /api/management/v1/useradm/auth/password-reset/complete': [202, ''],
+  } as const;
+
+  it('sets the password by the mail that the target would have sent', async () => {
+    const messages = [{ to: 'weak@conformance.example', secret: 'from the mail' }];
+    const { newTenant, session, asked } = await controlOn({
+      ...invited,
+      'GET /outbox': [200, { messages }],
+    });
+    const { control } = await newTenant();
+    const order = { session, name: 'weak', learnSecret: () => undefined };
+    expect(await control.powerlessUser(order)).toBe('user-token');
+    expect(asked.at(-2)).toContain('"secret_hash":"from the mail"');
+  });
+
+  it('cannot be had without the mail', async () => {
+    const { newTenant, session } = await controlOn(invited);
+    const { control } = await newTenant();
+    const order = { session, name: 'weak', learnSecret: () => undefined };
+    await expect(control.powerlessUser(order)).rejects.toThrow('show the mail and answered 404');
+  });
+});
