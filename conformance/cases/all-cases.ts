@@ -14,6 +14,7 @@ import { authenticationRaceCases } from './authentication-races.ts';
 import { authenticationRequestCases } from './authentication-request.ts';
 import { authenticationSignatureCases } from './authentication-signature.ts';
 import { authorizationCases } from './authorization.ts';
+import { authorizationStrangerCases } from './authorization-strangers.ts';
 import { configurationCases } from './configuration.ts';
 import { configurationDownloadCases } from './configuration-download.ts';
 import { connectCases } from './connect.ts';
@@ -40,6 +41,7 @@ export const allCases: readonly PlayableCase[] = [
   ...authenticationSignatureCases,
   ...authenticationRaceCases,
   ...authorizationCases,
+  ...authorizationStrangerCases,
   ...inventoryCases,
   ...inventoryRefusalCases,
   ...nextDeploymentCases,

@@ -131,7 +131,7 @@ const ends = defineScenario({
     {
       id: 'decommission-meets-requests',
       title: 'No token that is granted while the device is decommissioned opens anything later.',
-      requirements: ['tokens.end-with-acceptance'],
+      requirements: ['tokens.end-with-device'],
       run: async (device, stage) => {
         const asked = atOnce(REQUESTS, () => device.authenticate());
         await stage.operator.decommission(device.id);

@@ -1,136 +1,143 @@
-/** Cases: who may call which operation. Spec: Authentication */
+/** Cases: who may call which operation, cell by cell of the matrix. Spec: Authentication */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
+import { type Coverage, defineScenario, type JudgingCase } from '../case.ts';
 import { expectEach, expectStatus } from '../expectations.ts';
 import type { Stage } from '../stage/stage.ts';
 import { acceptedDevice } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
-import type { Caller } from '../target/call.ts';
+import { Caller } from '../target/call.ts';
 import type { Answer } from '../target/target.ts';
 import { forged, unsigned, withOtherClaims } from '../target/token-claims.ts';
+import {
+  askForNext,
+  type Call,
+  deviceCalls,
+  tokenCalls,
+  userCalls,
+} from './authorization-calls.ts';
+import { type CallerKind, statusesOf } from './authorization-matrix.ts';
 
-type Call = (caller: Caller) => Promise<Answer>;
+type Calls = Readonly<Partial<Record<OperationId, Call>>>;
 
-const query = { artifact_name: 'conformance-factory', device_type: 'conformance-board' };
-const path = { id: '11111111-2222-4333-8444-555555555555' };
-const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
-
-/** A request that is right in all but its token, for each operation that a device token opens. */
-const deviceCalls: Readonly<Partial<Record<OperationId, Call>>> = {
-  'list-artifacts': (caller) =>
-    caller.call('list-artifacts', { query: { release_name: 'any', device_type: 'any' } }),
-  'get-artifact': (caller) => caller.call('get-artifact', { path }),
-  'get-artifact-link': (caller) => caller.call('get-artifact-link', { path }),
-  'get-next-deployment': (caller) => caller.call('get-next-deployment', { query }),
-  'post-next-deployment': (caller) => caller.call('post-next-deployment', { body: query }),
-  'put-deployment-status': (caller) =>
-    caller.call('put-deployment-status', { path, body: { status: 'success' } }),
-  'put-deployment-log': (caller) => caller.call('put-deployment-log', { path, body: { messages } }),
-  'post-next-deployment-v2': (caller) =>
-    caller.call('post-next-deployment-v2', { body: { device_provides: query } }),
-  'get-update-control-map': (caller) => caller.call('get-update-control-map', { path }),
-  'get-configuration': (caller) => caller.call('get-configuration'),
-  'put-configuration': (caller) => caller.call('put-configuration', { body: { key: 'value' } }),
-  'post-alerts': (caller) => caller.call('post-alerts', { body: [] }),
-  'post-monitor-configuration': (caller) => caller.call('post-monitor-configuration', { body: [] }),
-  'patch-attributes': (caller) => caller.call('patch-attributes', { body: [] }),
-  'put-attributes': (caller) => caller.call('put-attributes', { body: [] }),
+/** Headers that hold no Bearer token, though a good token may be in them. */
+const malformedHeaders: Readonly<Record<string, (token: string) => string>> = {
+  'no token': () => 'Bearer',
+  'an empty token': () => 'Bearer ',
+  'no scheme': (token) => token,
+  'another scheme': (token) => `Token ${token}`,
+  'a password': (token) => `Basic ${Buffer.from(`device:${token}`).toString('base64')}`,
+  'the scheme Basic before a token': (token) => `Basic ${token}`,
+  'two tokens': (token) => `Bearer ${token} ${token}`,
 };
 
-/** The same for the operations that a user token opens. */
-const userCalls: Readonly<Partial<Record<OperationId, Call>>> = {
-  'list-audit-logs': (caller) => caller.call('list-audit-logs'),
-  'export-audit-logs': (caller) => caller.call('export-audit-logs'),
+/** Tokens that the target did not issue, made from one that it did. */
+const invalidTokens: Readonly<Record<string, (token: string) => string>> = {
+  'a word': () => 'nonsense',
+  'three words': () => 'one.two.three',
+  'another signature': forged,
+  'other claims': withOtherClaims,
+  'the algorithm none': unsigned,
+  'no signature': (token) => token.slice(0, token.lastIndexOf('.') + 1),
+  'no signature and no dot': (token) => token.slice(0, token.lastIndexOf('.')),
 };
 
-function missingTokenCase([id, call]: [string, Call]): JudgingCase<Stage> {
-  return {
-    id: `${id}-without-token-is-401`,
-    title: `The operation ${id} answers 401 to a caller without an Authorization header.`,
-    requirements: ['tokens.missing-is-401'],
-    covers: [`${id as OperationId} 401`],
-    run: async (stage) => expectStatus(await call(stage.caller()), 401),
-  };
+/** A case for each of the operations whose cell of this kind is a status. */
+function casesOf<World>(
+  kind: CallerKind,
+  calls: Calls,
+  make: (id: OperationId, call: Call, status: number) => JudgingCase<World>,
+): readonly JudgingCase<World>[] {
+  return statusesOf(kind).flatMap(([id, status]) => {
+    const call = calls[id];
+    const covers: readonly Coverage[] = [`${id} ${status}`];
+    return call ? [{ ...make(id, call, status), covers }] : [];
+  });
 }
 
-const missing = defineScenario({
+function withHeader(stage: Stage, authorization: string): Caller {
+  return new Caller(stage.session, { authorization });
+}
+
+/** The token by which the operator calls. */
+function userToken({ operator }: Stage): string {
+  const { headers } = operator.caller.request('list-audit-logs');
+  return headers?.authorization?.replace(/^Bearer /, '') ?? '';
+}
+
+const nobody = defineScenario<Stage>({
   area: 'authorization',
   name: 'No token',
   start: 'a caller without any token',
   risk: 'read',
   arrange: (stage) => stage,
-  cases: Object.entries({ ...deviceCalls, ...userCalls }).map(missingTokenCase),
+  cases: casesOf('missing', tokenCalls, (id, call, status) => ({
+    id: `${id}-without-token-is-${status}`,
+    title: `The operation ${id} answers ${status} to a caller without an Authorization header.`,
+    requirements: ['tokens.missing-is-401'],
+    run: async (stage) => expectStatus(await call(stage.caller()), status),
+  })),
 });
 
-const invalid = defineScenario({
-  area: 'authorization',
-  name: 'An invalid token',
-  start: 'an accepted device with a token',
-  risk: 'write',
-  needs: ['operator'],
-  arrange: acceptedDevice,
-  cases: [
-    {
-      id: 'forged-token-is-401-everywhere',
-      title: 'Every device operation answers 401 to a token whose signature was changed.',
+/** Cases of headers and tokens that are no good, made from a token that is. */
+function spoiledCases(calls: Calls): readonly JudgingCase<string>[] {
+  return [
+    ...casesOf<string>('malformed', calls, (id, call, status) => ({
+      id: `${id}-with-malformed-header-is-${status}`,
+      title: `The operation ${id} answers ${status} to a header that is not Bearer and one token.`,
+      requirements: ['tokens.malformed-is-401'],
+      run: (token, stage) =>
+        expectEach(status, malformedHeaders, (header) => call(withHeader(stage, header(token)))),
+    })),
+    ...casesOf<string>('invalid', calls, (id, call, status) => ({
+      id: `${id}-with-invalid-token-is-${status}`,
+      title: `The operation ${id} answers ${status} to a token that was altered or made up.`,
       requirements: ['tokens.invalid-is-401'],
-      run: async (device, stage) => {
-        const thief = stage.caller(forged(device.token));
-        await expectEach(401, deviceCalls, (call) => call(thief));
-      },
-    },
-    {
-      id: 'changed-claims-are-401',
-      title: 'A token whose claims were changed under its old signature is answered 401.',
-      requirements: ['tokens.invalid-is-401'],
-      run: async (device, stage) => {
-        const thief = stage.caller(withOtherClaims(device.token));
-        expectStatus(await thief.call('get-next-deployment', { query }), 401);
-      },
-    },
-    {
-      id: 'unsigned-token-is-401',
-      title: 'A token that asks for the algorithm `none` and has no signature is answered 401.',
-      requirements: ['tokens.invalid-is-401'],
-      run: async (device, stage) => {
-        const thief = stage.caller(unsigned(device.token));
-        expectStatus(await thief.call('get-next-deployment', { query }), 401);
-      },
-    },
-    {
-      id: 'other-schemes-are-401',
-      title: 'An Authorization header with no token, no scheme or another scheme is answered 401.',
-      requirements: ['tokens.invalid-is-401'],
-      run: async (device, stage) => {
-        const headers = {
-          'no token': 'Bearer',
-          'a token that is none': 'Bearer nonsense',
-          'no scheme': device.token,
-          'the scheme Basic': `Basic ${device.token}`,
-        };
-        await expectEach(401, headers, (authorization) =>
-          stage.caller().call('get-next-deployment', { query, headers: { authorization } }),
-        );
-      },
-    },
-  ],
-});
-
-async function dismiss(stage: Stage, device: SuiteDevice, call: Call): Promise<Answer> {
-  return stage.settled(
-    () => call(stage.caller(device.token)),
-    ({ status }) => status === 401,
-  );
+      run: (token, stage) =>
+        expectEach(status, invalidTokens, (spoil) => call(stage.caller(spoil(token)))),
+    })),
+  ];
 }
 
-const apart = defineScenario({
+const spoiled = [
+  ...defineScenario<string>({
+    area: 'authorization',
+    name: 'A spoiled token of a device',
+    start: 'the token of an accepted device',
+    risk: 'write',
+    needs: ['operator'],
+    arrange: async (stage) => (await acceptedDevice(stage)).token,
+    cases: spoiledCases(deviceCalls),
+  }),
+  ...defineScenario<string>({
+    area: 'authorization',
+    name: 'A spoiled token of a user',
+    start: 'the token of a user',
+    risk: 'read',
+    needs: ['operator'],
+    arrange: userToken,
+    cases: spoiledCases(userCalls),
+  }),
+];
+
+const apart = defineScenario<string>({
   area: 'authorization',
-  name: 'Whose token opens what',
+  name: 'Tokens of the other kind',
   start: 'an accepted device with a token, and a user with one',
   risk: 'write',
   needs: ['operator'],
-  arrange: acceptedDevice,
+  arrange: async (stage) => (await acceptedDevice(stage)).token,
   cases: [
+    ...casesOf<string>('otherKind', deviceCalls, (id, call, status) => ({
+      id: `${id}-with-user-token-is-${status}`,
+      title: `The token of a user does not open ${id}: it is answered ${status}.`,
+      requirements: ['tokens.kinds-are-apart'],
+      run: async (_, stage) => expectStatus(await call(stage.caller(userToken(stage))), status),
+    })),
+    ...casesOf<string>('otherKind', userCalls, (id, call, status) => ({
+      id: `${id}-with-device-token-is-${status}`,
+      title: `The token of a device does not open ${id}: it is answered ${status}.`,
+      requirements: ['tokens.devices-are-no-users'],
+      run: async (token, stage) => expectStatus(await call(stage.caller(token)), status),
+    })),
     {
       id: 'user-token-opens-audit-log',
       title: 'The token of a user opens the audit log.',
@@ -139,40 +146,72 @@ const apart = defineScenario({
         expectStatus(await stage.operator.caller.call('list-audit-logs'), 200),
     },
     {
-      id: 'device-token-on-audit-log-is-401',
-      title: 'The token of a device does not open the audit log, neither list nor export.',
-      requirements: ['tokens.kinds-are-apart'],
-      run: async (device, stage) =>
-        expectEach(401, userCalls, (call) => call(stage.caller(device.token))),
-    },
-    {
-      id: 'user-token-on-device-api-is-401',
-      title: 'The token of a user does not open any device operation.',
-      requirements: ['tokens.kinds-are-apart'],
-      run: async (_, stage) => expectEach(401, deviceCalls, (call) => call(stage.operator.caller)),
-    },
-    {
-      id: 'token-of-rejected-device-is-401',
-      title: 'A device that a user rejects can no longer use the token that it has.',
-      requirements: ['tokens.end-with-acceptance'],
-      run: async (device, stage) => {
-        await stage.operator.decide(device.id, device.key, 'rejected');
-        const ask: Call = (caller) => caller.call('get-next-deployment', { query });
-        expectStatus(await dismiss(stage, device, ask), 401);
+      id: 'device-token-opens-device-api',
+      title: 'The token of an accepted device opens the device API.',
+      requirements: ['tokens.device-token-opens'],
+      run: async (token, stage) => {
+        expectStatus(await askForNext(stage.caller(token)), 200, 204);
       },
     },
     {
-      id: 'token-of-decommissioned-device-is-401',
-      title: 'A device that a user decommissions can no longer use the token that it has.',
-      requirements: ['tokens.end-with-acceptance'],
-      run: async (device, stage) => {
-        await stage.operator.decommission(device.id);
-        const ask: Call = (caller) => caller.call('get-next-deployment', { query });
-        expectStatus(await dismiss(stage, device, ask), 401);
+      id: 'scheme-in-any-case',
+      title: 'The scheme Bearer may be written in small or in capital letters.',
+      requirements: ['tokens.scheme-in-any-case'],
+      run: (token, stage) => {
+        const schemes = { 'small letters': 'bearer', capitals: 'BEARER' };
+        return expectEach([200, 204], schemes, (scheme) =>
+          askForNext(withHeader(stage, `${scheme} ${token}`)),
+        );
       },
     },
   ],
 });
 
+/** The token once the target has had time to forget it: it may do so after its answer. */
+async function forgotten(stage: Stage, token: string): Promise<string> {
+  const use = (): Promise<Answer> => askForNext(stage.caller(token));
+  await stage.settled(use, ({ status }) => status === 401);
+  return token;
+}
+
+const dismissed = [
+  ...defineScenario<string>({
+    area: 'authorization',
+    name: 'A rejected device',
+    start: 'the token of a device that a user has rejected since',
+    risk: 'write',
+    needs: ['operator'],
+    arrange: async (stage) => {
+      const { id, key, token } = await acceptedDevice(stage);
+      await stage.operator.decide(id, key, 'rejected');
+      return forgotten(stage, token);
+    },
+    cases: casesOf('rejected', deviceCalls, (id, call, status) => ({
+      id: `${id}-of-rejected-device-is-${status}`,
+      title: `The token of a device that is rejected does not open ${id} any more: ${status}.`,
+      requirements: ['tokens.end-with-acceptance'],
+      run: async (token, stage) => expectStatus(await call(stage.caller(token)), status),
+    })),
+  }),
+  ...defineScenario<string>({
+    area: 'authorization',
+    name: 'A decommissioned device',
+    start: 'the token of a device that a user has decommissioned since',
+    risk: 'write',
+    needs: ['operator'],
+    arrange: async (stage) => {
+      const { id, token } = await acceptedDevice(stage);
+      await stage.operator.decommission(id);
+      return forgotten(stage, token);
+    },
+    cases: casesOf('decommissioned', deviceCalls, (id, call, status) => ({
+      id: `${id}-of-decommissioned-device-is-${status}`,
+      title: `The token of a device that is decommissioned does not open ${id} any more: ${status}.`,
+      requirements: ['tokens.end-with-device'],
+      run: async (token, stage) => expectStatus(await call(stage.caller(token)), status),
+    })),
+  }),
+];
+
 /** Spec: Authentication */
-export const authorizationCases = [...missing, ...invalid, ...apart];
+export const authorizationCases = [...nobody, ...spoiled, ...apart, ...dismissed];

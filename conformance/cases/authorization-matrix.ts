@@ -1,0 +1,96 @@
+/**
+ * Who may call which operation, as a literal table: every operation of the contract with every kind
+ * of caller. A number is the status that such a caller is answered, a text the reason why the cell
+ * cannot be. A test holds the operations against the contract, and the cells against the cases.
+ * Spec: Authentication
+ */
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+
+/** Every kind of caller who is not the one that the operation is for. */
+export const callerKinds = {
+  missing: 'no Authorization header',
+  malformed: 'a header without a token, without a scheme, of another scheme, or with two tokens',
+  invalid: 'a token that nobody issued, or with another signature, other claims, no signature',
+  otherKind: "a user's token on the device API, a device's token on the management API",
+  rejected: 'the token of a device that a user has rejected',
+  decommissioned: 'the token of a device that a user has decommissioned',
+  stranger: 'the token of one device on what belongs to another',
+  expired: 'a token past its lifetime',
+  otherTenant: 'the token of another tenant on what belongs to this one',
+} as const;
+
+export type CallerKind = keyof typeof callerKinds;
+
+/** A status, or why there is none. */
+type Cell = number | string;
+
+type Row = Readonly<Record<CallerKind, Cell>>;
+
+const noDeviceId = 'no id is sent: the token alone tells whose it is';
+const sharedArtifacts = 'artifacts belong to the tenant; every device of it may look them up';
+const noDevices = 'users have no devices of their own; the audit log is of the tenant';
+const noTenantId = 'no id is sent: the token alone tells the tenant';
+const signed = 'the signature of the body lets in, and an Authorization header plays no part';
+const linked = 'the signed query of the link lets in; the contract lists no Authorization header';
+
+/** What a token that is no good is answered wherever a device's token is needed. */
+const needsDevice = {
+  missing: 401,
+  malformed: 401,
+  invalid: 401,
+  otherKind: 401,
+  rejected: 401,
+  decommissioned: 401,
+  expired: 401,
+} as const;
+
+/** The same where a user's token is needed. */
+const needsUser = {
+  missing: 401,
+  malformed: 401,
+  invalid: 401,
+  otherKind: 401,
+  rejected: 'a user is not rejected; a device has no business there at all, see otherKind',
+  decommissioned: 'a user is not decommissioned; see otherKind',
+  stranger: noDevices,
+  expired: 401,
+  otherTenant: noTenantId,
+} as const;
+
+const everyKind = Object.keys(callerKinds) as CallerKind[];
+
+function open(because: string): Row {
+  return Object.fromEntries(everyKind.map((kind) => [kind, because])) as Record<CallerKind, Cell>;
+}
+
+/** Every operation. */
+export const authorizationMatrix: Readonly<Record<OperationId, Row>> = {
+  'list-artifacts': { ...needsDevice, stranger: sharedArtifacts, otherTenant: 200 },
+  'get-artifact': { ...needsDevice, stranger: sharedArtifacts, otherTenant: 404 },
+  'get-artifact-link': { ...needsDevice, stranger: sharedArtifacts, otherTenant: 404 },
+  'get-next-deployment': { ...needsDevice, stranger: 204, otherTenant: noTenantId },
+  'post-next-deployment': { ...needsDevice, stranger: 204, otherTenant: noTenantId },
+  'put-deployment-status': { ...needsDevice, stranger: 404, otherTenant: 404 },
+  'put-deployment-log': { ...needsDevice, stranger: 404, otherTenant: 404 },
+  'download-configuration': open(linked),
+  'post-next-deployment-v2': { ...needsDevice, stranger: 204, otherTenant: noTenantId },
+  'get-update-control-map': { ...needsDevice, stranger: 404, otherTenant: 404 },
+  'post-auth-request': open(signed),
+  'get-configuration': { ...needsDevice, stranger: 200, otherTenant: noTenantId },
+  'put-configuration': { ...needsDevice, stranger: 204, otherTenant: noTenantId },
+  connect: { ...needsDevice, stranger: noDeviceId, otherTenant: noTenantId },
+  'post-alerts': { ...needsDevice, stranger: 204, otherTenant: noTenantId },
+  'post-monitor-configuration': { ...needsDevice, stranger: 204, otherTenant: noTenantId },
+  'patch-attributes': { ...needsDevice, stranger: 200, otherTenant: noTenantId },
+  'put-attributes': { ...needsDevice, stranger: 200, otherTenant: noTenantId },
+  'list-audit-logs': needsUser,
+  'export-audit-logs': needsUser,
+};
+
+/** The operations whose cell of a kind is a status, with that status. */
+export function statusesOf(kind: CallerKind): readonly (readonly [OperationId, number])[] {
+  return Object.entries(authorizationMatrix).flatMap(([id, row]) => {
+    const cell = row[kind];
+    return typeof cell === 'number' ? [[id as OperationId, cell] as const] : [];
+  });
+}

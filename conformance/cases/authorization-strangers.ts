@@ -1,0 +1,193 @@
+/** Cases: the token of one device on what belongs to another. Spec: Authentication */
+import * as v from 'valibot';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
+import { expectStatus, expectThat, NotObservable, shown, shownAnswer } from '../expectations.ts';
+import { askingForms } from '../stage/asking.ts';
+import type { Stage } from '../stage/stage.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  factoryProvides,
+  type OfferedDeployment,
+  twoDevices,
+} from '../stage/start-states.ts';
+import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { Answer } from '../target/target.ts';
+
+const rule: RequirementId = 'tokens.device-of-the-token';
+
+interface DeploymentOfAnother extends OfferedDeployment {
+  readonly stranger: SuiteDevice;
+}
+
+const offeredId = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
+
+function offers({ status, text }: Answer, id: string): boolean {
+  const parsed = v.safeParse(offeredId, text);
+  return status === 200 && parsed.success && parsed.output.id === id;
+}
+
+const foreign = defineScenario<DeploymentOfAnother>({
+  area: 'authorization',
+  name: "Another device's deployment",
+  start: 'a device with an active deployment, and another device',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: async (stage) => ({
+    ...(await activeDeployment(stage)),
+    stranger: await acceptedDevice(stage),
+  }),
+  cases: [
+    ...askingForms.map(
+      ({ operation, slug, words, ask }): JudgingCase<DeploymentOfAnother> => ({
+        id: `${slug}-offers-nothing-of-another-device`,
+        title: `A device that asks by ${words} is not offered the deployment of another device.`,
+        requirements: [rule, 'next.own-deployments-only'],
+        covers: [`${operation} 204`],
+        run: async ({ stranger, id }) => {
+          const answer = await ask(stranger, factoryProvides);
+          expectThat(!offers(answer, id), 'no deployment of another device', shownAnswer(answer));
+        },
+      }),
+    ),
+    {
+      id: 'status-of-another-device-is-404',
+      title: 'A status that a device reports for the deployment of another is answered 404.',
+      requirements: [rule, 'status.unknown-deployment-is-404'],
+      covers: ['put-deployment-status 404'],
+      run: async ({ stranger, id }) => {
+        const body = { status: 'installing' };
+        expectStatus(await stranger.call('put-deployment-status', { path: { id }, body }), 404);
+      },
+    },
+    {
+      id: 'log-of-another-device-is-404',
+      title: 'A log that a device uploads for the deployment of another is answered 404.',
+      requirements: [rule, 'log.unknown-deployment-is-404'],
+      covers: ['put-deployment-log 404'],
+      run: async ({ stranger, id }) => {
+        const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
+        const body = { messages };
+        expectStatus(await stranger.call('put-deployment-log', { path: { id }, body }), 404);
+      },
+    },
+    {
+      id: 'control-map-of-another-device-is-404',
+      title: 'The control map of the deployment of another device is answered 404.',
+      requirements: [rule, 'map.unknown-is-404'],
+      covers: ['get-update-control-map 404'],
+      run: async ({ stranger, id }) =>
+        expectStatus(await stranger.call('get-update-control-map', { path: { id } }), 404),
+    },
+  ],
+});
+
+/** A write that a device makes, and how a user finds that it did not reach another device. */
+interface Write {
+  readonly operation:
+    | 'put-configuration'
+    | 'patch-attributes'
+    | 'put-attributes'
+    | 'post-alerts'
+    | 'post-monitor-configuration';
+  readonly status: 200 | 204;
+  readonly requirements: readonly [RequirementId, ...RequirementId[]];
+  readonly body: unknown;
+  /** What the user sees of the other device. */
+  readonly look: (stage: Stage, owner: SuiteDevice) => Promise<unknown>;
+}
+
+/** In whatever a device of these cases writes. */
+const mark = 'written-by-a-stranger';
+const attributes = [{ name: 'conformance_mark', value: mark }];
+const subject = { name: mark, type: 'service', status: 'stopped' };
+
+const writes: readonly Write[] = [
+  {
+    operation: 'put-configuration',
+    status: 204,
+    requirements: [rule, 'configuration.own-store'],
+    body: { mark },
+    look: ({ operator }, { id }) => operator.configuration(id),
+  },
+  {
+    operation: 'patch-attributes',
+    status: 200,
+    requirements: [rule, 'inventory.own-attributes'],
+    body: attributes,
+    look: ({ operator }, { id }) => operator.attributes(id),
+  },
+  {
+    operation: 'put-attributes',
+    status: 200,
+    requirements: [rule, 'inventory.own-attributes'],
+    body: attributes,
+    look: ({ operator }, { id }) => operator.attributes(id),
+  },
+  {
+    operation: 'post-alerts',
+    status: 204,
+    requirements: [rule],
+    body: [{ name: mark, level: 'CRITICAL', subject, timestamp: '2026-01-31T12:00:00Z' }],
+    look: ({ operator }, { id }) => operator.alerts(id),
+  },
+  {
+    operation: 'post-monitor-configuration',
+    status: 204,
+    requirements: [rule],
+    body: [{ name: mark, status: 'enabled', type: 'service' }],
+    look: ({ operator }, { id }) => operator.monitorConfiguration(id),
+  },
+];
+
+interface TwoDevices {
+  readonly device: SuiteDevice;
+  readonly other: SuiteDevice;
+}
+
+function writeCase(write: Write): JudgingCase<TwoDevices> {
+  const { operation, status, requirements, body, look } = write;
+  return {
+    id: `${operation}-reaches-no-other-device`,
+    title: `What a device writes by ${operation} is its own: another device keeps what it has.`,
+    requirements,
+    covers: [`${operation} ${status}`],
+    run: async ({ device, other }, stage) => {
+      const answer = await device.call(operation, { body });
+      if (answer.status !== status) throw new NotObservable(`nothing: ${shownAnswer(answer)}`);
+      // When the writer's own view has it, the other's would too.
+      const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
+      const own = await stage.settled(() => look(stage, device), isThere);
+      if (!isThere(own)) throw new NotObservable('what was written is not shown to users');
+      const seen = await look(stage, other);
+      expectThat(!isThere(seen), 'the other device as it was', shown(seen));
+    },
+  };
+}
+
+const own = defineScenario<TwoDevices>({
+  area: 'authorization',
+  name: "Another device's data",
+  start: 'two accepted devices with tokens',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: twoDevices,
+  cases: [
+    ...writes.map(writeCase),
+    {
+      id: 'get-configuration-is-of-no-other-device',
+      title: 'A device reads its own configuration, not what a user set for another.',
+      requirements: [rule, 'configuration.own-store'],
+      covers: ['get-configuration 200'],
+      run: async ({ device, other }, stage) => {
+        await stage.operator.configure(other.id, { mark });
+        const answer = await device.call('get-configuration');
+        expectThat(!answer.text.includes(mark), 'its own configuration', shownAnswer(answer));
+      },
+    },
+  ],
+});
+
+/** Spec: Authentication */
+export const authorizationStrangerCases = [...foreign, ...own];
