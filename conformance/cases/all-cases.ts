@@ -7,6 +7,7 @@ import { artifactLinkConditionCases } from './artifact-link-conditions.ts';
 import { artifactLinkRangeCases } from './artifact-link-range.ts';
 import { artifactLinkStreamingCases } from './artifact-link-streaming.ts';
 import { artifactCases } from './artifacts.ts';
+import { auditEntryCases } from './audit-entry.ts';
 import { auditExportCases } from './audit-export.ts';
 import { auditLogCases } from './audit-log.ts';
 import { authenticationCases } from './authentication.ts';
@@ -61,6 +62,7 @@ export const allCases: readonly PlayableCase[] = [
   ...monitorCases,
   ...monitorAlertFieldCases,
   ...auditLogCases,
+  ...auditEntryCases,
   ...auditExportCases,
   ...modelCases,
   ...faultCases,

@@ -1,60 +1,167 @@
 /** Cases: the audit log as CSV. Spec: Audit logs, "GET /logs/export" */
-
-import { defineScenario } from '../case.ts';
-import { expectEqual, expectStatus, expectThat, shown } from '../expectations.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
+import {
+  ExpectationFailure,
+  expectEqual,
+  expectStatus,
+  expectThat,
+  observed,
+  shown,
+} from '../expectations.ts';
 import type { Stage } from '../stage/stage.ts';
-import { abortedDeployment } from '../stage/start-states.ts';
-import type { CallOptions } from '../target/call.ts';
+import {
+  abortedDeployment,
+  needStatus,
+  type OfferedDeployment,
+  StartStateMissed,
+} from '../stage/start-states.ts';
 import { readCsv } from '../target/csv.ts';
 import type { Answer } from '../target/target.ts';
+import { auditFilters, emptyQueries, type Filter } from './audit-filters.ts';
+import {
+  actionsOf,
+  at,
+  type Entry,
+  entriesOn,
+  exportedTypes,
+  needCreateAndAbort,
+  type Query,
+} from './audit-reading.ts';
 
-type Query = NonNullable<CallOptions['query']>;
+/** A deployment with its two entries as the list has them, newest first. */
+interface Recorded extends OfferedDeployment {
+  readonly both: readonly Entry[];
+}
+
+async function recorded(stage: Stage): Promise<Recorded> {
+  const world = await abortedDeployment(stage);
+  return { ...world, both: await entriesOn(stage, world.deploymentId, 2) };
+}
 
 function exported(stage: Stage, query: Query): Promise<Answer> {
   const headers = { accept: 'text/csv' };
   return stage.operator.caller.call('export-audit-logs', { query, headers });
 }
 
-/** The field names, and the records below them once there are so many. */
-async function table(
-  stage: Stage,
-  query: Query,
-  atLeast: number,
-): Promise<{ names: readonly string[]; records: readonly (readonly string[])[] }> {
-  const answer = await stage.settled(
-    () => exported(stage, query),
-    ({ status, text }) => status !== 200 || readCsv(text).length > atLeast,
-  );
-  expectStatus(answer, 200);
+interface Table {
+  readonly names: readonly string[];
+  readonly records: readonly (readonly string[])[];
+}
+
+/** The field names, and the records below them; the start state is missed when it is no CSV. */
+async function table(stage: Stage, query: Query): Promise<Table> {
+  const answer = await exported(stage, query);
+  needStatus('an export', answer, 200);
   const [names = [], ...records] = readCsv(answer.text);
-  return { names, records };
+  if (names.length > 1 && records.every(({ length }) => length === names.length)) {
+    return { names, records };
+  }
+  throw new StartStateMissed('an export with as many fields as names', shown(answer.text));
 }
 
-/** What the field `action` holds in each record. */
-async function actions(stage: Stage, query: Query, atLeast: number): Promise<readonly string[]> {
-  const { names, records } = await table(stage, query, atLeast);
-  return records.map((record) => record[names.indexOf('action')] ?? '');
+/** What the field holds in each record. */
+function column({ names, records }: Table, name: string): readonly string[] {
+  const index = names.indexOf(name);
+  if (index < 0) throw new StartStateMissed(`a field ${name}`, `the fields are ${shown(names)}`);
+  return records.map((record) => record[index] ?? '');
 }
 
-const csv = defineScenario({
+/** How many records a query finds. */
+async function count(stage: Stage, query: Query): Promise<number> {
+  return (await table(stage, query)).records.length;
+}
+
+function orderCase(
+  id: string,
+  {
+    query,
+    requirement,
+    title,
+    order,
+  }: {
+    readonly query: Query;
+    readonly requirement: RequirementId;
+    readonly title: string;
+    readonly order: readonly string[];
+  },
+): JudgingCase<Recorded> {
+  return {
+    id,
+    title,
+    requirements: [requirement],
+    run: async ({ deploymentId, both }, stage) => {
+      actionsOf(both);
+      const found = await table(stage, { object_id: deploymentId, ...query });
+      const actions = column(found, 'action');
+      needCreateAndAbort(actions);
+      expectEqual('actions', actions, order);
+    },
+  };
+}
+
+/** Fields that an entry must have, which a CSV of the same entries then has too. */
+const requiredPaths = ['actor.id', 'actor.type', 'time', 'action', 'object.id', 'object.type'];
+const deploymentPaths = ['object.deployment.name', 'object.deployment.artifact_name'];
+
+/** Misses where the record tells a field otherwise than the entry. */
+function expectSame(entry: Entry, found: Table, row: number): void {
+  for (const path of [...requiredPaths, ...deploymentPaths, 'actor.email', 'change']) {
+    const told = at(entry, path);
+    const index = found.names.indexOf(path);
+    if (typeof told !== 'string' || (index < 0 && !requiredPaths.includes(path))) continue;
+    const value = found.records[row]?.[index];
+    const isSame = path === 'time' ? Date.parse(value ?? '') === Date.parse(told) : value === told;
+    if (isSame) continue;
+    throw new ExpectationFailure(`${path} ${shown(told)}`, shown(value ?? 'nothing'));
+  }
+}
+
+const document = defineScenario({
   area: 'audit-export',
   name: 'The export',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
   needs: ['operator'],
-  arrange: abortedDeployment,
+  arrange: recorded,
   cases: [
     {
       id: 'export-is-csv',
-      title: 'The export is answered 200 as CSV: field names, then a record for each entry.',
+      title: 'The export is answered 200 as CSV: names of fields, then records of as many fields.',
       requirements: ['audit.export-is-csv'],
       covers: ['export-audit-logs 200'],
       run: async ({ deploymentId }, stage) => {
-        const query = { object_id: deploymentId };
-        expectEqual('actions', await actions(stage, query, 2), ['abort', 'create']);
-        const { headers } = await exported(stage, query);
-        const mediaType = headers['content-type'] ?? '';
-        expectThat(mediaType.toLowerCase().startsWith('text/csv'), 'text/csv', shown(mediaType));
+        const answer = await exported(stage, { object_id: deploymentId });
+        expectStatus(answer, 200);
+        const [names = [], ...records] = readCsv(answer.text);
+        expectThat(names.includes('action'), 'names of fields first', shown(answer.text));
+        const odd = records.find(({ length }) => length !== names.length);
+        expectThat(odd === undefined, `records of ${names.length} fields`, shown(odd));
+      },
+    },
+    {
+      id: 'export-is-labelled-csv',
+      title: 'The export is labelled text/csv.',
+      requirements: ['audit.export-media-type'],
+      run: async ({ deploymentId }, stage) => {
+        const answer = await exported(stage, { object_id: deploymentId });
+        needStatus('an export', answer, 200);
+        const type = answer.headers['content-type'] ?? '';
+        expectThat(/^text\/csv\s*(;|$)/i.test(type), 'text/csv', shown(type));
+      },
+    },
+    {
+      id: 'export-holds-the-entries-of-the-list',
+      title: 'The export holds the same entries as the list, with the same values.',
+      requirements: ['audit.export-same-entries'],
+      run: async ({ deploymentId, both }, stage) => {
+        const query = { object_id: deploymentId, format_separator: '.' };
+        const found = await table(stage, query);
+        expectEqual('records', found.records.length, both.length);
+        const rows = column(found, 'action');
+        if (!rows.includes('create') || actionsOf(both)[0] === rows[0]) {
+          for (const [row, entry] of both.entries()) expectSame(entry, found, row);
+        }
       },
     },
     {
@@ -63,27 +170,24 @@ const csv = defineScenario({
       requirements: ['audit.export-is-streamed'],
       run: async ({ deploymentId }, stage) => {
         const answer = await exported(stage, { object_id: deploymentId });
-        expectStatus(answer, 200);
+        needStatus('an export', answer, 200);
         const isChunked = answer.headers['transfer-encoding'] === 'chunked';
         expectThat(isChunked, 'Transfer-Encoding: chunked', shown(answer.headers));
       },
     },
     {
-      id: 'export-is-sorted',
-      title: 'With sort=asc the oldest entry comes first in the export too.',
-      requirements: ['audit.newest-first'],
-      run: async ({ deploymentId }, stage) => {
-        const query = { object_id: deploymentId, sort: 'asc' };
-        expectEqual('actions', await actions(stage, query, 2), ['create', 'abort']);
-      },
-    },
-    {
       id: 'export-limit-is-kept',
-      title: 'With limit=1 the export holds one entry.',
+      title: 'With limit=1 one entry is exported, and with limit=2 or more both.',
       requirements: ['audit.export-limit'],
       run: async ({ deploymentId }, stage) => {
-        const { records } = await table(stage, { object_id: deploymentId, limit: 1 }, 1);
-        expectEqual('records', records.length, 1);
+        for (const [limit, records] of [
+          [1, 1],
+          [2, 2],
+          [3, 2],
+        ] as const) {
+          const found = await count(stage, { object_id: deploymentId, limit });
+          expectEqual(`records with limit=${limit}`, found, records);
+        }
       },
     },
     {
@@ -91,37 +195,131 @@ const csv = defineScenario({
       title: 'With format_separator the names of nested fields are joined by it.',
       requirements: ['audit.export-separator'],
       run: async ({ deploymentId }, stage) => {
-        const query = { object_id: deploymentId, format_separator: '/' };
-        const { names } = await table(stage, query, 1);
-        expectThat(names.includes('actor/id'), 'a field actor/id', shown(names));
+        for (const separator of ['/', '.', '__', ' > ']) {
+          const query = { object_id: deploymentId, format_separator: separator };
+          const { names } = await table(stage, query);
+          const name = `actor${separator}id`;
+          expectThat(names.includes(name), `a field ${name}`, shown(names));
+        }
       },
     },
     {
       id: 'ignored-field-is-omitted',
-      title: 'With ignore=actor.id that field is missing, and the others are there.',
+      title: 'With ignore that field is missing, its values too, and the others are there.',
       requirements: ['audit.export-ignore'],
       run: async ({ deploymentId }, stage) => {
-        const query = { object_id: deploymentId, format_separator: '.', ignore: 'actor.id' };
-        const { names } = await table(stage, query, 1);
-        expectThat(!names.includes('actor.id'), 'no field actor.id', shown(names));
-        expectThat(names.includes('actor.type'), 'a field actor.type', shown(names));
+        const query = { object_id: deploymentId, format_separator: '.' };
+        const whole = await table(stage, query);
+        for (const ignore of ['actor.id', 'action']) {
+          const { names } = await table(stage, { ...query, ignore });
+          const expected = whole.names.filter((name) => name !== ignore);
+          expectEqual(`names without ${ignore}`, [...names].sort(), [...expected].sort());
+        }
+      },
+    },
+    orderCase('export-is-newest-first', {
+      query: {},
+      requirement: 'audit.export-newest-first',
+      title: 'Without `sort` the newest entry comes first in the export too.',
+      order: ['abort', 'create'],
+    }),
+    orderCase('export-desc-is-newest-first', {
+      query: { sort: 'desc' },
+      requirement: 'audit.export-sort-desc',
+      title: 'With sort=desc the newest entry comes first in the export too.',
+      order: ['abort', 'create'],
+    }),
+    orderCase('export-asc-is-oldest-first', {
+      query: { sort: 'asc' },
+      requirement: 'audit.export-sort-asc',
+      title: 'With sort=asc the oldest entry comes first in the export too.',
+      order: ['create', 'abort'],
+    }),
+    {
+      id: 'export-values-are-quoted',
+      title: 'A value that holds quotes and commas, such as an identity, is one field of CSV.',
+      requirements: ['audit.export-fields-are-quoted'],
+      run: async ({ device }, stage) => {
+        await stage.operator.decide(device.id, device.key, 'rejected');
+        await entriesOn(stage, device.id, 1);
+        const query = { object_id: device.id, format_separator: '.' };
+        const answer = await exported(stage, query);
+        needStatus('an export', answer, 200);
+        const [names = [], ...records] = readCsv(answer.text);
+        const odd = records.find(({ length }) => length !== names.length);
+        expectThat(odd === undefined, `records of ${names.length} fields`, shown(odd));
       },
     },
     {
-      id: 'export-is-filtered',
-      title: 'The export takes the filters of the list.',
-      requirements: ['audit.actor-filters', 'audit.time-bounds', 'audit.object-filters'],
-      run: async ({ deploymentId, deploymentName }, stage) => {
-        const fits = { object_deployment_name: deploymentName, object_type: 'deployment' };
-        expectEqual('records that fit', (await actions(stage, fits, 2)).length, 2);
-        const misses = { object_id: deploymentId, actor_type: 'device' };
-        expectEqual('records of devices', (await actions(stage, misses, 0)).length, 0);
-        const early = { object_id: deploymentId, created_before: 1 };
-        expectEqual('records of 1970', (await actions(stage, early, 0)).length, 0);
+      id: 'object-types-are-known',
+      title: 'An export of users, deployments, artifacts or devices is answered 200.',
+      requirements: ['audit.export-object-type-values'],
+      run: async (_, stage) => {
+        for (const type of exportedTypes) {
+          const { status } = await exported(stage, { object_type: type, limit: 1 });
+          expectEqual(`status for ${type}`, status, 200);
+        }
+      },
+    },
+    {
+      id: 'form-of-the-export',
+      title: 'Which fields the export has by default, in which order and with which separator.',
+      requirements: ['audit.export-form'],
+      observe: async ({ deploymentId }, stage) => {
+        const { names } = await table(stage, { object_id: deploymentId });
+        return observed(names.join(', '));
+      },
+    },
+  ],
+});
+
+function filterCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
+  return {
+    id: `${name}-filters`,
+    title: `${filter.title} are exported.`,
+    requirements: [filter.ofExport],
+    run: async (world, stage) => {
+      const query = { object_id: world.deploymentId, format_separator: '.' };
+      const ids = column(await table(stage, query), 'object.id');
+      if (ids.length === 0 || ids.some((id) => id !== world.deploymentId)) {
+        throw new StartStateMissed('records of the deployment only', `they are on ${shown(ids)}`);
+      }
+      const fits = filter.fits(world, world.both);
+      expectEqual('records that fit', await count(stage, { ...query, ...fits }), ids.length);
+      for (const missing of filter.misses(world.both)) {
+        const others = await count(stage, { ...query, ...missing });
+        expectEqual(`records with ${shown(missing)}`, others, 0);
+      }
+    },
+  };
+}
+
+const filtered = defineScenario({
+  area: 'audit-export',
+  name: 'Filters of the export',
+  start: 'a user who has created a deployment and aborted it',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: recorded,
+  cases: [
+    ...Object.entries(auditFilters).map(filterCase),
+    {
+      id: 'object-id-filters',
+      title: 'With object_id only the entries on that object are exported.',
+      requirements: ['audit.export-object-id'],
+      run: async ({ deploymentId }, stage) => {
+        const query = { object_id: deploymentId, format_separator: '.', limit: 100 };
+        const ids = column(await table(stage, query), 'object.id');
+        const other = ids.find((id) => id !== deploymentId);
+        expectThat(other === undefined, `entries on ${deploymentId}`, `one on ${other}`);
+        for (const missing of emptyQueries('object_id')) {
+          const others = await count(stage, { ...missing, limit: 100 });
+          expectEqual(`records with ${shown(missing)}`, others, 0);
+        }
       },
     },
   ],
 });
 
 /** Spec: Audit logs, "GET /logs/export" */
-export const auditExportCases = csv;
+export const auditExportCases = [...document, ...filtered];

@@ -91,7 +91,7 @@ function judgeOffer({ life, reality, index, form, answer, active }: Offer): void
   else judge(answer, own.length > 0 ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
   if (answer.status !== 200) return;
   const id = offeredId(answer, pendingIs200);
-  const offered = life.parts[reality.parts.findIndex((real) => real.id === id)];
+  const offered = life.parts[indexOfPart(reality, id)];
   if (!offered) {
     judgeUnknownId({ life, reality, index, form, answer, active }, id);
     return;
@@ -111,6 +111,11 @@ function judgeOffer({ life, reality, index, form, answer, active }: Offer): void
   if (offered.offer === 'unsure') return;
   if (offered.offer === 'waiting') offered.openedBy = form.slug;
   offered.offer = 'offered';
+}
+
+/** Version 2 may give a deployment an id beside its own, which works as well. */
+function indexOfPart({ parts }: Reality, id: string): number {
+  return parts.findIndex((real) => real.id === id || real.deploymentId === id);
 }
 
 /** Version 2 may make an id for the device; the others name the deployment. */

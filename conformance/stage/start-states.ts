@@ -136,7 +136,8 @@ export function instructedId(answer: Answer): string {
   return expectShape(answer, v.looseObject({ id: v.string() })).id;
 }
 
-function needStatus(state: string, answer: Answer, status: number): void {
+/** Misses the start state unless the answer has the status. */
+export function needStatus(state: string, answer: Answer, status: number): void {
   if (answer.status === status) return;
   throw new StartStateMissed(state, `the target answered ${shownAnswer(answer)}`);
 }

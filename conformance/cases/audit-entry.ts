@@ -1,0 +1,395 @@
+/** Cases: what an entry of the audit log tells, field by field. Spec: AuditLog entry */
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
+import { ExpectationFailure, expectThat, observed, shown } from '../expectations.ts';
+import type { Stage } from '../stage/stage.ts';
+import { abortedDeployment, acceptedDevice, StartStateMissed } from '../stage/start-states.ts';
+import {
+  actions,
+  at,
+  ENTRY_WAIT_MAX_MS,
+  type Entry,
+  entries,
+  entriesOn,
+  isEntry,
+  list,
+  textAt,
+} from './audit-reading.ts';
+
+const DAY_MS = 86_400_000;
+
+/** RFC 3339, as the contract's date-times are written. */
+const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** The entries of a start state, and what is known of their object. */
+interface Recorded {
+  readonly found: readonly Entry[];
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+/** One field of an entry. */
+interface Field {
+  readonly requirement: RequirementId;
+  readonly path: string;
+  /** What it has to be, as a phrase. */
+  readonly words: string;
+  readonly fits: (value: unknown, recorded: Recorded, stage: Stage) => boolean;
+  /** A server may leave it out. */
+  readonly isOptional?: true;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function isFilledText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+/** Fits the fact of that name. */
+function is(fact: string): Field['fits'] {
+  return (value, { facts }) => value === facts[fact];
+}
+
+function oneOf(...words: readonly string[]): Field['fits'] {
+  return (value) => words.some((word) => word === value);
+}
+
+/** A moment within a day of now, by the target's clock. */
+function isRecent(value: unknown, { facts }: Recorded): boolean {
+  if (typeof value !== 'string' || !dateTime.test(value)) return false;
+  return Math.abs(Date.parse(value) - Number(facts.nowMs)) < DAY_MS;
+}
+
+const deploymentFields: readonly Field[] = [
+  { requirement: 'audit.actor', path: 'actor', words: 'an object', fits: isEntry },
+  { requirement: 'audit.actor-id', path: 'actor.id', words: 'a text', fits: isFilledText },
+  {
+    requirement: 'audit.actor-type',
+    path: 'actor.type',
+    words: '`user` or `device`',
+    fits: oneOf('user', 'device'),
+  },
+  {
+    requirement: 'audit.actor-email',
+    path: 'actor.email',
+    words: 'an e-mail address',
+    fits: (value) => typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value),
+    isOptional: true,
+  },
+  {
+    requirement: 'audit.actor-identity-data',
+    path: 'actor.identity_data',
+    words: 'a text',
+    fits: isText,
+    isOptional: true,
+  },
+  { requirement: 'audit.time', path: 'time', words: 'the date-time of the act', fits: isRecent },
+  {
+    requirement: 'audit.action',
+    path: 'action',
+    words: 'one of the six actions',
+    fits: oneOf(...actions),
+  },
+  { requirement: 'audit.object', path: 'object', words: 'an object', fits: isEntry },
+  { requirement: 'audit.object-id', path: 'object.id', words: 'a text', fits: isFilledText },
+  {
+    requirement: 'audit.object-type',
+    path: 'object.type',
+    words: '`deployment`',
+    fits: oneOf('deployment'),
+  },
+  {
+    requirement: 'audit.object-deployment-name',
+    path: 'object.deployment.name',
+    words: 'the name of the deployment',
+    fits: is('name'),
+  },
+  {
+    requirement: 'audit.object-deployment-artifact-name',
+    path: 'object.deployment.artifact_name',
+    words: 'the artifact name of the deployment',
+    fits: is('artifactName'),
+  },
+  {
+    requirement: 'audit.change',
+    path: 'change',
+    words: 'a text',
+    fits: isText,
+    isOptional: true,
+  },
+];
+
+const deviceFields: readonly Field[] = [
+  {
+    requirement: 'audit.object-device-id',
+    path: 'object.device.id',
+    words: 'the id of the device',
+    fits: is('id'),
+    isOptional: true,
+  },
+  {
+    requirement: 'audit.object-device-identity-data',
+    path: 'object.device.identity_data',
+    words: 'a text with the identity of the device',
+    fits: (value, { facts }) =>
+      typeof value === 'string' && value.includes(facts.serial ?? 'no serial'),
+  },
+];
+
+const userFields: readonly Field[] = [
+  {
+    requirement: 'audit.object-user-email',
+    path: 'object.user.email',
+    words: 'an e-mail address',
+    fits: (value) => typeof value === 'string' && value.includes('@'),
+  },
+];
+
+const tenantFields: readonly Field[] = [
+  {
+    requirement: 'audit.object-tenant-id',
+    path: 'object.tenant.id',
+    words: 'a text',
+    fits: isFilledText,
+  },
+  {
+    requirement: 'audit.object-tenant-name',
+    path: 'object.tenant.name',
+    words: 'a text',
+    fits: isText,
+    isOptional: true,
+  },
+  {
+    requirement: 'audit.object-tenant-parent',
+    path: 'object.tenant.parent',
+    words: 'a text',
+    fits: isText,
+    isOptional: true,
+  },
+];
+
+/** Judges the field in every entry; what it stands in is judged by another case. */
+function fieldCase({ requirement, path, words, fits, isOptional }: Field): JudgingCase<Recorded> {
+  const parent = path.split('.').slice(0, -1).join('.');
+  const title = isOptional ? `\`${path}\` is absent or ${words}` : `\`${path}\` is there: ${words}`;
+  return {
+    id: `entry-has-${path.replaceAll(/[._]/g, '-')}`,
+    title: `In an entry ${title}.`,
+    requirements: [requirement],
+    run: async (recorded, stage) => {
+      for (const entry of recorded.found) {
+        if (parent !== '' && !isEntry(at(entry, parent))) {
+          throw new StartStateMissed(`an object ${parent}`, `the entry is ${shown(entry)}`);
+        }
+        const value = at(entry, path);
+        if (value === undefined && isOptional) continue;
+        expectThat(fits(value, recorded, stage), `${path}: ${words}`, shown(value ?? 'nothing'));
+      }
+    },
+  };
+}
+
+/** Misses where a member of another type than the entry's is filled, or its own is not. */
+function expectFilledByType(found: readonly Entry[], type: string): void {
+  for (const entry of found) {
+    if (at(entry, 'object.type') !== type) {
+      throw new StartStateMissed(`entries on a ${type}`, `the entry is ${shown(entry)}`);
+    }
+    const filled = ['tenant', 'user', 'deployment', 'device'].filter(
+      (each) => at(entry, `object.${each}`) !== undefined,
+    );
+    if (filled.join() === type) continue;
+    throw new ExpectationFailure(`object.${type} and no other`, shown(filled));
+  }
+}
+
+function byTypeCase(type: 'deployment' | 'device'): JudgingCase<Recorded> {
+  return {
+    id: `entry-on-a-${type}-fills-${type}`,
+    title: `In an entry on a ${type} the member \`${type}\` of \`object\` is filled, and no other.`,
+    requirements: ['audit.object-fields-by-type'],
+    run: async ({ found }) => expectFilledByType(found, type),
+  };
+}
+
+/** The actions on one object once `action` is among them; misses the start state for other words. */
+async function actionsOn(stage: Stage, id: string, action: string): Promise<readonly string[]> {
+  const found = await stage.settled(
+    () => entries(stage, { object_id: id }),
+    (read) => read.some((entry) => textAt(entry, 'action') === action),
+    ENTRY_WAIT_MAX_MS,
+  );
+  for (const entry of found) {
+    const isOwn = [id, undefined].includes(textAt(entry, 'object.id'));
+    if (isOwn && actions.includes(textAt(entry, 'action') ?? '')) continue;
+    throw new StartStateMissed(`entries on ${id} with an action`, `saw ${shown(entry)}`);
+  }
+  return found.map((entry) => textAt(entry, 'action') ?? '');
+}
+
+interface Act {
+  readonly action: string;
+  readonly requirements: readonly [RequirementId, ...RequirementId[]];
+  readonly title: string;
+}
+
+function actionCase({ action, requirements, title }: Act): JudgingCase<string> {
+  return {
+    id: `act-is-recorded-as-${action}`,
+    title,
+    requirements,
+    run: async (id, stage) => {
+      const seen = await actionsOn(stage, id, action);
+      expectThat(seen.includes(action), `an entry \`${action}\``, shown(seen));
+    },
+  };
+}
+
+async function ofDeployment(stage: Stage): Promise<Recorded> {
+  const { deploymentId, deploymentName: name, artifact } = await abortedDeployment(stage);
+  const nowMs = String(stage.serverNowMs(await list(stage)));
+  const found = await entriesOn(stage, deploymentId, 2);
+  return { found, facts: { name, artifactName: artifact.name, nowMs } };
+}
+
+const onDeployment = defineScenario({
+  area: 'audit-log',
+  name: 'Entries on a deployment',
+  start: 'a user who has created a deployment and aborted it',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: ofDeployment,
+  cases: [...deploymentFields.map(fieldCase), byTypeCase('deployment')],
+});
+
+async function ofDevice(stage: Stage): Promise<Recorded> {
+  const device = await acceptedDevice(stage);
+  const { id } = device;
+  await stage.operator.decide(id, device.key, 'rejected');
+  await stage.operator.decommission(id);
+  const found = await entriesOn(stage, id, 2);
+  return { found, facts: { id, serial: device.identity.serial ?? '' } };
+}
+
+async function removedDevice(stage: Stage): Promise<string> {
+  const { id, key } = await acceptedDevice(stage);
+  await stage.operator.decide(id, key, 'rejected');
+  await stage.operator.decommission(id);
+  return id;
+}
+
+const onDevice = defineScenario({
+  area: 'audit-log',
+  name: 'Entries on a device',
+  start: 'a device that a user has accepted, rejected and decommissioned',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: ofDevice,
+  cases: [
+    ...deviceFields.map(fieldCase),
+    byTypeCase('device'),
+    {
+      id: 'acts-of-devices',
+      title: 'Which entries have the device itself as their actor.',
+      requirements: ['audit.device-actors'],
+      observe: async (_, stage) => {
+        const found = await entries(stage, { actor_type: 'device', per_page: 20 });
+        const acts = new Set(found.map((entry) => textAt(entry, 'action')));
+        return observed(acts.size === 0 ? 'none' : `actions by devices: ${shown([...acts])}`);
+      },
+    },
+    {
+      id: 'acts-without-a-word-of-their-own',
+      title: 'Which actions a trusted and accepted device is recorded with.',
+      requirements: ['audit.other-actions'],
+      observe: async ({ found }) => {
+        const acts = found.map((entry) => textAt(entry, 'action') ?? 'nothing');
+        return observed(`newest first: ${acts.join(', ')}`);
+      },
+    },
+  ],
+});
+
+const deploymentActs = defineScenario({
+  area: 'audit-log',
+  name: 'Acts on a deployment',
+  start: 'a user who has created a deployment and aborted it',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: async (stage) => (await abortedDeployment(stage)).deploymentId,
+  cases: [
+    actionCase({
+      action: 'create',
+      requirements: ['audit.deployment-created'],
+      title: 'Creating a deployment is an entry `create` on it.',
+    }),
+    actionCase({
+      action: 'abort',
+      requirements: ['audit.deployment-aborted'],
+      title: 'Aborting a deployment is an entry `abort` on it.',
+    }),
+  ],
+});
+
+const deviceActs = defineScenario({
+  area: 'audit-log',
+  name: 'Acts on a device',
+  start: 'a device that a user has accepted, rejected and decommissioned',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: removedDevice,
+  cases: [
+    actionCase({
+      action: 'reject',
+      requirements: ['audit.device-rejected', 'audit.recorded-actions'],
+      title: 'Rejecting a device is an entry `reject` on it.',
+    }),
+    actionCase({
+      action: 'decommission',
+      requirements: ['audit.device-decommissioned', 'audit.recorded-actions'],
+      title: 'Decommissioning a device is an entry `decommission` on it.',
+    }),
+  ],
+});
+
+/** The entries on objects of that type that making a user with a role of its own brings about. */
+async function ofAccess(stage: Stage, type: string): Promise<Recorded> {
+  const { session, learnSecret } = stage;
+  await stage.control.powerlessUser({ session, name: stage.newName(), learnSecret });
+  const found = await entries(stage, { object_type: type });
+  if (found.length === 0) throw new StartStateMissed(`an entry on a ${type}`, 'there is none');
+  const other = found.find((entry) => at(entry, 'object.type') !== type);
+  if (other) throw new StartStateMissed(`entries on a ${type} only`, `saw ${shown(other)}`);
+  return { found, facts: {} };
+}
+
+const onUser = defineScenario({
+  area: 'audit-log',
+  name: 'Entries on a user',
+  start: 'a user who has made another user',
+  risk: 'write',
+  needs: ['operator', 'role-control'],
+  arrange: (stage) => ofAccess(stage, 'user'),
+  cases: userFields.map(fieldCase),
+});
+
+const onTenant = defineScenario({
+  area: 'audit-log',
+  name: 'Entries on a tenant',
+  start: 'a user who has changed what belongs to the whole tenant, such as a role',
+  risk: 'write',
+  needs: ['operator', 'role-control'],
+  arrange: (stage) => ofAccess(stage, 'tenant'),
+  cases: tenantFields.map(fieldCase),
+});
+
+/** Spec: AuditLog entry */
+export const auditEntryCases = [
+  ...onDeployment,
+  ...onDevice,
+  ...deploymentActs,
+  ...deviceActs,
+  ...onUser,
+  ...onTenant,
+];

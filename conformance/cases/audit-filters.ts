@@ -1,0 +1,90 @@
+/** The filters of the audit log, which list and export have in common. Spec: Audit logs */
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { type Entry, nobody, type Query, secondsAround, textAt } from './audit-reading.ts';
+
+/** One parameter: what fits both entries of a deployment, and what misses them. */
+export interface Filter {
+  /** Begins a sentence that ends with: are listed. */
+  readonly title: string;
+  readonly ofList: RequirementId;
+  readonly ofExport: RequirementId;
+  readonly fits: (world: { readonly deploymentName: string }, both: readonly Entry[]) => Query;
+  readonly misses: (both: readonly Entry[]) => readonly Query[];
+}
+
+/** Texts that no entry has: among them some that a careless server takes for more than texts. */
+const strangeTexts = ["' OR '1'='1", '%', '*', '.*', 'größer ☃', 'x'.repeat(500)];
+
+/** Queries for texts that no entry has. */
+export function emptyQueries(name: string): readonly Query[] {
+  return [nobody, ...strangeTexts].map((text) => ({ [name]: text }));
+}
+
+const DAY_SECONDS = 86_400;
+
+/** Every filter but `object_id`, on which the judgement of the others leans. */
+export const auditFilters: Readonly<Record<string, Filter>> = {
+  'created-after': {
+    title: 'With created_after only entries of that second or later',
+    ofList: 'audit.time-bounds',
+    ofExport: 'audit.export-created-after',
+    fits: (_, both) => ({ created_after: secondsAround(both).before }),
+    misses: (both) => [
+      { created_after: secondsAround(both).after + 1 },
+      { created_after: secondsAround(both).after + DAY_SECONDS },
+    ],
+  },
+  'created-before': {
+    title: 'With created_before only entries of before that second, or at it,',
+    ofList: 'audit.created-before',
+    ofExport: 'audit.export-created-before',
+    fits: (_, both) => ({ created_before: secondsAround(both).after }),
+    misses: (both) => [
+      { created_before: secondsAround(both).before - 1 },
+      { created_before: 0 },
+      { created_before: 1 },
+    ],
+  },
+  'actor-id': {
+    title: 'With actor_id only the entries of that actor',
+    ofList: 'audit.actor-filters',
+    ofExport: 'audit.export-actor-id',
+    fits: (_, both) => told(both, 'actor.id', 'actor_id'),
+    misses: () => emptyQueries('actor_id'),
+  },
+  'actor-type': {
+    title: 'With actor_type only the entries of users, or of devices,',
+    ofList: 'audit.actor-type-filter',
+    ofExport: 'audit.export-actor-type',
+    fits: () => ({ actor_type: 'user' }),
+    misses: () => [{ actor_type: 'device' }],
+  },
+  'actor-email': {
+    title: 'With actor_email only the entries of the user with that e-mail',
+    ofList: 'audit.actor-email-filter',
+    ofExport: 'audit.export-actor-email',
+    // An entry need not tell the e-mail; then only what misses it can be judged.
+    fits: (_, both) => told(both, 'actor.email', 'actor_email'),
+    misses: () => [...emptyQueries('actor_email'), { actor_email: 'nobody@example.com' }],
+  },
+  'object-type': {
+    title: 'With object_type only entries on objects of that type',
+    ofList: 'audit.object-type-filter',
+    ofExport: 'audit.export-object-type',
+    fits: () => ({ object_type: 'deployment' }),
+    misses: () => [{ object_type: 'artifact' }, { object_type: 'user' }, { object_type: 'device' }],
+  },
+  'object-deployment-name': {
+    title: 'With object_deployment_name only entries on deployments of that name',
+    ofList: 'audit.object-deployment-name-filter',
+    ofExport: 'audit.export-object-deployment-name',
+    fits: ({ deploymentName }) => ({ object_deployment_name: deploymentName }),
+    misses: () => emptyQueries('object_deployment_name'),
+  },
+};
+
+/** A query by what both entries tell; none where they do not tell it. */
+function told(both: readonly Entry[], path: string, name: string): Query {
+  const [one, other] = both.map((entry) => textAt(entry, path));
+  return one === undefined || one !== other ? {} : { [name]: one };
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { auditActions, auditObjectTypes } from '../../fixtures/contract/vocabulary.ts';
+import { auditFilters } from './audit-filters.ts';
+import { actions, actionsOf, at, exportedTypes, objectTypes } from './audit-reading.ts';
+
+describe('the tables of the audit log', () => {
+  it('name the actions and the types of the contract', () => {
+    expect([...actions].sort()).toEqual([...auditActions].sort());
+    expect([...objectTypes].sort()).toEqual([...auditObjectTypes].sort());
+  });
+
+  it('name the types of the export, which are those of the list but for the tenant', () => {
+    expect(objectTypes.filter((type) => !exportedTypes.includes(type))).toEqual(['tenant']);
+  });
+
+  it('have a filter for every parameter of the list and of the export that filters', () => {
+    const others = ['page', 'per_page', 'sort', 'limit', 'format_separator', 'ignore', 'object_id'];
+    for (const id of ['list-audit-logs', 'export-audit-logs'] as const) {
+      const parameters = Object.keys(operations[id].query ?? {});
+      const filters = parameters.filter((name) => !others.includes(name));
+      expect(filters.map((name) => name.replaceAll('_', '-')).sort()).toEqual(
+        Object.keys(auditFilters).sort(),
+      );
+    }
+  });
+});
+
+describe('the reading of entries', () => {
+  it('finds no member below what is no object', () => {
+    expect(at({ actor: 'someone' }, 'actor.id')).toBeUndefined();
+    expect(at({ actor: { id: 7 } }, 'actor.id')).toBe(7);
+  });
+
+  it.each([[[]], [[{ action: 'create' }]], [[{ action: 'abort' }, { action: 'abort' }]]])(
+    'misses the start state when entries cannot be told apart: %j',
+    (found) => {
+      expect(() => actionsOf(found)).toThrow('the start state needs an entry `create`');
+    },
+  );
+});
