@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listCases, runConformance } from '../../../conformance/conformance.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
-import { startTestServer, type TestServer } from '../../../server/testing/test-server.ts';
+import { type RunningServer, startServer } from '../../../server/server.ts';
 
-let server: TestServer;
+let server: RunningServer;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
 });
 
 afterAll(() => server.close());
@@ -19,11 +19,14 @@ afterAll(() => server.close());
 describe('the suite', () => {
   it.each(listCases().map(({ id }) => id))('%s', async (id) => {
     const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;
+    const { controlUrl: url, controlToken: token } = server;
     const { verdicts } = await runConformance({
       baseUrl,
       headerPrefix,
       credentials: { email, password },
-      selection: [id],
+      control: { url, token },
+      ids: new Set([id]),
+      disruptive: true,
       clock: systemClock,
       random: seededRandom(id),
       caseTimeLimitMs: 15_000,
