@@ -32,7 +32,7 @@ export interface JudgingCase<World> extends CaseFacts {
 }
 
 /** A case on what the contract leaves open: it tells what it saw and never fails. */
-interface ObservingCase<World> extends CaseFacts {
+export interface ObservingCase<World> extends CaseFacts {
   readonly observe: (world: World, stage: Stage) => Promise<Observation>;
 }
 

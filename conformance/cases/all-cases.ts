@@ -19,7 +19,9 @@ import { authorizationStrangerCases } from './authorization-strangers.ts';
 import { configurationCases } from './configuration.ts';
 import { configurationDownloadCases } from './configuration-download.ts';
 import { connectCases } from './connect.ts';
+import { deploymentInstructionCases } from './deployment-instructions.ts';
 import { deploymentLogCases } from './deployment-log.ts';
+import { deploymentStateCases } from './deployment-states.ts';
 import { deploymentStatusCases } from './deployment-status.ts';
 import { errorCases } from './errors.ts';
 import { faultCases } from './faults.ts';
@@ -29,6 +31,8 @@ import { monitorCases } from './monitor.ts';
 import { monitorAlertFieldCases } from './monitor-alert-fields.ts';
 import { nextDeploymentCases } from './next-deployment.ts';
 import { nextDeploymentChoiceCases } from './next-deployment-choice.ts';
+import { nextDeploymentInputCases } from './next-deployment-inputs.ts';
+import { raceCases } from './races.ts';
 import { roleCases } from './roles.ts';
 import { tenantCases } from './tenants.ts';
 import { timeCases } from './time.ts';
@@ -45,11 +49,15 @@ export const allCases: readonly PlayableCase[] = [
   ...authorizationStrangerCases,
   ...inventoryCases,
   ...inventoryRefusalCases,
+  ...nextDeploymentInputCases,
   ...nextDeploymentCases,
+  ...deploymentInstructionCases,
   ...nextDeploymentChoiceCases,
   ...deploymentStatusCases,
+  ...deploymentStateCases,
   ...deploymentLogCases,
   ...updateControlMapCases,
+  ...raceCases,
   ...artifactCases,
   ...artifactFieldCases,
   ...artifactLinkCases,

@@ -1,27 +1,220 @@
 /** Cases: how a device uploads the log of its deployment. Spec: DeploymentLog */
+import { expectTaken, type InputRow, inputCases } from '../boundary.ts';
 import { defineScenario } from '../case.ts';
 import {
   expectEach,
   expectNoBody,
   expectStatus,
   expectThat,
+  NotObservable,
+  observed,
   observedAnswer,
   shown,
+  shownAnswer,
 } from '../expectations.ts';
+import { abortOnTheWay, reportOnTheWay, sharedDeployment } from '../stage/deployment-life.ts';
 import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, activeDeployment, type OfferedDeployment } from '../stage/start-states.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  needStatus,
+  type OfferedDeployment,
+} from '../stage/start-states.ts';
 import type { Answer } from '../target/target.ts';
 
 const entry = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'no space left' };
 
-function upload({ device, id }: OfferedDeployment, ...messages: unknown[]): Promise<Answer> {
+/** A good log. */
+export const goodLog = { messages: [entry] };
+
+const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as const;
+
+/** Each field of a log in each way. */
+export const logInputs: readonly InputRow[] = [
+  {
+    id: 'missing-body-is-400',
+    title: 'A log without a body is answered 400.',
+    field: '',
+    kinds: ['missing'],
+    answered: 400,
+    requirement: 'log.body-is-required',
+  },
+  {
+    id: 'malformed-log-is-400',
+    title: 'A log that is no JSON object is answered 400.',
+    field: '',
+    kinds: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
+    answered: 400,
+    requirement: 'log.malformed-is-400',
+  },
+  {
+    id: 'missing-messages-is-400',
+    title: 'A log without messages is answered 400.',
+    field: 'messages',
+    kinds: ['missing'],
+    answered: 400,
+    requirement: 'log.fields-are-required',
+  },
+  {
+    id: 'other-type-of-messages-is-400',
+    title: 'A log whose messages are no list is answered 400.',
+    field: 'messages',
+    kinds: ['null', 'boolean', 'number', 'text', 'empty text', 'long text', 'object'],
+    answered: 400,
+    requirement: 'log.messages-is-a-list',
+  },
+  {
+    id: 'empty-log',
+    title: 'A log that holds no messages.',
+    field: 'messages',
+    kinds: ['list'],
+    answered: 'open',
+    requirement: 'log.empty',
+  },
+  {
+    id: 'other-type-of-entry-is-400',
+    title: 'A log with an entry that is no object, even one among good ones, is answered 400.',
+    field: 'messages[]',
+    kinds: ['null', 'boolean', 'number', 'text', 'empty text', 'long text', 'list'],
+    answered: 400,
+    requirement: 'log.messages-are-objects',
+  },
+  {
+    id: 'missing-timestamp-is-400',
+    title: 'A log with a message without timestamp, even one among good ones, is answered 400.',
+    field: 'messages[].timestamp',
+    kinds: ['missing'],
+    answered: 400,
+    requirement: 'log.timestamp-is-required',
+  },
+  {
+    id: 'other-type-of-timestamp-is-400',
+    title: 'A log with a timestamp that is no text is answered 400.',
+    field: 'messages[].timestamp',
+    kinds: otherThanText,
+    answered: 400,
+    requirement: 'log.timestamp-is-a-text',
+  },
+  {
+    id: 'any-text-as-timestamp-is-400',
+    title: 'A log with a timestamp that is any text, an empty or a long one, is answered 400.',
+    field: 'messages[].timestamp',
+    kinds: ['text', 'empty text', 'long text'],
+    answered: 400,
+    requirement: 'log.timestamp-is-a-date-time',
+  },
+  {
+    id: 'missing-level-is-400',
+    title: 'A log with a message without level, even one among good ones, is answered 400.',
+    field: 'messages[].level',
+    kinds: ['missing'],
+    answered: 400,
+    requirement: 'log.level-is-required',
+  },
+  {
+    id: 'other-type-of-level-is-400',
+    title: 'A log with a level that is no text is answered 400.',
+    field: 'messages[].level',
+    kinds: otherThanText,
+    answered: 400,
+    requirement: 'log.level-is-a-text',
+  },
+  {
+    id: 'any-level-is-taken',
+    title: 'A level may be any text, since the contract lists none.',
+    field: 'messages[].level',
+    kinds: ['text'],
+    answered: 'taken',
+    requirement: 'log.level-is-a-text',
+  },
+  {
+    id: 'empty-level',
+    title: 'A log with a level that is empty.',
+    field: 'messages[].level',
+    kinds: ['empty text'],
+    answered: 'open',
+    requirement: 'log.empty-texts',
+  },
+  {
+    id: 'long-level',
+    title: 'A log with a level that is very long.',
+    field: 'messages[].level',
+    kinds: ['long text'],
+    answered: 'open',
+    requirement: 'log.long-texts',
+  },
+  {
+    id: 'missing-message-is-400',
+    title: 'A log with a message without its text, even one among good ones, is answered 400.',
+    field: 'messages[].message',
+    kinds: ['missing'],
+    answered: 400,
+    requirement: 'log.message-is-required',
+  },
+  {
+    id: 'other-type-of-message-is-400',
+    title: 'A log with a message whose text is none is answered 400.',
+    field: 'messages[].message',
+    kinds: otherThanText,
+    answered: 400,
+    requirement: 'log.message-is-a-text',
+  },
+  {
+    id: 'any-message-is-taken',
+    title: 'A message may be any text.',
+    field: 'messages[].message',
+    kinds: ['text'],
+    answered: 'taken',
+    requirement: 'log.message-is-a-text',
+  },
+  {
+    id: 'empty-message',
+    title: 'A log with a message that is empty.',
+    field: 'messages[].message',
+    kinds: ['empty text'],
+    answered: 'open',
+    requirement: 'log.empty-texts',
+  },
+  {
+    id: 'long-message',
+    title: 'A log with a message that is very long.',
+    field: 'messages[].message',
+    kinds: ['long text'],
+    answered: 'open',
+    requirement: 'log.long-texts',
+  },
+];
+
+/** Texts that are a date-time, and texts that are none, by what is special about each. */
+export const timestamps = {
+  taken: {
+    'a fraction and an offset': '2026-01-31T12:00:00.123456789+05:30',
+    'an offset to the west': '2026-01-31T00:00:00-11:00',
+    'a leap day': '2028-02-29T23:59:59Z',
+  },
+  refused: {
+    'a word': 'yesterday',
+    'a day that does not exist': '2026-02-30T12:00:00Z',
+    'a month that does not exist': '2026-13-01T12:00:00Z',
+    'an hour that does not exist': '2026-01-31T25:00:00Z',
+    'seconds since 1970 as a text': '1769860800',
+  },
+} as const;
+
+type LogOwner = Pick<OfferedDeployment, 'device' | 'id'>;
+
+function upload({ device, id }: LogOwner, ...messages: readonly unknown[]): Promise<Answer> {
   return device.call('put-deployment-log', { path: { id }, body: { messages } });
+}
+
+async function uploadOnTheWay(world: LogOwner, ...messages: readonly unknown[]): Promise<void> {
+  needStatus('an uploaded log', await upload(world, ...messages), 204);
 }
 
 /** The log as users read it, once it holds the text. */
 async function shownLog(
   stage: Stage,
-  { deploymentId, device }: OfferedDeployment,
+  { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   text: string,
 ): Promise<string> {
   const log = await stage.settled(
@@ -41,12 +234,19 @@ const active = defineScenario({
   cases: [
     {
       id: 'upload-is-204',
-      title: 'A log of messages is answered 204 without a body.',
+      title: 'A log of messages is answered 204.',
       requirements: ['log.is-accepted'],
       covers: ['put-deployment-log 204'],
+      run: async (world) =>
+        expectStatus(await upload(world, entry, { ...entry, level: 'INFO', message: 'bye' }), 204),
+    },
+    {
+      id: 'upload-has-no-body',
+      title: 'The answer to a log that is taken has no body.',
+      requirements: ['log.has-no-body'],
       run: async (world) => {
-        const answer = await upload(world, entry, { ...entry, level: 'INFO', message: 'bye' });
-        expectStatus(answer, 204);
+        const answer = await upload(world, entry);
+        if (answer.status !== 204) throw new NotObservable('the log is not answered 204');
         expectNoBody(answer);
       },
     },
@@ -55,7 +255,7 @@ const active = defineScenario({
       title: 'Users read every message of the uploaded log.',
       requirements: ['log.is-kept'],
       run: async (world, stage) => {
-        await upload(world, entry, { ...entry, message: 'rolled back' });
+        await uploadOnTheWay(world, entry, { ...entry, message: 'rolled back' });
         const log = await shownLog(stage, world, 'rolled back');
         const holdsBoth = log.includes(entry.message) && log.includes('rolled back');
         expectThat(holdsBoth, 'both messages in the log', shown(log));
@@ -66,78 +266,105 @@ const active = defineScenario({
       title: 'A log that is uploaded again replaces the earlier one.',
       requirements: ['log.is-replaced'],
       run: async (world, stage) => {
-        await upload(world, entry);
-        await upload(world, { ...entry, message: 'second upload' });
+        await uploadOnTheWay(world, entry);
+        await uploadOnTheWay(world, { ...entry, message: 'second upload' });
         const log = await shownLog(stage, world, 'second upload');
         const isReplaced = log.includes('second upload') && !log.includes(entry.message);
         expectThat(isReplaced, 'the second log only', shown(log));
       },
     },
     {
-      id: 'offset-in-timestamp-is-204',
+      id: 'date-time-as-timestamp-is-taken',
       title: 'A timestamp may have a fraction of a second and any offset from UTC.',
       requirements: ['log.timestamp-is-a-date-time'],
       run: async (world) => {
-        const timestamp = '2026-01-31T12:00:00.123456789+05:30';
-        expectStatus(await upload(world, { ...entry, timestamp }), 204);
-      },
-    },
-    {
-      id: 'missing-field-is-400',
-      title: 'A message without timestamp, level or text, even one among good ones, is 400.',
-      requirements: ['log.fields-are-required'],
-      covers: ['put-deployment-log 400'],
-      run: async (world) => {
-        const messages = {
-          'no timestamp': { level: 'info', message: 'text' },
-          'no level': { timestamp: entry.timestamp, message: 'text' },
-          'no message': { timestamp: entry.timestamp, level: 'info' },
-        };
-        await expectEach(400, messages, (message) => upload(world, entry, message));
+        for (const [name, timestamp] of Object.entries(timestamps.taken)) {
+          expectTaken(name, await upload(world, { ...entry, timestamp }));
+        }
       },
     },
     {
       id: 'malformed-timestamp-is-400',
       title: 'A timestamp that is no date-time is answered 400.',
       requirements: ['log.timestamp-is-a-date-time'],
+      covers: ['put-deployment-log 400'],
+      run: (world) =>
+        expectEach(400, timestamps.refused, (timestamp) => upload(world, { ...entry, timestamp })),
+    },
+    ...inputCases<OfferedDeployment>(logInputs, goodLog, ({ device, id }, raw) =>
+      device.call('put-deployment-log', { path: { id }, raw }),
+    ),
+    {
+      id: 'line-breaks-in-a-message',
+      title: 'A message that holds line breaks, though clients split their log by line.',
+      requirements: ['log.line-breaks'],
+      observe: async (world, stage) => {
+        await uploadOnTheWay(world, { ...entry, message: 'first line\nsecond line' });
+        const log = await shownLog(stage, world, 'second line');
+        return observed(`the log ${shown(log)}`);
+      },
+    },
+    {
+      id: 'upload-after-failure-is-taken',
+      title: 'A device that has reported failure uploads the log that tells why.',
+      requirements: ['log.after-failure'],
       run: async (world) => {
-        const timestamps = {
-          'a word': 'yesterday',
-          'a day that does not exist': '2026-02-30T12:00:00Z',
-          'a number': 1_769_860_800,
-        };
-        await expectEach(400, timestamps, (timestamp) => upload(world, { ...entry, timestamp }));
+        await reportOnTheWay(world, 'failure');
+        const answer = await upload(world, entry);
+        expectThat(answer.status < 400, 'a log that is taken', shownAnswer(answer));
       },
     },
     {
-      id: 'malformed-log-is-400',
-      title: 'A body that is no object with an array of messages is answered 400.',
-      requirements: ['log.malformed-is-400', 'log.fields-are-required'],
-      run: async ({ device, id }) => {
-        const bodies = {
-          'no JSON': '{"messages":[',
-          'no messages': '{}',
-          'a text as messages': '{"messages":"text"}',
-          'an array of texts': '{"messages":["text"]}',
-          'an array': '[]',
-        };
-        await expectEach(400, bodies, (raw) =>
-          device.call('put-deployment-log', { path: { id }, raw }),
-        );
+      id: 'upload-after-an-abort',
+      title: 'A device uploads its log after a user has aborted the deployment.',
+      requirements: ['log.after-the-abort'],
+      observe: async (world, stage) => {
+        await abortOnTheWay(stage, world);
+        return observedAnswer(await upload(world, entry));
       },
     },
     {
-      id: 'empty-log',
-      title: 'A log that holds no messages.',
-      requirements: ['log.empty'],
-      observe: async (world) => observedAnswer(await upload(world)),
+      id: 'deployment-of-another-device-is-404',
+      title: 'A log for a deployment of another device is answered 404.',
+      requirements: ['log.foreign-deployment-is-404'],
+      run: async ({ id }, stage) => {
+        const device = await acceptedDevice(stage);
+        expectStatus(await upload({ device, id }, entry), 404);
+      },
+    },
+  ],
+});
+
+const others = defineScenario({
+  area: 'deployment-log',
+  name: 'Two devices in one deployment',
+  start: 'two devices that have been offered the same deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: sharedDeployment,
+  cases: [
+    {
+      id: 'log-is-that-of-the-caller',
+      title: 'The log of one device does not become that of the other.',
+      requirements: ['log.own-part-only'],
+      run: async ({ one, other }, stage) => {
+        await uploadOnTheWay(other, { ...entry, message: 'of the other' });
+        if (!(await shownLog(stage, other, 'of the other')).includes('of the other')) {
+          throw new NotObservable('no user sees the log');
+        }
+        await uploadOnTheWay(one, entry);
+        await shownLog(stage, one, entry.message);
+        const log = await shownLog(stage, other, 'of the other');
+        const isOwn = log.includes('of the other') && !log.includes(entry.message);
+        expectThat(isOwn, 'the own log only', shown(log));
+      },
     },
   ],
 });
 
 const foreign = defineScenario({
   area: 'deployment-log',
-  name: 'Deployments of others',
+  name: 'Deployments of nobody',
   start: 'an accepted device without a deployment',
   risk: 'write',
   needs: ['operator'],
@@ -148,24 +375,18 @@ const foreign = defineScenario({
       title: 'A log for a deployment that nobody made is answered 404.',
       requirements: ['log.unknown-deployment-is-404'],
       covers: ['put-deployment-log 404'],
-      run: async (device, stage) => {
-        const path = { id: stage.random.uuid() };
-        const body = { messages: [entry] };
-        expectStatus(await device.call('put-deployment-log', { path, body }), 404);
-      },
+      run: async (device, stage) =>
+        expectStatus(await upload({ device, id: stage.random.uuid() }, entry), 404),
     },
     {
-      id: 'deployment-of-another-device-is-404',
-      title: 'A log for a deployment of another device is answered 404.',
-      requirements: ['log.unknown-deployment-is-404'],
-      run: async (device, stage) => {
-        const path = { id: (await activeDeployment(stage)).id };
-        const body = { messages: [entry] };
-        expectStatus(await device.call('put-deployment-log', { path, body }), 404);
-      },
+      id: 'malformed-id-is-refused',
+      title: 'A log for an id that is none is answered 400 or 404.',
+      requirements: ['log.malformed-id'],
+      run: async (device) =>
+        expectStatus(await upload({ device, id: 'no-such-form' }, entry), 400, 404),
     },
   ],
 });
 
 /** Spec: DeploymentLog */
-export const deploymentLogCases = [...active, ...foreign];
+export const deploymentLogCases = [...active, ...others, ...foreign];

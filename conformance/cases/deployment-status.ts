@@ -1,55 +1,156 @@
-/** Cases: reports of a device on its deployment. Spec: DeploymentStatus; States and transitions */
+/** Cases: reports of a device on its deployment. Spec: DeploymentStatus */
+import { type InputRow, inputCases } from '../boundary.ts';
 import { defineScenario, type JudgingCase } from '../case.ts';
 import {
   expectEach,
   expectEqual,
   expectNoBody,
   expectStatus,
+  expectThat,
+  NotObservable,
   observedAnswer,
+  shownAnswer,
 } from '../expectations.ts';
-import type { DevicePart } from '../stage/operator.ts';
-import type { Stage } from '../stage/stage.ts';
 import {
-  abortedDeployment,
+  abortOnTheWay,
+  report,
+  reportOnTheWay,
+  sharedDeployment,
+  shownStatus,
+} from '../stage/deployment-life.ts';
+import {
   acceptedDevice,
   activeDeployment,
   type OfferedDeployment,
+  pendingDeployment,
 } from '../stage/start-states.ts';
-import type { Answer } from '../target/target.ts';
 
-/** A whole life in the order in which a device with all pauses reports it. */
-const wholeLife = [
-  'downloading',
-  'pause_before_installing',
-  'installing',
-  'pause_before_rebooting',
-  'rebooting',
-  'pause_before_committing',
-  'success',
+/** A good report. */
+export const goodReport = { status: 'installing', substate: 'Executing script: check' };
+
+/** Each field of a report in each way; what is not one of the nine statuses stands below. */
+export const reportInputs: readonly InputRow[] = [
+  {
+    id: 'missing-body-is-400',
+    title: 'A report without a body is answered 400.',
+    field: '',
+    kinds: ['missing'],
+    answered: 400,
+    requirement: 'status.body-is-required',
+  },
+  {
+    id: 'malformed-report-is-400',
+    title: 'A report that is no JSON object is answered 400.',
+    field: '',
+    kinds: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
+    answered: 400,
+    requirement: 'status.malformed-is-400',
+  },
+  {
+    id: 'missing-status-is-400',
+    title: 'A report without a status is answered 400.',
+    field: 'status',
+    kinds: ['missing'],
+    answered: 400,
+    requirement: 'status.is-required',
+  },
+  {
+    id: 'other-type-of-status-is-400',
+    title: 'A report whose status is no text is answered 400.',
+    field: 'status',
+    kinds: ['null', 'boolean', 'number', 'list', 'object'],
+    answered: 400,
+    requirement: 'status.is-a-text',
+  },
+  {
+    id: 'other-text-as-status-is-400',
+    title: 'A report whose status is any text, an empty or a long one, is answered 400.',
+    field: 'status',
+    kinds: ['text', 'empty text', 'long text'],
+    answered: 400,
+    requirement: 'status.other-values-are-400',
+  },
+  {
+    id: 'missing-substate-is-taken',
+    title: 'A report needs no substate.',
+    field: 'substate',
+    kinds: ['missing'],
+    answered: 'taken',
+    requirement: 'status.substate-is-optional',
+  },
+  {
+    id: 'substate-is-taken',
+    title: 'A report may carry a substate, which tells more.',
+    field: 'substate',
+    kinds: ['text'],
+    answered: 'taken',
+    requirement: 'status.substate',
+  },
+  {
+    id: 'other-type-of-substate-is-400',
+    title: 'A report whose substate is no text is answered 400.',
+    field: 'substate',
+    kinds: ['boolean', 'number', 'list', 'object'],
+    answered: 400,
+    requirement: 'status.substate-is-a-text',
+  },
+  {
+    id: 'null-as-substate',
+    title: 'A report whose substate is null.',
+    field: 'substate',
+    kinds: ['null'],
+    answered: 'open',
+    requirement: 'status.substate-null',
+  },
+  {
+    id: 'length-of-substate',
+    title: 'A report whose substate is empty, or very long.',
+    field: 'substate',
+    kinds: ['empty text', 'long text'],
+    answered: 'open',
+    requirement: 'status.substate-length',
+  },
 ];
 
-function report({ device, id }: OfferedDeployment, body: unknown): Promise<Answer> {
-  return device.call('put-deployment-status', { path: { id }, body });
-}
+/** The nine statuses, each with the requirement that says that it is one. */
+export const statusRequirements = {
+  downloading: 'status.downloading',
+  pause_before_installing: 'status.pause-before-installing',
+  installing: 'status.installing',
+  pause_before_rebooting: 'status.pause-before-rebooting',
+  rebooting: 'status.rebooting',
+  pause_before_committing: 'status.pause-before-committing',
+  success: 'status.success',
+  failure: 'status.failure',
+  'already-installed': 'status.already-installed',
+} as const;
+type Status = keyof typeof statusRequirements;
 
-/** What users see of the device's part, once it is in that status. */
-async function shownPart(
-  stage: Stage,
-  { deploymentId, device }: OfferedDeployment,
-  status: string,
-): Promise<DevicePart | undefined> {
-  return stage.settled(
-    () => stage.operator.devicePart(deploymentId, device.id),
-    (part) => part?.status === status,
-  );
-}
+/** Words that are no status which a device may report, by what is wrong with each. */
+export const otherStatuses = {
+  'a state of the deployment': 'aborted',
+  'the state before the first report': 'pending',
+  'a state of practice': 'noartifact',
+  'the state of a device that is gone': 'decommissioned',
+  'a state of a whole deployment': 'finished',
+  'a capital letter': 'Success',
+  'a blank at the end': 'success ',
+  'an underscore for a dash': 'already_installed',
+  'dashes for underscores': 'pause-before-installing',
+  'two statuses': 'downloading,installing',
+  'a name that every object has': 'constructor',
+} as const;
 
-function directCase(status: string): JudgingCase<OfferedDeployment> {
+function statusCase(status: Status): JudgingCase<OfferedDeployment> {
   return {
-    id: `${status}-at-once-is-204`,
-    title: `A device may report ${status} at once, without any status before it.`,
-    requirements: ['status.each-value-is-accepted', 'status.intermediate-is-optional'],
-    run: async (world) => expectStatus(await report(world, { status }), 204),
+    id: `${status.replaceAll('_', '-')}-is-taken`,
+    title: `A device may report ${status}.`,
+    requirements: [statusRequirements[status]],
+    run: async (world) => {
+      const answer = await report(world, { status });
+      const isRefused = answer.status >= 400 && answer.status < 500;
+      expectThat(!isRefused, `no refusal of ${status}`, shownAnswer(answer));
+    },
   };
 }
 
@@ -63,112 +164,90 @@ const active = defineScenario({
   cases: [
     {
       id: 'report-is-204',
-      title: 'A report is answered 204 without a body.',
-      requirements: ['status.each-value-is-accepted'],
+      title: 'A report that is taken is answered 204.',
+      requirements: ['status.is-204'],
       covers: ['put-deployment-status 204'],
+      run: async (world) => expectStatus(await report(world, goodReport), 204),
+    },
+    {
+      id: 'report-has-no-body',
+      title: 'The answer to a report that is taken has no body.',
+      requirements: ['status.has-no-body'],
       run: async (world) => {
-        const answer = await report(world, { status: 'downloading' });
-        expectStatus(answer, 204);
+        const answer = await report(world, goodReport);
+        if (answer.status !== 204) throw new NotObservable('the report is not answered 204');
         expectNoBody(answer);
       },
     },
-    {
-      id: 'whole-life-is-204',
-      title:
-        'A device that reports every step of its update, pauses too, is answered 204 each time.',
-      requirements: ['status.each-value-is-accepted'],
-      run: async (world) => {
-        const steps = Object.fromEntries(wholeLife.map((status) => [status, status]));
-        await expectEach(204, steps, (status) => report(world, { status }));
-      },
-    },
-    directCase('success'),
-    directCase('failure'),
-    directCase('already-installed'),
-    {
-      id: 'report-becomes-the-state',
-      title: 'Users see the device in the status that it reported last.',
-      requirements: ['status.becomes-the-state'],
-      run: async (world, stage) => {
-        await report(world, { status: 'downloading' });
-        await report(world, { status: 'installing' });
-        const part = await shownPart(stage, world, 'installing');
-        expectEqual('status', part?.status, 'installing');
-      },
-    },
-    {
-      id: 'repeated-report-is-204',
-      title: 'A status that is reported twice, after a lost answer say, is answered 204 twice.',
-      requirements: ['status.repeated'],
-      run: async (world) => {
-        expectStatus(await report(world, { status: 'installing' }), 204);
-        expectStatus(await report(world, { status: 'installing' }), 204);
-      },
-    },
-    {
-      id: 'step-back',
-      title: 'A device that starts over reports an earlier status again.',
-      requirements: ['status.transitions'],
-      observe: async (world) => {
-        await report(world, { status: 'installing' });
-        return observedAnswer(await report(world, { status: 'downloading' }));
-      },
-    },
-    {
-      id: 'report-after-the-end',
-      title: 'A device that has reported success reports another status.',
-      requirements: ['status.transitions'],
-      observe: async (world) => {
-        await report(world, { status: 'success' });
-        return observedAnswer(await report(world, { status: 'failure' }));
-      },
-    },
-    {
-      id: 'substate-is-accepted',
-      title: 'A status may carry a substate, which tells more.',
-      requirements: ['status.substate'],
-      run: async (world) => {
-        const body = { status: 'installing', substate: 'Executing script: check' };
-        expectStatus(await report(world, body), 204);
-      },
-    },
-    {
-      id: 'missing-status-is-400',
-      title: 'A report without a status is answered 400.',
-      requirements: ['status.is-required'],
-      covers: ['put-deployment-status 400'],
-      run: async (world) => expectStatus(await report(world, { substate: 'alone' }), 400),
-    },
+    ...(Object.keys(statusRequirements) as Status[]).map(statusCase),
     {
       id: 'other-status-is-400',
       title: 'A status that a device may not report, aborted and pending too, is answered 400.',
       requirements: ['status.other-values-are-400'],
-      run: async (world) => {
-        const statuses = {
-          aborted: 'aborted',
-          pending: 'pending',
-          'a word of its own': 'finished',
-          'another spelling': 'Success',
-          'an empty text': '',
-        };
-        await expectEach(400, statuses, (status) => report(world, { status }));
+      covers: ['put-deployment-status 400'],
+      run: (world) => expectEach(400, otherStatuses, (status) => report(world, { status })),
+    },
+    ...inputCases<OfferedDeployment>(reportInputs, goodReport, ({ device, id }, raw) =>
+      device.call('put-deployment-status', { path: { id }, raw }),
+    ),
+    {
+      id: 'malformed-id-is-refused',
+      title: 'A report for an id that is none is answered 400 or 404.',
+      requirements: ['status.malformed-id'],
+      run: async ({ device }) =>
+        expectStatus(await report({ device, id: 'no-such-form' }, goodReport), 400, 404),
+    },
+  ],
+});
+
+const others = defineScenario({
+  area: 'deployment-status',
+  name: 'Two devices in one deployment',
+  start: 'two devices that have been offered the same deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: sharedDeployment,
+  cases: [
+    {
+      id: 'report-is-about-the-caller',
+      title: 'What one device reports does not become the state of the other.',
+      requirements: ['status.own-part-only'],
+      run: async ({ one, other }, stage) => {
+        await reportOnTheWay(other, 'downloading');
+        if ((await shownStatus(stage, other, 'downloading')) !== 'downloading') {
+          throw new NotObservable('no user sees what the device reported');
+        }
+        await reportOnTheWay(one, 'installing', 'failure');
+        await shownStatus(stage, one, 'failure');
+        expectEqual('status', await shownStatus(stage, other, 'downloading'), 'downloading');
       },
     },
+  ],
+});
+
+const notYetAsked = defineScenario({
+  area: 'deployment-status',
+  name: 'Before the device has asked',
+  start: 'a device for which a deployment waits',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: pendingDeployment,
+  cases: [
     {
-      id: 'malformed-report-is-400',
-      title: 'A report that is no JSON object with texts as fields is answered 400.',
-      requirements: ['status.malformed-is-400'],
-      run: async ({ device, id }) => {
-        const bodies = {
-          'no JSON': '{"status":',
-          'a bare text': '"success"',
-          'a number as status': '{"status":7}',
-          'null as status': '{"status":null}',
-          'an object as substate': '{"status":"installing","substate":{}}',
-        };
-        await expectEach(400, bodies, (raw) =>
-          device.call('put-deployment-status', { path: { id }, raw }),
-        );
+      id: 'report-before-asking',
+      title: 'A device reports on its deployment before it has asked for it.',
+      requirements: ['status.not-offered'],
+      observe: async ({ device, deploymentId: id }) =>
+        observedAnswer(await report({ device, id }, { status: 'downloading' })),
+    },
+    {
+      id: 'report-before-asking-after-an-abort',
+      title: 'A device reports on a deployment that was aborted before it asked for it.',
+      requirements: ['status.not-offered'],
+      observe: async (world, stage) => {
+        await stage.operator.abort(world.deploymentId);
+        const asked = { device: world.device, id: world.deploymentId };
+        return observedAnswer(await report(asked, { status: 'downloading' }));
       },
     },
   ],
@@ -176,7 +255,7 @@ const active = defineScenario({
 
 const foreign = defineScenario({
   area: 'deployment-status',
-  name: 'Deployments of others',
+  name: 'Deployments of nobody',
   start: 'an accepted device without a deployment',
   risk: 'write',
   needs: ['operator'],
@@ -187,71 +266,31 @@ const foreign = defineScenario({
       title: 'A report for a deployment that nobody made is answered 404.',
       requirements: ['status.unknown-deployment-is-404'],
       covers: ['put-deployment-status 404'],
-      run: async (device, stage) => {
-        const path = { id: stage.random.uuid() };
-        const body = { status: 'success' };
-        expectStatus(await device.call('put-deployment-status', { path, body }), 404);
-      },
-    },
-    {
-      id: 'deployment-of-another-device-is-404',
-      title: 'A report for a deployment of another device is answered 404.',
-      requirements: ['status.unknown-deployment-is-404'],
-      run: async (device, stage) => {
-        const path = { id: (await activeDeployment(stage)).id };
-        const body = { status: 'success' };
-        expectStatus(await device.call('put-deployment-status', { path, body }), 404);
-      },
-    },
-    {
-      id: 'malformed-id-is-refused',
-      title: 'A report for an id that is none is answered 400 or 404.',
-      requirements: ['status.malformed-id'],
-      run: async (device) => {
-        const path = { id: 'no-such-form' };
-        const body = { status: 'success' };
-        expectStatus(await device.call('put-deployment-status', { path, body }), 400, 404);
-      },
+      run: async (device, stage) =>
+        expectStatus(await report({ device, id: stage.random.uuid() }, goodReport), 404),
     },
   ],
 });
 
 const aborted = defineScenario({
   area: 'deployment-status',
-  name: 'After an abort',
-  start: 'a device whose deployment a user has aborted',
+  name: 'The refusal after an abort',
+  start: 'a device that has been offered a deployment',
   risk: 'write',
   needs: ['operator'],
-  arrange: abortedDeployment,
+  arrange: activeDeployment,
   cases: [
-    {
-      id: 'aborted-is-409',
-      title: 'After the abort every report, an end too, is answered 409.',
-      requirements: ['status.aborted-is-409'],
-      covers: ['put-deployment-status 409'],
-      run: async (world) => {
-        const reports = { installing: 'installing', success: 'success', failure: 'failure' };
-        await expectEach(409, reports, (status) => report(world, { status }));
-      },
-    },
-    {
-      id: 'aborted-stays',
-      title: 'A report that is refused leaves the deployment aborted.',
-      requirements: ['status.aborted-stays'],
-      run: async (world, stage) => {
-        await report(world, { status: 'success' });
-        const part = await shownPart(stage, world, 'aborted');
-        expectEqual('status', part?.status, 'aborted');
-      },
-    },
     {
       id: 'body-of-409',
       title: 'The contract shows no body for the 409; what it is here.',
       requirements: ['status.body-of-409'],
-      observe: async (world) => observedAnswer(await report(world, { status: 'success' })),
+      observe: async (world, stage) => {
+        await abortOnTheWay(stage, world);
+        return observedAnswer(await report(world, { status: 'success' }));
+      },
     },
   ],
 });
 
-/** Spec: DeploymentStatus; States and transitions */
-export const deploymentStatusCases = [...active, ...foreign, ...aborted];
+/** Spec: DeploymentStatus */
+export const deploymentStatusCases = [...active, ...others, ...notYetAsked, ...foreign, ...aborted];

@@ -1,33 +1,26 @@
 /** Cases: which deployment a device is offered. Spec: Device deployments v1, v2 */
-import {
-  deploymentInstructionsV1Shape,
-  deploymentInstructionsV2Shape,
-} from '../../fixtures/contract/resources.ts';
 import { defineScenario } from '../case.ts';
-import {
-  expectEqual,
-  expectPresent,
-  expectShape,
-  expectStatus,
-  observed,
-} from '../expectations.ts';
+import { expectThat, observed, shownAnswer } from '../expectations.ts';
+import { needInstructions, offersAny, textIn } from '../stage/instructions.ts';
 import { sampleArtifacts } from '../stage/sample-artifacts.ts';
 import {
   acceptedDevice,
   deploymentOf,
   factoryProvides,
+  needStatus,
   pendingDeployment,
 } from '../stage/start-states.ts';
-
-const controlMap = {
-  priority: 3,
-  states: { ArtifactInstall_Enter: { action: 'pause' } },
-} as const;
+import type { Answer } from '../target/target.ts';
+import { expectNoOffer } from './next-deployment.ts';
 
 const [neededChecksum] = sampleArtifacts.dependent.depends['rootfs-image.checksum'];
 
 /** Provides that satisfy the artifact which depends on another, and the plain one too. */
 const suitsBoth = { ...factoryProvides, 'rootfs-image.checksum': neededChecksum };
+
+function expectOffer(answer: Answer): void {
+  expectThat(offersAny(answer), 'an offered deployment', shownAnswer(answer));
+}
 
 const dependent = defineScenario({
   area: 'next-deployment',
@@ -38,32 +31,54 @@ const dependent = defineScenario({
   arrange: (stage) => deploymentOf(stage, 'dependent'),
   cases: [
     {
-      id: 'unmet-depends-is-204',
-      title: 'A device that does not provide what the artifact depends on is answered 204.',
+      id: 'unmet-depends-offers-nothing',
+      title: 'A device that does not provide what the artifact depends on is offered nothing.',
+      requirements: ['next.depends'],
+      run: async ({ device }) =>
+        expectNoOffer(await device.call('post-next-deployment', { body: factoryProvides })),
+    },
+    {
+      id: 'other-depends-offers-nothing',
+      title: 'A device whose provides have another value is offered nothing.',
       requirements: ['next.depends'],
       run: async ({ device }) => {
-        const body = { device_provides: factoryProvides };
-        expectStatus(await device.call('post-next-deployment-v2', { body }), 204);
+        const body = { ...factoryProvides, 'rootfs-image.checksum': 'another' };
+        expectNoOffer(await device.call('post-next-deployment', { body }));
       },
     },
     {
-      id: 'met-depends-is-200',
-      title: 'A device that provides it in a free pair is offered the artifact, in version 2.',
-      requirements: ['next.depends', 'next.free-pairs'],
-      run: async ({ device, artifact }) => {
-        const body = { device_provides: suitsBoth };
-        const answer = await device.call('post-next-deployment-v2', { body });
-        expectStatus(answer, 200);
-        const instructions = expectShape(answer, deploymentInstructionsV2Shape);
-        expectEqual('artifact name', instructions.artifact.artifact_name, artifact.name);
-      },
-    },
-    {
-      id: 'met-depends-is-200-in-v1',
-      title: 'The free pairs of POST of version 1 count in the same way.',
-      requirements: ['next.depends', 'next.free-pairs'],
+      id: 'met-depends-is-offered',
+      title: 'A device that provides it in a free pair is offered the artifact.',
+      requirements: ['next.depends'],
       run: async ({ device }) =>
-        expectStatus(await device.call('post-next-deployment', { body: suitsBoth }), 200),
+        expectOffer(await device.call('post-next-deployment', { body: suitsBoth })),
+    },
+    {
+      id: 'v2-unmet-depends-offers-nothing',
+      title: 'A device that does not provide what the artifact depends on gets nothing in v2.',
+      requirements: ['next.v2-depends'],
+      run: async ({ device }) => {
+        const body = { device_provides: factoryProvides };
+        expectNoOffer(await device.call('post-next-deployment-v2', { body }));
+      },
+    },
+    {
+      id: 'v2-other-depends-offers-nothing',
+      title: 'A device whose provides have another value is offered nothing in version 2.',
+      requirements: ['next.v2-depends'],
+      run: async ({ device }) => {
+        const body = { device_provides: { ...suitsBoth, 'rootfs-image.checksum': 'another' } };
+        expectNoOffer(await device.call('post-next-deployment-v2', { body }));
+      },
+    },
+    {
+      id: 'v2-met-depends-is-offered',
+      title: 'A device that provides it in a free pair is offered the artifact in version 2.',
+      requirements: ['next.v2-depends'],
+      run: async ({ device }) => {
+        const body = { device_provides: suitsBoth };
+        expectOffer(await device.call('post-next-deployment-v2', { body }));
+      },
     },
   ],
 });
@@ -87,45 +102,10 @@ const several = defineScenario({
       requirements: ['next.oldest-first'],
       observe: async ({ device, deploymentId, laterId }) => {
         const answer = await device.call('post-next-deployment', { body: suitsBoth });
-        const { id } = expectShape(answer, deploymentInstructionsV1Shape);
+        needStatus('an offered update', answer, 200);
+        const id = textIn(needInstructions(answer), 'id');
         const words = { [deploymentId]: 'the older one', [laterId]: 'the younger one' };
         return observed(words[id] ?? 'an id of neither');
-      },
-    },
-  ],
-});
-
-const mapped = defineScenario({
-  area: 'next-deployment',
-  name: 'A deployment with an update control map',
-  start: 'a device for which a deployment with an update control map waits',
-  risk: 'write',
-  needs: ['operator'],
-  arrange: (stage) => deploymentOf(stage, 'plain', controlMap),
-  cases: [
-    {
-      id: 'control-map-is-in-the-artifact',
-      title: "A device that supports maps finds the map in `artifact`, under the deployment's id.",
-      requirements: ['next.control-map'],
-      run: async ({ device }) => {
-        const body = { device_provides: factoryProvides, update_control_map: true };
-        const answer = await device.call('post-next-deployment-v2', { body });
-        expectStatus(answer, 200);
-        const { id, artifact } = expectShape(answer, deploymentInstructionsV2Shape);
-        const map = expectPresent('an update control map', artifact.update_control_map);
-        expectEqual('id of the map', map.id, id);
-        expectEqual('priority', map.priority, 3);
-      },
-    },
-    {
-      id: 'control-map-unasked',
-      title: 'A device that does not say that it supports maps may be given one or none.',
-      requirements: ['next.control-map-unasked'],
-      observe: async ({ device }) => {
-        const body = { device_provides: factoryProvides };
-        const answer = await device.call('post-next-deployment-v2', { body });
-        const { artifact } = expectShape(answer, deploymentInstructionsV2Shape);
-        return observed(artifact.update_control_map ? 'the map is given' : 'no map is given');
       },
     },
   ],
@@ -149,10 +129,10 @@ const everyDevice = defineScenario({
       title: 'A deployment for all devices is offered to a device that it does not name.',
       requirements: ['next.all-devices'],
       run: async (device) =>
-        expectStatus(await device.call('get-next-deployment', { query: factoryProvides }), 200),
+        expectOffer(await device.call('get-next-deployment', { query: factoryProvides })),
     },
   ],
 });
 
 /** Spec: Device deployments v1, v2 */
-export const nextDeploymentChoiceCases = [...dependent, ...several, ...mapped, ...everyDevice];
+export const nextDeploymentChoiceCases = [...dependent, ...several, ...everyDevice];

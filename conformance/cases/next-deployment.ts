@@ -1,48 +1,56 @@
-/** Cases: how a device learns of its next deployment. Spec: Device deployments v1, v2 */
+/** Cases: whether a device is offered a deployment. Spec: Device deployments v1, v2 */
+import { defineScenario, type JudgingCase, type ObservingCase } from '../case.ts';
 import {
-  deploymentInstructionsV1Shape,
-  deploymentInstructionsV2Shape,
-} from '../../fixtures/contract/resources.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
-import {
-  expectEach,
-  expectEqual,
   expectNoBody,
-  expectShape,
   expectStatus,
   expectThat,
-  expectUrl,
-  observed,
+  NotObservable,
   observedAnswer,
-  shown,
+  shownAnswer,
 } from '../expectations.ts';
 import { type AskingForm, askingForms } from '../stage/asking.ts';
-import { boardType } from '../stage/sample-artifacts.ts';
+import { abortOnTheWay, reportOnTheWay } from '../stage/deployment-life.ts';
+import { needInstructions, offersAny, textIn } from '../stage/instructions.ts';
+import type { Stage } from '../stage/stage.ts';
 import {
-  abortedDeployment,
   acceptedDevice,
   activeDeployment,
   type DeviceInDeployment,
   factoryProvides,
+  needStatus,
   type OfferedDeployment,
   pendingDeployment,
 } from '../stage/start-states.ts';
 import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { Answer } from '../target/target.ts';
 
-const { device_type, artifact_name } = factoryProvides;
+/** Holds when the answer offers no deployment, whatever it may say otherwise. */
+export function expectNoOffer(answer: Answer): void {
+  expectThat(!offersAny(answer), 'no deployment', shownAnswer(answer));
+}
 
-function nothingCase({ operation, slug, words, ask }: AskingForm): JudgingCase<SuiteDevice> {
-  return {
-    id: `${slug}-nothing-is-204`,
-    title: `${words}: a device for which nothing is pending is answered 204 without a body.`,
-    requirements: ['next.nothing-is-204', 'versioning.both-versions-served'],
-    covers: [`${operation} 204`],
-    run: async (device) => {
-      const answer = await ask(device, factoryProvides);
-      expectStatus(answer, 204);
-      expectNoBody(answer);
+function idleCases({ operation, slug, words, needs, ask }: AskingForm): JudgingCase<SuiteDevice>[] {
+  return [
+    {
+      id: `${slug}-nothing-is-204`,
+      title: `${words}: a device for which nothing is pending is answered 204.`,
+      requirements: ['next.nothing-is-204'],
+      covers: [`${operation} 204`],
+      needs,
+      run: async (device) => expectStatus(await ask(device, factoryProvides), 204),
     },
-  };
+    {
+      id: `${slug}-nothing-has-no-body`,
+      title: `${words}: the answer to a device for which nothing is pending has no body.`,
+      requirements: ['next.nothing-has-no-body'],
+      needs,
+      run: async (device) => {
+        const answer = await ask(device, factoryProvides);
+        if (answer.status !== 204) throw new NotObservable('a device without updates gets no 204');
+        expectNoBody(answer);
+      },
+    },
+  ];
 }
 
 const idle = defineScenario({
@@ -53,94 +61,18 @@ const idle = defineScenario({
   needs: ['operator'],
   arrange: acceptedDevice,
   cases: [
-    ...askingForms.map(nothingCase),
+    ...askingForms.flatMap(idleCases),
     {
-      id: 'get-without-parameter-is-400',
-      title: 'GET without artifact_name or without device_type is answered 400.',
-      requirements: ['next.get-parameters'],
-      covers: ['get-next-deployment 400'],
+      id: 'both-versions-are-served',
+      title: 'A device may ask for its next deployment in version 1 and in version 2.',
+      requirements: ['versioning.both-versions-served'],
+      needs: ['deployments-v2'],
       run: async (device) => {
-        const queries = {
-          'no artifact_name': { device_type },
-          'no device_type': { artifact_name },
-        };
-        await expectEach(400, queries, (query) => device.call('get-next-deployment', { query }));
-      },
-    },
-    {
-      id: 'post-without-key-is-400',
-      title: 'POST of version 1 without one of its two mandatory keys is answered 400.',
-      requirements: ['next.post-keys'],
-      covers: ['post-next-deployment 400'],
-      run: async (device) => {
-        const bodies = { 'no artifact_name': { device_type }, 'no device_type': { artifact_name } };
-        await expectEach(400, bodies, (body) => device.call('post-next-deployment', { body }));
-      },
-    },
-    {
-      id: 'post-of-other-values-is-400',
-      title: 'POST of version 1 with anything but a map of texts is answered 400.',
-      requirements: ['next.post-values-are-texts'],
-      run: async (device) => {
-        const bodies = {
-          'a number as device_type': '{"artifact_name":"a","device_type":7}',
-          'null as artifact_name': '{"artifact_name":null,"device_type":"b"}',
-          'an array': '[]',
-          'no JSON': '{"artifact_name":',
-        };
-        await expectEach(400, bodies, (raw) => device.call('post-next-deployment', { raw }));
-      },
-    },
-    {
-      id: 'v2-without-field-is-400',
-      title: 'POST of version 2 without device_provides or one of its two keys is answered 400.',
-      requirements: ['next.v2-fields'],
-      covers: ['post-next-deployment-v2 400'],
-      run: async (device) => {
-        const bodies = {
-          'no device_provides': {},
-          'the keys at the top': factoryProvides,
-          'no artifact_name': { device_provides: { device_type } },
-          'no device_type': { device_provides: { artifact_name } },
-        };
-        await expectEach(400, bodies, (body) => device.call('post-next-deployment-v2', { body }));
-      },
-    },
-    {
-      id: 'v2-of-other-types-is-400',
-      title: "POST of version 2 with fields of other types than the contract's is answered 400.",
-      requirements: ['next.v2-types'],
-      run: async (device) => {
-        const bodies = {
-          'a number as device_type': { device_provides: { ...factoryProvides, device_type: 7 } },
-          'a text as update_control_map': {
-            device_provides: factoryProvides,
-            update_control_map: 'yes',
-          },
-          'a text as device_provides': { device_provides: 'all' },
-        };
-        await expectEach(400, bodies, (body) => device.call('post-next-deployment-v2', { body }));
-      },
-    },
-    {
-      id: 'free-pairs-are-accepted',
-      title:
-        'A device may describe itself with further pairs, such as a checksum, in both versions.',
-      requirements: ['next.free-pairs'],
-      run: async (device) => {
-        const provides = { ...factoryProvides, 'rootfs-image.checksum': 'abc', colour: 'blue' };
-        const inV2 = { device_provides: provides };
-        expectStatus(await device.call('post-next-deployment', { body: provides }), 204);
-        expectStatus(await device.call('post-next-deployment-v2', { body: inV2 }), 204);
-      },
-    },
-    {
-      id: 'control-map-flag-is-accepted',
-      title: 'A device may say in version 2 that it supports update control maps.',
-      requirements: ['next.v2-types'],
-      run: async (device) => {
-        const body = { device_provides: factoryProvides, update_control_map: true };
-        expectStatus(await device.call('post-next-deployment-v2', { body }), 204);
+        for (const { ask, words } of askingForms) {
+          const answer = await ask(device, factoryProvides);
+          const isServed = ![404, 405, 410, 501].includes(answer.status);
+          expectThat(isServed, `${words} that is served`, shownAnswer(answer));
+        }
       },
     },
     {
@@ -156,23 +88,51 @@ const idle = defineScenario({
   ],
 });
 
-function offerCase(form: AskingForm): JudgingCase<DeviceInDeployment> {
-  const { operation, slug, words, ask } = form;
-  const isV2 = operation === 'post-next-deployment-v2';
-  return {
-    id: `${slug}-pending-is-200`,
-    title: `${words}: a pending deployment is answered 200 with complete instructions.`,
-    requirements: [isV2 ? 'next.instructions-v2' : 'next.instructions-v1'],
-    covers: [`${operation} 200`],
-    run: async ({ device, artifact }) => {
-      const answer = await ask(device, factoryProvides);
-      expectStatus(answer, 200);
-      const shape = isV2 ? deploymentInstructionsV2Shape : deploymentInstructionsV1Shape;
-      const instructions = expectShape(answer, shape);
-      expectEqual('artifact name', instructions.artifact.artifact_name, artifact.name);
-      expectEqual('device types', instructions.artifact.device_types_compatible, [boardType]);
+const pendingIs200 = {
+  'get-next-deployment': 'next.get-pending-is-200',
+  'post-next-deployment': 'next.post-pending-is-200',
+  'post-next-deployment-v2': 'next.v2-pending-is-200',
+} as const;
+
+type OfferCase = JudgingCase<DeviceInDeployment> | ObservingCase<DeviceInDeployment>;
+
+function pendingCases({ operation, slug, words, needs, ask }: AskingForm): OfferCase[] {
+  return [
+    {
+      id: `${slug}-pending-is-200`,
+      title: `${words}: a device for which a deployment waits is answered 200.`,
+      requirements: [pendingIs200[operation]],
+      covers: [`${operation} 200`],
+      run: async ({ device }) => expectStatus(await ask(device, factoryProvides), 200),
     },
-  };
+    {
+      id: `${slug}-other-device-type-is-offered-nothing`,
+      title: `${words}: a device of a type that the artifact does not name is offered nothing.`,
+      requirements: ['next.compatible-types-only'],
+      needs,
+      run: async ({ device }) =>
+        expectNoOffer(await ask(device, { ...factoryProvides, device_type: 'another-board' })),
+    },
+    {
+      id: `${slug}-other-device-is-offered-nothing`,
+      title: `${words}: a device that the deployment does not name is offered nothing.`,
+      requirements: ['next.own-deployments-only'],
+      needs,
+      run: async ({ device }, stage) => {
+        const other = await acceptedDevice(stage);
+        needStatus('a pending deployment', await ask(device, factoryProvides), 200);
+        expectNoOffer(await ask(other, factoryProvides));
+      },
+    },
+    {
+      id: `${slug}-artifact-already-installed`,
+      title: `${words}: a device that has the artifact already may be offered it all the same.`,
+      requirements: ['next.already-installed'],
+      needs,
+      observe: async ({ device, artifact }) =>
+        observedAnswer(await ask(device, { ...factoryProvides, artifact_name: artifact.name })),
+    },
+  ];
 }
 
 const pending = defineScenario({
@@ -182,180 +142,101 @@ const pending = defineScenario({
   risk: 'write',
   needs: ['operator'],
   arrange: pendingDeployment,
-  cases: [
-    ...askingForms.map(offerCase),
-    {
-      id: 'id-is-the-deployment',
-      title: 'Version 1 names the deployment by the id under which users know it.',
-      requirements: ['next.id-of-the-deployment'],
-      run: async ({ device, deploymentId }) => {
-        const answer = await device.call('get-next-deployment', { query: factoryProvides });
-        expectStatus(answer, 200);
-        expectEqual('id', expectShape(answer, deploymentInstructionsV1Shape).id, deploymentId);
-      },
-    },
-    {
-      id: 'id-in-v2',
-      title: 'Version 2 may name the deployment by its own id or by one made for the device.',
-      requirements: ['next.id-per-device'],
-      observe: async ({ device, deploymentId }) => {
-        const body = { device_provides: factoryProvides };
-        const answer = await device.call('post-next-deployment-v2', { body });
-        const { id } = expectShape(answer, deploymentInstructionsV2Shape);
-        return observed(id === deploymentId ? 'the id of the deployment' : 'an id of its own');
-      },
-    },
-    {
-      id: 'artifact-id-in-v2',
-      title: 'Version 2 does not list an artifact id, but a server may send one.',
-      requirements: ['next.artifact-id-in-v2'],
-      observe: async ({ device }) => {
-        const body = { device_provides: factoryProvides };
-        const answer = await device.call('post-next-deployment-v2', { body });
-        const { artifact } = expectShape(answer, deploymentInstructionsV2Shape);
-        return observed('id' in artifact ? 'an artifact id is sent' : 'no artifact id is sent');
-      },
-    },
-    {
-      id: 'source-gives-the-artifact',
-      title: 'GET on the source, without a token, gives the artifact byte by byte.',
-      requirements: ['next.source-gives-the-artifact'],
-      run: async ({ device, artifact }, stage) => {
-        const answer = await device.call('get-next-deployment', { query: factoryProvides });
-        expectStatus(answer, 200);
-        const { source } = expectShape(answer, deploymentInstructionsV1Shape).artifact;
-        const url = expectUrl('a source', source.uri);
-        const file = await stage.session.send({ method: 'GET', url });
-        expectStatus(file, 200);
-        expectThat(file.bytes.equals(artifact.bytes), 'the uploaded file', 'other bytes');
-      },
-    },
-    {
-      id: 'source-expires-later',
-      title: 'When the source tells when it expires, that is still to come.',
-      requirements: ['next.source-expires-later'],
-      run: async ({ device }, stage) => {
-        const answer = await device.call('get-next-deployment', { query: factoryProvides });
-        expectStatus(answer, 200);
-        const { expire } = expectShape(answer, deploymentInstructionsV1Shape).artifact.source;
-        if (expire === undefined) return;
-        const isLater = Date.parse(expire) > stage.serverNowMs(answer);
-        expectThat(isLater, 'a later moment', shown(expire));
-      },
-    },
-    {
-      id: 'other-device-type-is-offered-nothing',
-      title: 'A device of a type that the artifact does not name is answered 204.',
-      requirements: ['next.compatible-types-only'],
-      run: async ({ device }) => {
-        const query = { ...factoryProvides, device_type: 'another-board' };
-        expectStatus(await device.call('get-next-deployment', { query }), 204);
-      },
-    },
-    {
-      id: 'other-device-is-offered-nothing',
-      title: 'A device that the deployment does not name is answered 204.',
-      requirements: ['next.own-deployments-only'],
-      run: async (_, stage) => {
-        const other = await acceptedDevice(stage);
-        const query = factoryProvides;
-        expectStatus(await other.call('get-next-deployment', { query }), 204);
-      },
-    },
-    {
-      id: 'artifact-already-installed',
-      title: 'A device that already has the artifact may be offered it or be answered 204.',
-      requirements: ['next.already-installed'],
-      observe: async ({ device, artifact }) => {
-        const query = { ...factoryProvides, artifact_name: artifact.name };
-        return observedAnswer(await device.call('get-next-deployment', { query }));
-      },
-    },
-  ],
+  cases: askingForms.flatMap(pendingCases),
 });
 
-function conflictCase({
-  operation,
-  slug,
-  words,
-  ask,
-}: AskingForm): JudgingCase<DeviceInDeployment> {
-  return {
-    id: `${slug}-changed-request-is-409`,
-    title: `${words}: a device that describes itself otherwise in mid-deployment is answered 409.`,
-    requirements: ['next.conflict-is-409'],
-    covers: [`${operation} 409`],
-    run: async ({ device }) => {
-      await ask(device, factoryProvides);
-      const changed = { ...factoryProvides, artifact_name: 'conformance-changed' };
-      expectStatus(await ask(device, changed), 409);
-    },
-  };
+/** A device that has been offered its deployment in that form. */
+interface AskedInForm extends DeviceInDeployment {
+  readonly id: string;
 }
 
-const conflict = defineScenario({
-  area: 'next-deployment',
-  name: 'A request that contradicts the first',
-  start: 'a device for which a deployment waits',
-  risk: 'write',
-  needs: ['operator'],
-  arrange: pendingDeployment,
-  cases: askingForms.map(conflictCase),
-});
+async function askedBy({ ask }: AskingForm, stage: Stage): Promise<AskedInForm> {
+  const world = await pendingDeployment(stage);
+  const answer = await ask(world.device, factoryProvides);
+  needStatus('an offered update', answer, 200);
+  return { ...world, id: textIn(needInstructions(answer), 'id') };
+}
 
-function finalStatusCase(status: 'success' | 'failure'): JudgingCase<OfferedDeployment> {
+function activeIn(form: AskingForm) {
+  const { operation, slug, words, ask, needs } = form;
+  return defineScenario({
+    area: 'next-deployment',
+    name: `Asking ${words} again`,
+    start: `a device that has been offered a deployment by ${words}`,
+    risk: 'write',
+    needs: ['operator', ...needs],
+    arrange: (stage) => askedBy(form, stage),
+    cases: [
+      {
+        id: `${slug}-changed-request-is-409`,
+        title: `${words}: a device that describes itself otherwise in mid-deployment gets 409.`,
+        requirements: ['next.conflict-is-409'],
+        covers: [`${operation} 409`],
+        run: async ({ device }) => {
+          const changed = { ...factoryProvides, artifact_name: 'conformance-changed' };
+          expectStatus(await ask(device, changed), 409);
+        },
+      },
+      {
+        id: `${slug}-asking-again-repeats`,
+        title: `${words}: a device that asks again, after a reboot say, gets the same deployment.`,
+        requirements: ['next.repeatable'],
+        run: async (world) => {
+          await reportOnTheWay(world, 'rebooting');
+          const answer = await ask(world.device, factoryProvides);
+          expectThat(offersAny(answer), 'the deployment again', shownAnswer(answer));
+          const id = textIn(needInstructions(answer), 'id');
+          expectThat(id === world.id, `the deployment ${world.id}`, `the deployment ${id}`);
+        },
+      },
+    ],
+  });
+}
+
+function overIn(
+  status: 'success' | 'failure',
+  { slug, words, ask, needs }: AskingForm,
+): JudgingCase<OfferedDeployment> {
   return {
-    id: `after-${status}-is-204`,
-    title: `After the device has reported ${status} the deployment is offered no more: 204.`,
+    id: `${slug}-after-${status}-offers-nothing`,
+    title: `${words}: after the device has reported ${status} the deployment is offered no more.`,
     requirements: ['next.finished-is-over'],
-    run: async ({ device, id }) => {
-      await device.call('put-deployment-status', { path: { id }, body: { status } });
-      expectStatus(await device.call('get-next-deployment', { query: factoryProvides }), 204);
+    needs,
+    run: async (world) => {
+      await reportOnTheWay(world, status);
+      expectNoOffer(await ask(world.device, factoryProvides));
     },
   };
 }
 
 const active = defineScenario({
   area: 'next-deployment',
-  name: 'A deployment under way',
+  name: 'A deployment that ends',
   start: 'a device that has been offered a deployment',
   risk: 'write',
   needs: ['operator'],
   arrange: activeDeployment,
   cases: [
-    {
-      id: 'asking-again-repeats',
-      title: 'A device that asks again in mid-deployment, after a reboot say, gets the same one.',
-      requirements: ['next.repeatable'],
-      run: async ({ device, id }) => {
-        await device.call('put-deployment-status', { path: { id }, body: { status: 'rebooting' } });
-        const answer = await device.call('get-next-deployment', { query: factoryProvides });
-        expectStatus(answer, 200);
-        expectEqual('id', expectShape(answer, deploymentInstructionsV1Shape).id, id);
-      },
-    },
-    finalStatusCase('success'),
-    finalStatusCase('failure'),
-  ],
-});
-
-const aborted = defineScenario({
-  area: 'next-deployment',
-  name: 'An aborted deployment',
-  start: 'a device whose deployment a user has aborted',
-  risk: 'write',
-  needs: ['operator'],
-  arrange: abortedDeployment,
-  cases: [
-    {
-      id: 'after-abort-is-204',
-      title: 'After the abort the deployment is offered no more: 204.',
-      requirements: ['next.aborted-is-over'],
-      run: async ({ device }) =>
-        expectStatus(await device.call('get-next-deployment', { query: factoryProvides }), 204),
-    },
+    ...askingForms.flatMap((form) => [overIn('success', form), overIn('failure', form)]),
+    ...askingForms.map(
+      ({ slug, words, ask, needs }): JudgingCase<OfferedDeployment> => ({
+        id: `${slug}-after-abort-offers-nothing`,
+        title: `${words}: after a user has aborted the deployment it is offered no more.`,
+        requirements: ['next.aborted-is-over'],
+        needs,
+        run: async (world, stage) => {
+          await abortOnTheWay(stage, world);
+          expectNoOffer(await ask(world.device, factoryProvides));
+        },
+      }),
+    ),
   ],
 });
 
 /** Spec: Device deployments v1, v2 */
-export const nextDeploymentCases = [...idle, ...pending, ...conflict, ...active, ...aborted];
+export const nextDeploymentCases = [
+  ...idle,
+  ...pending,
+  ...askingForms.flatMap(activeIn),
+  ...active,
+];

@@ -1,35 +1,150 @@
 /** Cases: the map that stops a device at chosen moments. Spec: UpdateControlMap */
-import { wrappedControlMapShape } from '../../fixtures/contract/resources.ts';
-import { defineScenario } from '../case.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
 import {
   expectEqual,
-  expectPresent,
-  expectShape,
+  expectJson,
   expectStatus,
+  expectThat,
+  NotObservable,
   observed,
   observedAnswer,
   shown,
+  shownAnswer,
 } from '../expectations.ts';
+import { abortOnTheWay, reportOnTheWay } from '../stage/deployment-life.ts';
+import { fieldIn, isObject, needInstructions, textIn } from '../stage/instructions.ts';
+import { OperatorFailure } from '../stage/operator.ts';
 import type { Stage } from '../stage/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
+  type DeviceAndArtifact,
+  type DeviceInDeployment,
   deploymentOf,
+  deviceAndArtifact,
   factoryProvides,
-  instructedId,
+  needStatus,
   type OfferedDeployment,
 } from '../stage/start-states.ts';
+import type { Answer } from '../target/target.ts';
 
 const givenMap = {
   priority: 3,
   states: { ArtifactInstall_Enter: { action: 'pause' } },
 } as const;
 
-async function mappedDeployment(stage: Stage): Promise<OfferedDeployment> {
+/** What a device that supports maps sends. */
+const asking = { device_provides: factoryProvides, update_control_map: true };
+
+/** A device in a deployment with a map, and the instructions that it was given. */
+interface Mapped extends OfferedDeployment {
+  readonly instructions: Readonly<Record<string, unknown>>;
+}
+
+function askForMap({ device }: Pick<DeviceInDeployment, 'device'>): Promise<Answer> {
+  return device.call('post-next-deployment-v2', { body: asking });
+}
+
+async function mappedDeployment(stage: Stage): Promise<Mapped> {
   const world = await deploymentOf(stage, 'plain', givenMap);
-  const body = { device_provides: factoryProvides, update_control_map: true };
-  const answer = await world.device.call('post-next-deployment-v2', { body });
-  return { ...world, id: instructedId(answer) };
+  const answer = await askForMap(world);
+  needStatus('an offered update', answer, 200);
+  const instructions = needInstructions(answer);
+  return { ...world, instructions, id: textIn(instructions, 'id') };
+}
+
+function fetchMap({ device, id }: Pick<OfferedDeployment, 'device' | 'id'>): Promise<Answer> {
+  return device.call('get-update-control-map', { path: { id } });
+}
+
+/** The map of the deployment, as the device fetches it, where there is one to look into. */
+async function fetchedMap(world: Mapped): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await fetchMap(world);
+  if (answer.status !== 200) throw new NotObservable('there is no map to look into');
+  const map = fieldIn(needInstructions(answer), 'update_control_map');
+  if (!isObject(map)) throw new NotObservable('the answer wraps no map');
+  return map;
+}
+
+const inInstructions = defineScenario({
+  area: 'update-control-map',
+  name: 'A map in instructions',
+  start: 'a device that has been offered a deployment with an update control map',
+  risk: 'write',
+  needs: ['operator', 'deployments-v2', 'update-control-map'],
+  arrange: mappedDeployment,
+  cases: [
+    {
+      id: 'stands-in-the-artifact',
+      title: 'A device that supports maps finds the map of its deployment in `artifact`.',
+      requirements: ['next.control-map'],
+      run: async ({ instructions }) => {
+        const map = fieldIn(instructions, 'artifact.update_control_map');
+        expectThat(isObject(map), 'an update control map', shown(map ?? 'none'));
+      },
+    },
+    {
+      id: 'in-instructions-has-the-id',
+      title: 'The map in the instructions has the id of the deployment.',
+      requirements: ['next.control-map-id'],
+      run: async ({ instructions, id }) => {
+        expectEqual('id', fieldIn(instructions, 'artifact.update_control_map.id'), id);
+      },
+    },
+    {
+      id: 'in-instructions-is-as-given',
+      title: 'The map in the instructions has the priority and the actions that the user gave.',
+      requirements: ['next.control-map-as-given'],
+      run: async ({ instructions }) => {
+        const map = fieldIn(instructions, 'artifact.update_control_map');
+        if (!isObject(map)) throw new NotObservable('there is no map in the instructions');
+        expectGiven(map);
+      },
+    },
+    {
+      id: 'unasked',
+      title: 'A device that says that it supports no maps, or nothing, may be given one or none.',
+      requirements: ['next.control-map-unasked'],
+      observe: async (_, stage) => {
+        const silent = await mapFor(stage, { device_provides: factoryProvides });
+        const refusing = await mapFor(stage, { ...asking, update_control_map: false });
+        return observed(`without the field ${silent}, with false ${refusing}`);
+      },
+    },
+  ],
+});
+
+/** Holds when the map says what the user said; it may say more. */
+function expectGiven(map: Readonly<Record<string, unknown>>): void {
+  const { priority, states } = map;
+  const state = isObject(states) ? states.ArtifactInstall_Enter : undefined;
+  const action = isObject(state) ? state.action : undefined;
+  expectEqual('map', { priority, action }, { priority: 3, action: 'pause' });
+}
+
+/** Whether a device that asks so is given the map of its deployment. */
+async function mapFor(stage: Stage, body: unknown): Promise<string> {
+  const { device } = await deploymentOf(stage, 'plain', givenMap);
+  const answer = await device.call('post-next-deployment-v2', { body });
+  needStatus('an offered update', answer, 200);
+  const map = fieldIn(needInstructions(answer), 'artifact.update_control_map');
+  return map === undefined ? 'no map is given' : 'the map is given';
+}
+
+function fieldCase(
+  requirement: 'map.id' | 'map.priority' | 'map.fields' | 'map.action',
+  [what, title]: readonly [string, string],
+  fits: (map: Readonly<Record<string, unknown>>) => boolean,
+): JudgingCase<Mapped> {
+  return {
+    id: `${what}-of-the-map`,
+    title,
+    requirements: [requirement],
+    run: async (world) => {
+      const map = await fetchedMap(world);
+      expectThat(fits(map), `a map with that ${what}`, shown(map));
+    },
+  };
 }
 
 const mapped = defineScenario({
@@ -37,104 +152,244 @@ const mapped = defineScenario({
   name: 'A deployment with a map',
   start: 'a device that has been offered a deployment with an update control map',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['operator', 'deployments-v2', 'update-control-map'],
   arrange: mappedDeployment,
   cases: [
     {
       id: 'active-deployment-is-200',
-      title: 'The map of an active deployment is answered 200, wrapped in an object.',
-      requirements: ['map.of-active-deployment', 'map.id-is-the-deployment'],
+      title: 'The map of an active deployment is answered 200.',
+      requirements: ['map.of-active-deployment'],
       covers: ['get-update-control-map 200'],
-      run: async ({ device, id }) => {
-        const answer = await device.call('get-update-control-map', { path: { id } });
-        expectStatus(answer, 200);
-        const { update_control_map } = expectShape(answer, wrappedControlMapShape);
-        const map = expectPresent('an update control map', update_control_map);
-        expectEqual('id of the map', map.id, id);
+      run: async (world) => expectStatus(await fetchMap(world), 200),
+    },
+    {
+      id: 'is-there-in-mid-update',
+      title: 'The map is there in every step of the update, so that a paused device can ask.',
+      requirements: ['map.of-active-deployment'],
+      run: async (world) => {
+        for (const status of ['downloading', 'pause_before_installing', 'installing']) {
+          await reportOnTheWay(world, status);
+          expectStatus(await fetchMap(world), 200);
+        }
       },
     },
     {
-      id: 'fields-are-as-given',
+      id: 'is-wrapped',
+      title: 'The map is an object in update_control_map of an object.',
+      requirements: ['map.is-wrapped'],
+      run: async (world) => {
+        const answer = await fetchMap(world);
+        if (answer.status !== 200) throw new NotObservable('there is no map to look into');
+        const body = expectJson(answer);
+        const isWrapped = isObject(body) && isObject(body.update_control_map);
+        expectThat(isWrapped, 'a map in update_control_map', shownAnswer(answer));
+      },
+    },
+    {
+      id: 'has-the-id-of-the-deployment',
+      title: 'The id of the map is the id of the deployment.',
+      requirements: ['map.id-is-the-deployment'],
+      run: async (world) => {
+        const { id } = await fetchedMap(world);
+        if (typeof id !== 'string') throw new NotObservable('the map has no text as its id');
+        expectEqual('id of the map', id, world.id);
+      },
+    },
+    {
+      id: 'is-the-assigned-one',
       title: 'Priority and the action of each state are those that the user gave.',
-      requirements: ['map.fields'],
-      run: async ({ device, id }) => {
-        const answer = await device.call('get-update-control-map', { path: { id } });
-        expectStatus(answer, 200);
-        const { update_control_map: map } = expectShape(answer, wrappedControlMapShape);
-        expectEqual('priority', map?.priority, 3);
-        expectEqual('action', map?.states?.ArtifactInstall_Enter?.action, 'pause');
-      },
+      requirements: ['map.is-the-assigned-one'],
+      run: async (world) => expectGiven(await fetchedMap(world)),
     },
-    {
-      id: 'other-fields',
-      title: 'A map may have fields that the contract does not show.',
-      requirements: ['map.other-fields'],
-      observe: async ({ device, id }) => {
-        const answer = await device.call('get-update-control-map', { path: { id } });
-        const { update_control_map: map } = expectShape(answer, wrappedControlMapShape);
-        return observed(`the map ${shown(map)}`);
-      },
-    },
-    {
-      id: 'finished-deployment-is-404',
-      title: 'After the device has reported success its map is answered 404.',
-      requirements: ['map.finished-is-404'],
-      covers: ['get-update-control-map 404'],
-      run: async ({ device, id }) => {
-        const body = { status: 'success' };
-        await device.call('put-deployment-status', { path: { id }, body });
-        const answer = await device.call('get-update-control-map', { path: { id } });
-        expectStatus(answer, 404);
-      },
-    },
+    fieldCase('map.id', ['id', 'The id of a map is a text.'], ({ id }) => typeof id === 'string'),
+    fieldCase(
+      'map.priority',
+      ['priority', 'The priority of a map, where it has one, is a whole number.'],
+      ({ priority }) => priority === undefined || Number.isInteger(priority),
+    ),
+    fieldCase(
+      'map.fields',
+      ['states', 'The states of a map, where it has them, are an object of objects.'],
+      ({ states }) =>
+        states === undefined || (isObject(states) && Object.values(states).every(isObject)),
+    ),
+    fieldCase(
+      'map.action',
+      ['action', 'The action of a state, where it has one, is a text.'],
+      ({ states }) =>
+        Object.values(isObject(states) ? states : {}).every(
+          (state) => !isObject(state) || ['string', 'undefined'].includes(typeof state.action),
+        ),
+    ),
     {
       id: 'another-device-is-404',
       title: 'The map of a deployment of another device is answered 404.',
-      requirements: ['map.unknown-is-404'],
+      requirements: ['map.foreign-is-404'],
       run: async ({ id }, stage) => {
-        const other = await acceptedDevice(stage);
-        expectStatus(await other.call('get-update-control-map', { path: { id } }), 404);
+        const device = await acceptedDevice(stage);
+        expectStatus(await fetchMap({ device, id }), 404);
       },
     },
+    {
+      id: 'after-an-abort-is-404',
+      title: 'After a user has aborted the deployment its map is answered 404.',
+      requirements: ['map.finished-is-404'],
+      run: async (world, stage) => {
+        await abortOnTheWay(stage, world);
+        expectStatus(await fetchMap(world), 404);
+      },
+    },
+    finishedCase('success'),
+    finishedCase('failure'),
   ],
 });
+
+function finishedCase(status: 'success' | 'failure'): JudgingCase<Mapped> {
+  return {
+    id: `after-${status}-is-404`,
+    title: `After the device has reported ${status} its map is answered 404.`,
+    requirements: ['map.finished-is-404'],
+    covers: ['get-update-control-map 404'],
+    run: async (world) => {
+      await reportOnTheWay(world, status);
+      expectStatus(await fetchMap(world), 404);
+    },
+  };
+}
 
 const plain = defineScenario({
   area: 'update-control-map',
   name: 'No map',
   start: 'a device that has been offered a deployment without a map',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['operator', 'update-control-map'],
   arrange: activeDeployment,
   cases: [
     {
       id: 'deployment-without-map',
       title: 'An active deployment that has no map.',
       requirements: ['map.deployment-without-one'],
-      observe: async ({ device, id }) =>
-        observedAnswer(await device.call('get-update-control-map', { path: { id } })),
+      observe: async (world) => observedAnswer(await fetchMap(world)),
+    },
+    {
+      id: 'none-in-instructions',
+      title: 'Instructions of a deployment without a map hold none.',
+      requirements: ['next.control-map-only-if-given'],
+      run: async (_, stage) => {
+        const answer = await askForMap(await deploymentOf(stage, 'plain'));
+        needStatus('an offered update', answer, 200);
+        const map = fieldIn(needInstructions(answer), 'artifact.update_control_map');
+        expectThat(map === undefined || map === null, 'no update control map', shown(map));
+      },
     },
     {
       id: 'unknown-deployment-is-404',
       title: 'The map of a deployment that nobody made is answered 404.',
       requirements: ['map.unknown-is-404'],
-      run: async ({ device }, stage) => {
-        const path = { id: stage.random.uuid() };
-        expectStatus(await device.call('get-update-control-map', { path }), 404);
-      },
+      run: async ({ device }, stage) =>
+        expectStatus(await fetchMap({ device, id: stage.random.uuid() }), 404),
     },
     {
       id: 'malformed-id-is-refused',
       title: 'The map of an id that is none is answered 400 or 404.',
       requirements: ['map.malformed-id'],
       covers: ['get-update-control-map 400'],
-      run: async ({ device }) => {
-        const path = { id: 'no-such-form' };
-        expectStatus(await device.call('get-update-control-map', { path }), 400, 404);
+      run: async ({ device }) =>
+        expectStatus(await fetchMap({ device, id: 'no-such-form' }), 400, 404),
+    },
+  ],
+});
+
+type GivenMap = NonNullable<Parameters<Stage['deploy']>[0]['update_control_map']>;
+
+/** Which of the maps a user may give to a deployment, in words. */
+async function mapsTaken(
+  { device, artifact }: DeviceAndArtifact,
+  stage: Stage,
+  maps: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const seen: string[] = [];
+  for (const [name, map] of Object.entries(maps)) {
+    const update_control_map = map as GivenMap;
+    const deployment = { artifact_name: artifact.name, devices: [device.id], update_control_map };
+    try {
+      await stage.deploy(deployment);
+      seen.push(`${name}: taken`);
+    } catch (error) {
+      if (!(error instanceof OperatorFailure)) throw error;
+      seen.push(`${name}: refused`);
+    }
+  }
+  return seen.join(', ');
+}
+
+function stateMaps(states: readonly string[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    states.map((state) => [state, { states: { [state]: { action: 'pause' } } }]),
+  );
+}
+
+function entryMaps(entries: readonly object[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    entries.map((entry) => [JSON.stringify(entry), { states: { ArtifactInstall_Enter: entry } }]),
+  );
+}
+
+const openMaps = defineScenario({
+  area: 'update-control-map',
+  name: 'What a map may hold',
+  start: 'an accepted device, to which a user deploys with maps of several kinds',
+  risk: 'write',
+  needs: ['operator', 'update-control-map'],
+  arrange: (stage) => deviceAndArtifact(stage, 'plain'),
+  cases: [
+    {
+      id: 'other-fields',
+      title: 'A map may have fields that the contract does not show, and other priorities.',
+      requirements: ['map.other-fields'],
+      observe: async (world, stage) => {
+        const maps = {
+          'a further field': { priority: 1, colour: 'blue' },
+          'priority 11': { priority: 11 },
+        };
+        return observed(await mapsTaken(world, stage, maps));
+      },
+    },
+    {
+      id: 'state-names',
+      title: 'Which states a map may name, of those that clients have known and of others.',
+      requirements: ['map.state-names'],
+      observe: async (world, stage) => {
+        const known = ['ArtifactInstall_Enter', 'ArtifactReboot_Enter', 'ArtifactCommit_Enter'];
+        return observed(await mapsTaken(world, stage, stateMaps([...known, 'Download_Enter'])));
+      },
+    },
+    {
+      id: 'actions',
+      title: 'Which actions a state may ask for, of those that clients have known and of others.',
+      requirements: ['map.actions'],
+      observe: async (world, stage) => {
+        const actions = ['pause', 'continue', 'force_continue', 'fail', 'stop'];
+        const maps = entryMaps(actions.map((action) => ({ action })));
+        return observed(await mapsTaken(world, stage, maps));
+      },
+    },
+    {
+      id: 'state-fields',
+      title: 'Which fields a state may have beside its action.',
+      requirements: ['map.state-fields'],
+      observe: async (world, stage) => {
+        const fields = [
+          { on_map_expire: 'fail' },
+          { on_action_executed: 'continue' },
+          { after: 1 },
+        ];
+        const maps = entryMaps(fields.map((field) => ({ action: 'pause', ...field })));
+        return observed(await mapsTaken(world, stage, maps));
       },
     },
   ],
 });
 
 /** Spec: UpdateControlMap */
-export const updateControlMapCases = [...mapped, ...plain];
+export const updateControlMapCases = [...inInstructions, ...mapped, ...plain, ...openMaps];

@@ -116,14 +116,18 @@ describe('the list of cases', () => {
   const lines = caseList(listCases()).split('\n');
 
   it('names each case with its conditions and its title', () => {
-    expect(lines).toContain('  deployment-status/aborted-is-409 (must, write, needs operator)');
-    expect(lines).toContain('      After the abort every report, an end too, is answered 409.');
+    expect(lines).toContain(
+      '  deployment-status/other-status-is-400 (must, write, needs operator)',
+    );
+    expect(lines).toContain(
+      '      A status that a device may not report, aborted and pending too, is answered 400.',
+    );
     expect(lines.at(-1)).toBe(`${listCases().length} cases`);
   });
 
   it('names the start state once for each scenario', () => {
-    const starts = lines.filter((line) => line.includes('from a device whose deployment a user'));
-    expect(starts).toHaveLength(2);
+    const starts = lines.filter((line) => line.includes('from two devices that have been offered'));
+    expect(starts).toHaveLength(3);
   });
 });
 

@@ -1,0 +1,252 @@
+/**
+ * Cases: what a device is told of an update that waits for it, field by field.
+ * Spec: DeploymentInstructions (v1), DeploymentInstructions (v2)
+ */
+
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { isTimestamp } from '../../fixtures/contract/text.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
+import {
+  expectEqual,
+  expectJson,
+  expectStatus,
+  expectThat,
+  NotObservable,
+  observed,
+  shown,
+  shownAnswer,
+  sorted,
+} from '../expectations.ts';
+import { type AskingForm, askingForms } from '../stage/asking.ts';
+import { report } from '../stage/deployment-life.ts';
+import {
+  fieldIn,
+  type Instructed,
+  instructedBy,
+  isObject,
+  needInstructions,
+  textIn,
+} from '../stage/instructions.ts';
+
+/** What a field may hold, with the words for it. */
+const forms = {
+  'a text': (value: unknown) => typeof value === 'string',
+  'a list of texts': (value: unknown) =>
+    Array.isArray(value) && value.every((each) => typeof each === 'string'),
+  'an object': isObject,
+  'a date-time': (value: unknown) => typeof value === 'string' && isTimestamp(value),
+  'an absolute URL': (value: unknown) =>
+    typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+} as const;
+
+/** One row of the contract's table. */
+interface FieldRow {
+  readonly field: string;
+  readonly form: keyof typeof forms;
+  readonly isRequired: boolean;
+  readonly requirements: Readonly<Partial<Record<'v1' | 'v2', RequirementId>>>;
+}
+
+/** The fields of instructions as the contract lists them, held against its tables by a test. */
+export const instructionFields: readonly FieldRow[] = [
+  {
+    field: 'id',
+    form: 'a text',
+    isRequired: true,
+    requirements: { v1: 'next.v1-id', v2: 'next.v2-id' },
+  },
+  {
+    field: 'artifact',
+    form: 'an object',
+    isRequired: true,
+    requirements: { v1: 'next.v1-artifact', v2: 'next.v2-artifact' },
+  },
+  {
+    field: 'artifact.id',
+    form: 'a text',
+    isRequired: false,
+    requirements: { v1: 'next.v1-artifact-id' },
+  },
+  {
+    field: 'artifact.artifact_name',
+    form: 'a text',
+    isRequired: true,
+    requirements: { v1: 'next.v1-artifact-name', v2: 'next.v2-artifact-name' },
+  },
+  {
+    field: 'artifact.source',
+    form: 'an object',
+    isRequired: true,
+    requirements: { v1: 'next.v1-source', v2: 'next.v2-source' },
+  },
+  {
+    field: 'artifact.source.uri',
+    form: 'an absolute URL',
+    isRequired: false,
+    requirements: { v1: 'next.v1-source-uri', v2: 'next.v2-source-uri' },
+  },
+  {
+    field: 'artifact.source.expire',
+    form: 'a date-time',
+    isRequired: false,
+    requirements: { v1: 'next.v1-source-expire', v2: 'next.v2-source-expire' },
+  },
+  {
+    field: 'artifact.device_types_compatible',
+    form: 'a list of texts',
+    isRequired: true,
+    requirements: { v1: 'next.v1-device-types', v2: 'next.v2-device-types' },
+  },
+];
+
+function fieldCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
+  const version = slug === 'v2' ? 'v2' : 'v1';
+  return instructionFields.flatMap(({ field, form, isRequired, requirements }) => {
+    const requirement = requirements[version];
+    if (requirement === undefined) return [];
+    const name = field.replaceAll(/[._]/g, '-');
+    return {
+      id: `${slug}-field-${name}`,
+      title: `${words}: ${field} of the instructions ${isRequired ? 'is' : 'may be'} ${form}.`,
+      requirements: [requirement],
+      run: async ({ answer }) => {
+        const value = fieldIn(needInstructions(answer), field);
+        if (value === undefined && !isRequired) return;
+        expectThat(forms[form](value), `${field} as ${form}`, `${field}: ${shown(value)}`);
+      },
+    };
+  });
+}
+
+function wholeCases(form: AskingForm): JudgingCase<Instructed>[] {
+  const { slug, words } = form;
+  return [
+    {
+      id: `${slug}-instructions-are-an-object`,
+      title: `${words}: the instructions are a JSON object.`,
+      requirements: [slug === 'v2' ? 'next.instructions-v2' : 'next.instructions-v1'],
+      run: async ({ answer }) =>
+        expectThat(isObject(expectJson(answer)), 'a JSON object', shownAnswer(answer)),
+    },
+    {
+      id: `${slug}-names-the-artifact`,
+      title: `${words}: the artifact name is that of the artifact which was deployed.`,
+      requirements: ['next.names-the-artifact'],
+      run: async ({ answer, artifact }) => {
+        const name = textIn(needInstructions(answer), 'artifact.artifact_name');
+        expectEqual('artifact name', name, artifact.name);
+      },
+    },
+    {
+      id: `${slug}-types-of-the-artifact`,
+      title: `${words}: the device types are those of the artifact which was deployed.`,
+      requirements: ['next.types-of-the-artifact'],
+      run: async ({ answer, artifact }) => {
+        const types = fieldIn(needInstructions(answer), 'artifact.device_types_compatible');
+        if (!Array.isArray(types)) throw new NotObservable('there is no list of device types');
+        expectEqual('device types', sorted(types), sorted(artifact.deviceTypes));
+      },
+    },
+    ...sourceCases(form),
+  ];
+}
+
+function sourceCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
+  return [
+    {
+      id: `${slug}-source-gives-the-artifact`,
+      title: `${words}: GET on the source, without a token, gives the artifact byte by byte.`,
+      requirements: ['next.source-gives-the-artifact'],
+      run: async ({ answer, artifact }, stage) => {
+        const url = textIn(needInstructions(answer), 'artifact.source.uri');
+        if (!URL.canParse(url)) throw new NotObservable('the source is no URL');
+        const file = await stage.session.send({ method: 'GET', url });
+        expectStatus(file, 200);
+        expectThat(file.bytes.equals(artifact.bytes), 'the uploaded file', 'other bytes');
+      },
+    },
+    {
+      id: `${slug}-source-expires-later`,
+      title: `${words}: when the source tells when it expires, that is still to come.`,
+      requirements: ['next.source-expires-later'],
+      run: async ({ answer }, stage) => {
+        const instructions = needInstructions(answer);
+        if (fieldIn(instructions, 'artifact.source.expire') === undefined) return;
+        const expire = textIn(instructions, 'artifact.source.expire');
+        if (!isTimestamp(expire)) throw new NotObservable('the source expires at no date-time');
+        const isLater = Date.parse(expire) > stage.serverNowMs(answer);
+        expectThat(isLater, 'a later moment', shown(expire));
+      },
+    },
+  ];
+}
+
+function idCase({ slug, words }: AskingForm): JudgingCase<Instructed> {
+  return {
+    id: `${slug}-id-is-the-deployment`,
+    title: `${words} names the deployment by the id under which users know it.`,
+    requirements: ['next.id-of-the-deployment'],
+    run: async ({ answer, deploymentId }) =>
+      expectEqual('id', textIn(needInstructions(answer), 'id'), deploymentId),
+  };
+}
+
+function instructionsIn(form: AskingForm) {
+  return defineScenario({
+    area: 'next-deployment',
+    name: `Instructions of ${form.words}`,
+    start: `a device that has been offered a deployment by ${form.words}`,
+    risk: 'write',
+    needs: ['operator', ...form.needs],
+    arrange: (stage) => instructedBy(form, stage),
+    cases: [
+      ...wholeCases(form),
+      ...fieldCases(form),
+      ...(form.slug === 'v2' ? [] : [idCase(form)]),
+    ],
+  });
+}
+
+const v2Form = askingForms[2];
+
+const onlyInV2 = defineScenario({
+  area: 'next-deployment',
+  name: 'What is special in version 2',
+  start: 'a device that has been offered a deployment by POST of version 2',
+  risk: 'write',
+  needs: ['operator', ...v2Form.needs],
+  arrange: (stage) => instructedBy(v2Form, stage),
+  cases: [
+    {
+      id: 'id-in-v2-is-usable',
+      title: 'The id that version 2 gives names the deployment when the device reports on it.',
+      requirements: ['next.v2-id-is-usable'],
+      run: async ({ device, answer }) => {
+        const id = textIn(needInstructions(answer), 'id');
+        const reported = await report({ device, id }, { status: 'downloading' });
+        expectThat(reported.status !== 404, 'a deployment of that id', shownAnswer(reported));
+      },
+    },
+    {
+      id: 'id-in-v2',
+      title: 'Version 2 may name the deployment by its own id or by one made for the device.',
+      requirements: ['next.id-per-device'],
+      observe: async ({ answer, deploymentId }) => {
+        const isOwn = textIn(needInstructions(answer), 'id') === deploymentId;
+        return observed(isOwn ? 'the id of the deployment' : 'an id of its own');
+      },
+    },
+    {
+      id: 'artifact-id-in-v2',
+      title: 'Version 2 does not list an artifact id, but a server may send one.',
+      requirements: ['next.artifact-id-in-v2'],
+      observe: async ({ answer }) => {
+        const id = fieldIn(needInstructions(answer), 'artifact.id');
+        return observed(id === undefined ? 'no artifact id is sent' : 'an artifact id is sent');
+      },
+    },
+  ],
+});
+
+/** Spec: DeploymentInstructions (v1), DeploymentInstructions (v2) */
+export const deploymentInstructionCases = [...askingForms.flatMap(instructionsIn), ...onlyInV2];

@@ -1,0 +1,281 @@
+/**
+ * Cases: every status that a device may report, in every state that its part of a deployment can be
+ * in; generated from a literal table that a test holds against the contract.
+ * Spec: States and transitions
+ */
+import { defineScenario, type JudgingCase, type ObservingCase } from '../case.ts';
+import {
+  ExpectationFailure,
+  expectEach,
+  expectEqual,
+  NotObservable,
+  observed,
+  shownAnswer,
+} from '../expectations.ts';
+import { abortOnTheWay, report, reportOnTheWay, shownStatus } from '../stage/deployment-life.ts';
+import type { Stage } from '../stage/stage.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  factoryProvides,
+  type OfferedDeployment,
+} from '../stage/start-states.ts';
+import { expectNoOffer } from './next-deployment.ts';
+
+/** The columns of the table, in the order in which a device with all pauses comes through them. */
+export const statusColumns = [
+  'downloading',
+  'pause_before_installing',
+  'installing',
+  'pause_before_rebooting',
+  'rebooting',
+  'pause_before_committing',
+  'success',
+  'failure',
+  'already-installed',
+] as const;
+type Status = (typeof statusColumns)[number];
+
+/**
+ * What a report is answered, by the state that it meets (row) and the status that it has (column).
+ * `open`: steps back, and what follows an end. The contract's table takes any report in any state
+ * that is not aborted, and its rule 3 says that transitions between the statuses are not shown.
+ */
+export const reportTable = {
+  offered: '204 204 204 204 204 204 204 204 204',
+  downloading: '204 204 204 204 204 204 204 204 204',
+  pause_before_installing: 'open 204 204 204 204 204 204 204 204',
+  installing: 'open open 204 204 204 204 204 204 204',
+  pause_before_rebooting: 'open open open 204 204 204 204 204 204',
+  rebooting: 'open open open open 204 204 204 204 204',
+  pause_before_committing: 'open open open open open 204 204 204 204',
+  success: 'open open open open open open 204 open open',
+  failure: 'open open open open open open open 204 open',
+  'already-installed': 'open open open open open open open open 204',
+  aborted: '409 409 409 409 409 409 409 409 409',
+  'of another device': '404 404 404 404 404 404 404 404 404',
+} as const;
+type Reported = Exclude<keyof typeof reportTable, 'aborted' | 'of another device'>;
+
+/** States in which a device has not reported an end, so that an abort reaches it. */
+export const abortableStates = [
+  'offered',
+  'downloading',
+  'pause_before_installing',
+  'installing',
+  'pause_before_rebooting',
+  'rebooting',
+  'pause_before_committing',
+] as const satisfies readonly Reported[];
+
+/** States in which the deployment is over for the device. */
+export const endedStates = [
+  'success',
+  'failure',
+  'already-installed',
+] as const satisfies readonly Reported[];
+
+/** The statuses of a row that are answered so. */
+export function columnsAnswered(state: keyof typeof reportTable, answer: string): Status[] {
+  const cells = reportTable[state].split(' ');
+  return statusColumns.filter((_, index) => cells[index] === answer);
+}
+
+/** A device whose part of a deployment of its own is in that state. */
+async function partIn(stage: Stage, state: Reported): Promise<OfferedDeployment> {
+  const world = await activeDeployment(stage);
+  if (state !== 'offered') await reportOnTheWay(world, state);
+  return world;
+}
+
+function slugOf(state: string): string {
+  return state.replaceAll(/[_ ]/g, '-');
+}
+
+function takenCase(state: Reported): JudgingCase<void> {
+  const statuses = columnsAnswered(state, '204').filter((status) => status !== state);
+  return {
+    id: `after-${slugOf(state)}-reports-are-204`,
+    title: `A device whose part is ${state} is answered 204 whatever it reports from there on.`,
+    requirements: ['status.each-value-is-accepted'],
+    run: async (_, stage) => {
+      for (const status of statuses) {
+        const answer = await report(await partIn(stage, state), { status });
+        if (answer.status === 204) continue;
+        throw new ExpectationFailure(`status 204 for ${status}`, shownAnswer(answer));
+      }
+    },
+  };
+}
+
+function repeatedCase(state: Status): JudgingCase<void> {
+  return {
+    id: `${slugOf(state)}-again-is-204`,
+    title: `A device that reports ${state} twice, after a lost answer say, is answered 204 twice.`,
+    requirements: ['status.repeated'],
+    run: async (_, stage) => {
+      const world = await partIn(stage, state);
+      await expectEach(204, { again: state }, (status) => report(world, { status }));
+    },
+  };
+}
+
+function openCase(state: Reported): ObservingCase<void> {
+  return {
+    id: `after-${slugOf(state)}-other-reports`,
+    title: `A device whose part is ${state} reports what lies behind it, or another end.`,
+    requirements: ['status.transitions'],
+    observe: async (_, stage) => {
+      const seen: string[] = [];
+      for (const status of columnsAnswered(state, 'open')) {
+        const answer = await report(await partIn(stage, state), { status });
+        seen.push(`${status}: ${answer.status}`);
+      }
+      return observed(seen.join(', '));
+    },
+  };
+}
+
+const reportedStates = [...abortableStates, ...endedStates];
+
+const matrix = defineScenario<void>({
+  area: 'deployment-states',
+  name: 'Reports in each state',
+  start: 'devices of the case, each brought into the state that the case names',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: () => undefined,
+  cases: [
+    ...abortableStates.map(takenCase),
+    ...statusColumns.map(repeatedCase),
+    ...reportedStates.filter((state) => columnsAnswered(state, 'open').length > 0).map(openCase),
+    {
+      id: 'an-end-at-once-is-204',
+      title: 'A device may report the end at once, without any status before it.',
+      requirements: ['status.intermediate-is-optional'],
+      run: async (_, stage) => {
+        for (const status of endedStates) {
+          const answer = await report(await partIn(stage, 'offered'), { status });
+          if (answer.status === 204) continue;
+          throw new ExpectationFailure(`status 204 for ${status}`, shownAnswer(answer));
+        }
+      },
+    },
+    {
+      id: 'of-another-device-is-404',
+      title: 'A report of any status for a deployment of another device is answered 404.',
+      requirements: ['status.foreign-deployment-is-404'],
+      run: async (_, stage) => {
+        const { id } = await activeDeployment(stage);
+        const device = await acceptedDevice(stage);
+        const statuses = columnsAnswered('of another device', '404');
+        const named = Object.fromEntries(statuses.map((status) => [status, status]));
+        await expectEach(404, named, (status) => report({ device, id }, { status }));
+      },
+    },
+  ],
+});
+
+function shownCase(end: (typeof endedStates)[number]): JudgingCase<OfferedDeployment> {
+  return {
+    id: `reports-up-to-${slugOf(end)}-become-the-state`,
+    title: `Users see the device in the status that it reported last, up to ${end}.`,
+    requirements: ['status.becomes-the-state'],
+    run: async (world, stage) => {
+      for (const status of [...statusColumns.slice(0, 6), end]) {
+        await reportOnTheWay(world, status);
+        expectEqual('status', await shownStatus(stage, world, status), status);
+      }
+    },
+  };
+}
+
+const shownStates = defineScenario({
+  area: 'deployment-states',
+  name: 'What users see of reports',
+  start: 'a device that has been offered a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: activeDeployment,
+  cases: endedStates.map(shownCase),
+});
+
+function abortCases(state: (typeof abortableStates)[number]): JudgingCase<OfferedDeployment>[] {
+  const all = columnsAnswered('aborted', '409');
+  const statuses = Object.fromEntries(all.map((status) => [status, status]));
+  return [
+    {
+      id: `abort-in-${slugOf(state)}-refuses-reports`,
+      title: `After an abort in the state ${state} every report, an end too, is answered 409.`,
+      requirements: ['status.aborted-is-409'],
+      covers: ['put-deployment-status 409'],
+      run: (world) => expectEach(409, statuses, (status) => report(world, { status })),
+    },
+    {
+      id: `abort-in-${slugOf(state)}-stays`,
+      title: `Reports that are refused after an abort in the state ${state} leave it aborted.`,
+      requirements: ['status.aborted-stays'],
+      run: async (world, stage) => {
+        for (const status of all) {
+          const { status: answered } = await report(world, { status });
+          if (answered !== 409) throw new NotObservable('a report is not refused with 409');
+        }
+        expectEqual('status', await shownStatus(stage, world, 'aborted'), 'aborted');
+      },
+    },
+    {
+      id: `abort-in-${slugOf(state)}-offers-nothing`,
+      title: `After an abort in the state ${state} the deployment is offered no more.`,
+      requirements: ['next.aborted-is-over'],
+      run: async ({ device }) =>
+        expectNoOffer(await device.call('get-next-deployment', { query: factoryProvides })),
+    },
+  ];
+}
+
+const aborts = abortableStates.map((state) =>
+  defineScenario({
+    area: 'deployment-states',
+    name: `An abort in the state ${state}`,
+    start: `a device whose part was ${state} when a user aborted the deployment`,
+    risk: 'write',
+    needs: ['operator'],
+    arrange: async (stage) => {
+      const world = await partIn(stage, state);
+      await abortOnTheWay(stage, world);
+      return world;
+    },
+    cases: abortCases(state),
+  }),
+);
+
+const abortAfterTheEnd = defineScenario<void>({
+  area: 'deployment-states',
+  name: 'An abort after the end',
+  start: 'devices of the case, each of which has reported an end',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: () => undefined,
+  cases: endedStates.map(
+    (state): ObservingCase<void> => ({
+      id: `abort-after-${slugOf(state)}`,
+      title: `A user aborts a deployment after its device has reported ${state}.`,
+      requirements: ['status.abort-after-the-end'],
+      observe: async (_, stage) => {
+        const world = await partIn(stage, state);
+        await stage.operator.abort(world.deploymentId);
+        const status = await shownStatus(stage, world, state);
+        const { status: answered } = await report(world, { status: state });
+        return observed(`users see ${status}, the same report is answered ${answered}`);
+      },
+    }),
+  ),
+});
+
+/** Spec: States and transitions */
+export const deploymentStateCases = [
+  ...matrix,
+  ...shownStates,
+  ...aborts.flat(),
+  ...abortAfterTheEnd,
+];

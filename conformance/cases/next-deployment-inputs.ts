@@ -1,0 +1,338 @@
+/**
+ * Cases: what a device may send to ask for its next deployment, and what is refused; literal tables,
+ * held against the contract by a test. Spec: Device deployments v1, v2
+ */
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { expectTaken, type InputRow, inputCases } from '../boundary.ts';
+import { defineScenario } from '../case.ts';
+import { expectEach, observed } from '../expectations.ts';
+import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
+import type { SuiteDevice } from '../stage/suite-device.ts';
+
+const { device_type, artifact_name } = factoryProvides;
+const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as const;
+const otherThanObject = ['null', 'boolean', 'number', 'text', 'list'] as const;
+const longQueryText = 'x'.repeat(5000);
+
+/** A good body of version 1 with one free pair. */
+export const goodProvides = { ...factoryProvides, colour: 'blue' };
+
+/** A good body of version 2. */
+export const goodBodyV2 = { device_provides: goodProvides, update_control_map: true };
+
+/** Each field of the body of version 1 in each way. */
+export const provideInputs: readonly InputRow[] = [
+  {
+    id: 'post-other-body-is-400',
+    title: 'POST of version 1 without a body, or with one that is no JSON object, is answered 400.',
+    field: '',
+    kinds: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
+    answered: 400,
+    requirement: 'next.post-body',
+    covers: ['post-next-deployment 400'],
+  },
+  {
+    id: 'post-without-artifact-name-is-400',
+    title: 'POST of version 1 without artifact_name is answered 400.',
+    field: 'artifact_name',
+    kinds: ['missing'],
+    answered: 400,
+    requirement: 'next.post-artifact-name',
+  },
+  {
+    id: 'post-other-artifact-name-is-400',
+    title: 'POST of version 1 with an artifact_name that is no text is answered 400.',
+    field: 'artifact_name',
+    kinds: otherThanText,
+    answered: 400,
+    requirement: 'next.post-artifact-name-is-a-text',
+  },
+  {
+    id: 'post-any-artifact-name-is-taken',
+    title: 'POST of version 1 takes any text as artifact_name.',
+    field: 'artifact_name',
+    kinds: ['text'],
+    answered: 'taken',
+    requirement: 'next.post-artifact-name-is-a-text',
+  },
+  {
+    id: 'post-empty-artifact-name',
+    title: 'POST of version 1 with an empty artifact_name.',
+    field: 'artifact_name',
+    kinds: ['empty text'],
+    answered: 'open',
+    requirement: 'next.empty-texts',
+  },
+  {
+    id: 'post-long-artifact-name',
+    title: 'POST of version 1 with a very long artifact_name.',
+    field: 'artifact_name',
+    kinds: ['long text'],
+    answered: 'open',
+    requirement: 'next.long-texts',
+  },
+  {
+    id: 'post-without-device-type-is-400',
+    title: 'POST of version 1 without device_type is answered 400.',
+    field: 'device_type',
+    kinds: ['missing'],
+    answered: 400,
+    requirement: 'next.post-device-type',
+  },
+  {
+    id: 'post-other-device-type-is-400',
+    title: 'POST of version 1 with a device_type that is no text is answered 400.',
+    field: 'device_type',
+    kinds: otherThanText,
+    answered: 400,
+    requirement: 'next.post-device-type-is-a-text',
+  },
+  {
+    id: 'post-any-device-type-is-taken',
+    title: 'POST of version 1 takes any text as device_type.',
+    field: 'device_type',
+    kinds: ['text'],
+    answered: 'taken',
+    requirement: 'next.post-device-type-is-a-text',
+  },
+  {
+    id: 'post-empty-device-type',
+    title: 'POST of version 1 with an empty device_type.',
+    field: 'device_type',
+    kinds: ['empty text'],
+    answered: 'open',
+    requirement: 'next.empty-texts',
+  },
+  {
+    id: 'post-long-device-type',
+    title: 'POST of version 1 with a very long device_type.',
+    field: 'device_type',
+    kinds: ['long text'],
+    answered: 'open',
+    requirement: 'next.long-texts',
+  },
+  {
+    id: 'post-only-the-keys-is-taken',
+    title: 'POST of version 1 needs no pairs beside its two mandatory keys.',
+    field: 'colour',
+    kinds: ['missing'],
+    answered: 'taken',
+    requirement: 'next.post-keys',
+  },
+  {
+    id: 'post-other-free-pair-is-400',
+    title: 'POST of version 1 with a free pair that is no text is answered 400.',
+    field: 'colour',
+    kinds: ['boolean', 'number', 'list', 'object'],
+    answered: 400,
+    requirement: 'next.post-values-are-texts',
+  },
+  {
+    id: 'post-free-pair-is-taken',
+    title: 'A device may describe itself with further pairs of texts in POST of version 1.',
+    field: 'colour',
+    kinds: ['text'],
+    answered: 'taken',
+    requirement: 'next.free-pairs',
+  },
+  {
+    id: 'post-empty-free-pair',
+    title: 'POST of version 1 with a free pair whose value is empty.',
+    field: 'colour',
+    kinds: ['empty text'],
+    answered: 'open',
+    requirement: 'next.empty-texts',
+  },
+  {
+    id: 'post-long-free-pair',
+    title: 'POST of version 1 with a free pair whose value is very long.',
+    field: 'colour',
+    kinds: ['long text'],
+    answered: 'open',
+    requirement: 'next.long-texts',
+  },
+  {
+    id: 'post-null-free-pair',
+    title: 'POST of version 1 with a free pair whose value is null.',
+    field: 'colour',
+    kinds: ['null'],
+    answered: 'open',
+    requirement: 'next.null-for-absent',
+  },
+];
+
+const requirementsOfV2: ReadonlyMap<RequirementId, RequirementId> = new Map([
+  ['next.post-artifact-name', 'next.v2-provides-artifact-name'],
+  ['next.post-artifact-name-is-a-text', 'next.v2-provides-artifact-name-is-a-text'],
+  ['next.post-device-type', 'next.v2-provides-device-type'],
+  ['next.post-device-type-is-a-text', 'next.v2-provides-device-type-is-a-text'],
+  ['next.post-keys', 'next.v2-keys'],
+  ['next.post-values-are-texts', 'next.v2-values-are-texts'],
+  ['next.free-pairs', 'next.v2-free-pairs'],
+]);
+
+/** The rows of version 1 for the same pairs, which stand in `device_provides` in version 2. */
+const pairInputsV2 = provideInputs
+  .filter(({ field }) => field !== '')
+  .map((row) => ({
+    ...row,
+    id: row.id.replace('post', 'v2'),
+    title: row.title.replace('version 1', 'version 2'),
+    field: `device_provides.${row.field}`,
+    requirement: requirementsOfV2.get(row.requirement) ?? row.requirement,
+  }));
+
+/** Each field of the body of version 2 in each way. */
+export const inputsV2: readonly InputRow[] = [
+  {
+    id: 'v2-other-body-is-400',
+    title: 'POST of version 2 without a body, or with one that is no JSON object, is answered 400.',
+    field: '',
+    kinds: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
+    answered: 400,
+    requirement: 'next.v2-body',
+    covers: ['post-next-deployment-v2 400'],
+  },
+  {
+    id: 'v2-without-provides-is-400',
+    title: 'POST of version 2 without device_provides is answered 400.',
+    field: 'device_provides',
+    kinds: ['missing'],
+    answered: 400,
+    requirement: 'next.v2-fields',
+  },
+  {
+    id: 'v2-other-provides-is-400',
+    title: 'POST of version 2 with a device_provides that is no object is answered 400.',
+    field: 'device_provides',
+    kinds: [...otherThanObject, 'empty text', 'long text'],
+    answered: 400,
+    requirement: 'next.v2-types',
+  },
+  ...pairInputsV2,
+  {
+    id: 'v2-without-flag-is-taken',
+    title: 'POST of version 2 needs no update_control_map.',
+    field: 'update_control_map',
+    kinds: ['missing'],
+    answered: 'taken',
+    requirement: 'next.v2-keys',
+  },
+  {
+    id: 'v2-flag-is-taken',
+    title: 'A device may say in version 2 that it supports update control maps.',
+    field: 'update_control_map',
+    kinds: ['boolean'],
+    answered: 'taken',
+    requirement: 'next.v2-flag',
+    needs: ['update-control-map'],
+  },
+  {
+    id: 'v2-other-flag-is-400',
+    title: 'POST of version 2 with an update_control_map that is no boolean is answered 400.',
+    field: 'update_control_map',
+    kinds: ['number', 'text', 'empty text', 'long text', 'list', 'object'],
+    answered: 400,
+    requirement: 'next.v2-flag-is-a-boolean',
+  },
+  {
+    id: 'v2-null-flag',
+    title: 'POST of version 2 with null as update_control_map.',
+    field: 'update_control_map',
+    kinds: ['null'],
+    answered: 'open',
+    requirement: 'next.null-for-absent',
+  },
+];
+
+const queries = defineScenario({
+  area: 'next-deployment',
+  name: 'Parameters of GET',
+  start: 'an accepted device without a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: acceptedDevice,
+  cases: [
+    {
+      id: 'get-without-artifact-name-is-400',
+      title: 'GET without artifact_name is answered 400.',
+      requirements: ['next.get-artifact-name'],
+      covers: ['get-next-deployment 400'],
+      run: (device) =>
+        expectEach(400, { 'no artifact_name': { device_type } }, (query) => ask(device, query)),
+    },
+    {
+      id: 'get-without-device-type-is-400',
+      title: 'GET without device_type is answered 400.',
+      requirements: ['next.get-device-type'],
+      run: (device) =>
+        expectEach(400, { 'no device_type': { artifact_name } }, (query) => ask(device, query)),
+    },
+    {
+      id: 'get-needs-no-more',
+      title: 'GET needs no parameter beside artifact_name and device_type, which may be any text.',
+      requirements: ['next.get-parameters'],
+      run: async (device) => {
+        const taken = {
+          'both parameters': factoryProvides,
+          'a blank and a sign': { device_type, artifact_name: 'release 1/2 & more' },
+          'other letters': { device_type: 'плата-7', artifact_name },
+        };
+        for (const [name, query] of Object.entries(taken)) {
+          expectTaken(name, await ask(device, query));
+        }
+      },
+    },
+    {
+      id: 'get-empty-parameter',
+      title: 'GET with a parameter that is empty.',
+      requirements: ['next.empty-texts'],
+      observe: async (device) => {
+        const unnamed = await ask(device, { device_type, artifact_name: '' });
+        const untyped = await ask(device, { device_type: '', artifact_name });
+        return observed(`artifact_name ${unnamed.status}, device_type ${untyped.status}`);
+      },
+    },
+    {
+      id: 'get-long-parameter',
+      title: 'GET with a parameter that is very long.',
+      requirements: ['next.long-texts'],
+      observe: async (device) => {
+        const unnamed = await ask(device, { device_type, artifact_name: longQueryText });
+        const untyped = await ask(device, { device_type: longQueryText, artifact_name });
+        return observed(`artifact_name ${unnamed.status}, device_type ${untyped.status}`);
+      },
+    },
+  ],
+});
+
+const bodies = defineScenario({
+  area: 'next-deployment',
+  name: 'Bodies of POST of version 1',
+  start: 'an accepted device without a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: acceptedDevice,
+  cases: inputCases<SuiteDevice>(provideInputs, goodProvides, (device, raw) =>
+    device.call('post-next-deployment', { raw }),
+  ),
+});
+
+const bodiesV2 = defineScenario({
+  area: 'next-deployment',
+  name: 'Bodies of POST of version 2',
+  start: 'an accepted device without a deployment',
+  risk: 'write',
+  needs: ['operator', 'deployments-v2'],
+  arrange: acceptedDevice,
+  cases: inputCases<SuiteDevice>(inputsV2, goodBodyV2, (device, raw) =>
+    device.call('post-next-deployment-v2', { raw }),
+  ),
+});
+
+function ask(device: SuiteDevice, query: Readonly<Record<string, string>>) {
+  return device.call('get-next-deployment', { query });
+}
+
+/** Spec: Device deployments v1, v2 */
+export const nextDeploymentInputCases = [...queries, ...bodies, ...bodiesV2];

@@ -1,0 +1,235 @@
+/**
+ * Cases: what happens at the same time must look as if it had happened one after the other.
+ * Spec: States and transitions
+ */
+import { defineScenario, type JudgingCase } from '../case.ts';
+import {
+  ExpectationFailure,
+  expectEqual,
+  expectStatus,
+  expectThat,
+  NotObservable,
+  shownAnswer,
+} from '../expectations.ts';
+import { type AskingForm, askingForms } from '../stage/asking.ts';
+import {
+  offeredId,
+  report,
+  reportOnTheWay,
+  sharedDeployment,
+  shownStatus,
+} from '../stage/deployment-life.ts';
+import { needInstructions, offersAny, textIn } from '../stage/instructions.ts';
+import type { Stage } from '../stage/stage.ts';
+import {
+  type DeviceAndArtifact,
+  type DeviceInDeployment,
+  deviceAndArtifact,
+  factoryProvides,
+  needStatus,
+  type OfferedDeployment,
+  pendingDeployment,
+} from '../stage/start-states.ts';
+import type { Answer } from '../target/target.ts';
+
+/** How often two requests are sent at once: enough that either comes first some time. */
+const ROUNDS = 12;
+const POLLS_AT_ONCE = 8;
+
+/** What a report may lead to when an abort comes at the same time, by how it was answered. */
+const outcomes = {
+  installing: { 204: ['aborted'], 409: ['aborted'] },
+  success: { 204: ['success', 'aborted'], 409: ['aborted'] },
+} as const;
+type Raced = keyof typeof outcomes;
+
+/** A new deployment for the device, which it has been offered. */
+async function nextRound(
+  stage: Stage,
+  { device, artifact }: DeviceAndArtifact,
+): Promise<OfferedDeployment> {
+  const deployment = await stage.deploy({ artifact_name: artifact.name, devices: [device.id] });
+  const id = await offeredId(device);
+  return { device, artifact, id, deploymentId: deployment.id, deploymentName: deployment.name };
+}
+
+/** Sends the report and the abort at once; the one that is sent first changes with the round. */
+async function race(
+  stage: Stage,
+  world: OfferedDeployment,
+  { status, round }: { readonly status: Raced; readonly round: number },
+): Promise<Answer> {
+  const abort = (): Promise<void> => stage.operator.abort(world.deploymentId);
+  if (round % 2 === 0) {
+    const [answer] = await Promise.all([report(world, { status }), abort()]);
+    return answer;
+  }
+  const [, answer] = await Promise.all([abort(), report(world, { status })]);
+  return answer;
+}
+
+/** Holds when the state is one that the answer to the report allows. */
+async function expectOneMoment(
+  stage: Stage,
+  world: OfferedDeployment,
+  { status, answer }: { readonly status: Raced; readonly answer: Answer },
+): Promise<void> {
+  if (answer.status !== 204 && answer.status !== 409) {
+    throw new ExpectationFailure(`204 or 409 for ${status}`, shownAnswer(answer));
+  }
+  const allowed: readonly string[] = outcomes[status][answer.status];
+  const state = await shownStatus(stage, world, ...allowed);
+  const expected = `${allowed.join(' or ')} after a report that was answered ${answer.status}`;
+  expectThat(allowed.includes(state), expected, state);
+}
+
+const againstAbort = defineScenario({
+  area: 'races',
+  name: 'A report against an abort',
+  start: 'a device that is offered a deployment in each round',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => deviceAndArtifact(stage, 'plain'),
+  cases: [
+    ...(['installing', 'success'] as const).map((status) => ({
+      id: `report-of-${status}-against-abort`,
+      title: `A report of ${status} and an abort at once end in a state that fits the answer.`,
+      requirements: ['status.abort-is-one-moment'] as const,
+      run: async (world: DeviceAndArtifact, stage: Stage) => {
+        for (let round = 0; round < ROUNDS; round += 1) {
+          const offered = await nextRound(stage, world);
+          const answer = await race(stage, offered, { status, round });
+          await expectOneMoment(stage, offered, { status, answer });
+        }
+      },
+    })),
+    {
+      id: 'report-after-confirmed-abort-is-409',
+      title: 'A report that is sent once the abort is confirmed is answered 409, however soon.',
+      requirements: ['status.aborted-is-409'],
+      run: async (world, stage) => {
+        for (let round = 0; round < ROUNDS; round += 1) {
+          const offered = await nextRound(stage, world);
+          await race(stage, offered, { status: 'installing', round });
+          expectStatus(await report(offered, { status: 'success' }), 409);
+        }
+      },
+    },
+  ],
+});
+
+function pollCase({ slug, words, ask, needs }: AskingForm): JudgingCase<DeviceInDeployment> {
+  return {
+    id: `${slug}-polls-at-once-agree`,
+    title: `${words}: a device that asks several times at once gets one and the same deployment.`,
+    requirements: ['next.parallel-polls'],
+    needs,
+    run: async ({ device }) => {
+      const asked = Array.from({ length: POLLS_AT_ONCE }, () => ask(device, factoryProvides));
+      const answers = await Promise.all(asked);
+      if (!answers.some(offersAny)) throw new NotObservable('no answer offers the deployment');
+      const ids = answers.map((each) => (offersAny(each) ? idIn(each) : shownAnswer(each)));
+      expectEqual('deployments', [...new Set(ids)], ids.slice(0, 1));
+    },
+  };
+}
+
+function idIn(answer: Answer): string {
+  return textIn(needInstructions(answer), 'id');
+}
+
+const polls = defineScenario({
+  area: 'races',
+  name: 'Polls at once',
+  start: 'a device for which a deployment waits',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: pendingDeployment,
+  cases: askingForms.map(pollCase),
+});
+
+const together = defineScenario({
+  area: 'races',
+  name: 'Two devices in one deployment at once',
+  start: 'two devices that have been offered the same deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: sharedDeployment,
+  cases: [
+    {
+      id: 'reports-of-two-devices-at-once',
+      title: 'Two devices that report at once do not disturb each other.',
+      requirements: ['status.own-part-only'],
+      run: async ({ one, other }, stage) => {
+        const ways = [
+          [one, ['downloading', 'installing', 'rebooting', 'failure']],
+          [other, ['downloading', 'pause_before_installing', 'installing', 'rebooting']],
+        ] as const;
+        await Promise.all(ways.map(([world, statuses]) => reportOnTheWay(world, ...statuses)));
+        const seen = await Promise.all([
+          shownStatus(stage, one, 'failure'),
+          shownStatus(stage, other, 'rebooting'),
+        ]);
+        expectEqual('statuses', seen, ['failure', 'rebooting']);
+      },
+    },
+    {
+      id: 'abort-reaches-both-devices',
+      title: 'After an abort the reports of both devices are answered 409, sent at once.',
+      requirements: ['status.aborted-is-409'],
+      run: async ({ one, other }, stage) => {
+        await stage.operator.abort(one.deploymentId);
+        const answers = await Promise.all(
+          [one, other].map((world) => report(world, { status: 'success' })),
+        );
+        for (const answer of answers) expectStatus(answer, 409);
+      },
+    },
+  ],
+});
+
+const logAndStatus = defineScenario({
+  area: 'races',
+  name: 'A log and a report at once',
+  start: 'a device that is offered a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: async (stage) => nextRound(stage, await deviceAndArtifact(stage, 'plain')),
+  cases: [
+    {
+      id: 'log-beside-a-report-is-kept',
+      title: 'A log that is uploaded while the device reports is kept.',
+      requirements: ['log.is-kept'],
+      run: async (world, stage) => {
+        await logBesideReport(world);
+        const read = () => stage.operator.deploymentLog(world.deploymentId, world.device.id);
+        const log = await stage.settled(read, (text) => text?.includes('at once') ?? false);
+        expectThat(log?.includes('at once') ?? false, 'the log', log ?? 'no log');
+      },
+    },
+    {
+      id: 'report-beside-a-log-becomes-the-state',
+      title: 'A status that is reported while the device uploads its log becomes the state.',
+      requirements: ['status.becomes-the-state'],
+      run: async (world, stage) => {
+        await logBesideReport(world);
+        expectEqual('status', await shownStatus(stage, world, 'failure'), 'failure');
+      },
+    },
+  ],
+});
+
+/** Sends both at once; both must be taken, which other cases judge. */
+async function logBesideReport(world: OfferedDeployment): Promise<void> {
+  const path = { id: world.id };
+  const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'at once' }];
+  const [logged, reported] = await Promise.all([
+    world.device.call('put-deployment-log', { path, body: { messages } }),
+    report(world, { status: 'failure' }),
+  ]);
+  needStatus('an uploaded log', logged, 204);
+  if (reported.status !== 204) throw new NotObservable('the report is not answered 204');
+}
+
+/** Spec: States and transitions */
+export const raceCases = [...againstAbort, ...polls, ...together, ...logAndStatus];
