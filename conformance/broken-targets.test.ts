@@ -23,7 +23,7 @@ describe('a target that answers everything with 200 and an empty body', () => {
     const result = await runAgainst(await serve(agreeable));
     expect(result.outcome).toBe('fail');
     expect(result.totals.error).toBe(0);
-    expect(idsOf(result, 'pass')).toEqual(['errors/options-is-success']);
+    expect(idsOf(result, 'pass')).toEqual(['service/options-is-success']);
     expect(idsOf(result, 'fail')).toContain('authentication/first-contact-is-401');
   });
 
@@ -45,7 +45,7 @@ describe('a target that speaks HTML', () => {
     const result = await runAgainst(baseUrl, { credentials: { token: 'any token' } });
     expect(result.outcome).toBe('fail');
     expect(idsOf(result, 'error')).toEqual([]);
-    expect(idsOf(result, 'pass')).toEqual(['errors/options-is-success']);
+    expect(idsOf(result, 'pass')).toEqual(['service/options-is-success']);
   });
 });
 

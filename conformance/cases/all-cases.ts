@@ -34,13 +34,17 @@ import { nextDeploymentChoiceCases } from './next-deployment-choice.ts';
 import { nextDeploymentInputCases } from './next-deployment-inputs.ts';
 import { raceCases } from './races.ts';
 import { roleCases } from './roles.ts';
+import { serviceCases } from './service.ts';
 import { tenantCases } from './tenants.ts';
 import { timeCases } from './time.ts';
 import { updateControlMapCases } from './update-control-map.ts';
+import { versioningCases } from './versioning.ts';
 
 /** The life of a device from its first contact on, then what users see, then the rest. */
 export const allCases: readonly PlayableCase[] = [
+  ...serviceCases,
   ...errorCases,
+  ...versioningCases,
   ...authenticationCases,
   ...authenticationRequestCases,
   ...authenticationSignatureCases,

@@ -64,7 +64,7 @@ const header = defineScenario({
     {
       id: 'missing-signature-is-400',
       title: 'A request without the signature header is answered 400.',
-      requirements: ['auth.signature-header-is-required'],
+      requirements: ['auth.signature-header-is-required', 'service.authentication'],
       covers: ['post-auth-request 400'],
       run: async (device) => expectStatus(await device.authenticate({ signature: null }), 400),
     },

@@ -1,5 +1,6 @@
 /** Cases: who may call which operation, cell by cell of the matrix. Spec: Authentication */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { type Coverage, defineScenario, type JudgingCase } from '../case.ts';
 import { expectEach, expectStatus } from '../expectations.ts';
 import type { Stage } from '../stage/stage.ts';
@@ -53,6 +54,28 @@ function casesOf<World>(
   });
 }
 
+/** Where each operation stands: an answer other than 404 to a caller without a token shows it. */
+const areas: Readonly<Partial<Record<OperationId, readonly RequirementId[]>>> = {
+  'list-artifacts': ['service.device-apis', 'service.deployments-v1'],
+  'get-artifact': ['service.device-apis', 'service.deployments-v1'],
+  'get-artifact-link': ['service.device-apis', 'service.deployments-v1'],
+  'get-next-deployment': ['service.device-apis', 'service.deployments-v1'],
+  'post-next-deployment': ['service.device-apis', 'service.deployments-v1'],
+  'put-deployment-status': ['service.device-apis', 'service.deployments-v1'],
+  'put-deployment-log': ['service.device-apis', 'service.deployments-v1'],
+  'post-next-deployment-v2': ['service.device-apis', 'service.deployments-v2'],
+  'get-update-control-map': ['service.device-apis', 'service.deployments-v2'],
+  'get-configuration': ['service.device-apis', 'service.configuration'],
+  'put-configuration': ['service.device-apis', 'service.configuration'],
+  connect: ['service.device-apis', 'service.connect'],
+  'post-alerts': ['service.device-apis', 'service.monitor'],
+  'post-monitor-configuration': ['service.device-apis', 'service.monitor'],
+  'patch-attributes': ['service.device-apis', 'service.inventory'],
+  'put-attributes': ['service.device-apis', 'service.inventory'],
+  'list-audit-logs': ['service.management-apis', 'service.audit-logs'],
+  'export-audit-logs': ['service.management-apis', 'service.audit-logs'],
+};
+
 function withHeader(stage: Stage, authorization: string): Caller {
   return new Caller(stage.session, { authorization });
 }
@@ -72,7 +95,7 @@ const nobody = defineScenario<Stage>({
   cases: casesOf('missing', tokenCalls, (id, call, status) => ({
     id: `${id}-without-token-is-${status}`,
     title: `The operation ${id} answers ${status} to a caller without an Authorization header.`,
-    requirements: ['tokens.missing-is-401'],
+    requirements: ['tokens.missing-is-401', ...(areas[id] ?? [])],
     run: async (stage) => expectStatus(await call(stage.caller()), status),
   })),
 });

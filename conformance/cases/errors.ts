@@ -1,25 +1,91 @@
-/** Cases: errors, request ids and other habits of HTTP. Spec: Errors; What the service does */
-import { Readable } from 'node:stream';
-import { operations } from '../../fixtures/contract/operations.ts';
-import { errorShape } from '../../fixtures/contract/resources.ts';
-import { defineScenario } from '../case.ts';
+/** Cases: errors and request ids. Spec: Error; Errors */
+import * as v from 'valibot';
+import { defineScenario, type JudgingCase } from '../case.ts';
 import {
   expectEqual,
-  expectPresent,
   expectShape,
-  expectStatus,
   expectThat,
+  NotObservable,
   observed,
   observedAnswer,
   shown,
   shownAnswer,
 } from '../expectations.ts';
+import { refused } from '../stage/granted.ts';
+import type { Stage } from '../stage/stage.ts';
 import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
+import type { Headers } from '../target/exchange.ts';
+import type { Answer } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
 const TWO_MEBIBYTES = 2 * 1_048_576;
+/** Longer than servers take a request id, and shorter than the headers that they read. */
+const LONG_ID_CHARACTERS = 2000;
 
-const nobody = defineScenario({
+const errorBody = v.looseObject({});
+const withText = v.looseObject({ error: v.optional(v.string()) });
+const withRequestId = v.looseObject({ request_id: v.optional(v.string()) });
+
+/** A request that every server refuses: no JSON, and no signature. */
+async function refusal(stage: Stage, headers: Headers = {}): Promise<Answer> {
+  return refused(await stage.caller().call('post-auth-request', { raw: '{', headers }));
+}
+
+/** The request id in the body of a refusal, which need not be there. */
+function requestIdOf(answer: Answer): string {
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), withRequestId), answer.text);
+  const id = parsed.success ? parsed.output.request_id : undefined;
+  if (id === undefined) throw new NotObservable('the refusal carries no request_id');
+  return id;
+}
+
+function headerOf({ headers }: Answer, { names }: Stage): string | undefined {
+  return headers[names.requestId.toLowerCase()];
+}
+
+const requestIds: readonly JudgingCase<Stage>[] = [
+  {
+    id: 'request-id-is-a-text',
+    title: 'The request_id of a refusal is a text.',
+    requirements: ['errors.request-id-is-a-text'],
+    run: async (stage) => {
+      expectShape(await refusal(stage), withRequestId);
+    },
+  },
+  {
+    id: 'request-id-of-the-caller',
+    title: 'A request id that the caller sends comes back as request_id of the error.',
+    requirements: ['errors.request-id-of-the-caller'],
+    run: async (stage) => {
+      const sent = stage.newName();
+      const headers = { [stage.names.requestId.toLowerCase()]: sent };
+      expectEqual('request_id', requestIdOf(await refusal(stage, headers)), sent);
+    },
+  },
+  {
+    id: 'request-id-of-the-server',
+    title: 'Without a request id of the caller the server makes one, another for each request.',
+    requirements: ['errors.request-id-of-the-server'],
+    run: async (stage) => {
+      const one = requestIdOf(await refusal(stage));
+      const other = requestIdOf(await refusal(stage));
+      expectThat(one !== '' && one !== other, 'two request ids', shown([one, other]));
+    },
+  },
+  {
+    id: 'request-id-equals-the-header',
+    title: 'The request_id of a refusal is the same as in the header of the answer.',
+    requirements: ['errors.request-id-equals-header'],
+    run: async (stage) => {
+      const answer = await refusal(stage);
+      const inHeader = headerOf(answer, stage);
+      if (inHeader === undefined) throw new NotObservable('no header carries the request id');
+      expectEqual('request_id', requestIdOf(answer), inHeader);
+    },
+  },
+];
+
+const nobody = defineScenario<Stage>({
   area: 'errors',
   name: 'A caller without a token',
   start: 'a caller without any token',
@@ -32,18 +98,23 @@ const nobody = defineScenario({
       requirements: ['errors.body-is-error'],
       run: async (stage) => {
         const answer = await stage.caller().call('get-next-deployment', { query: factoryProvides });
-        expectStatus(answer, 401);
-        expectShape(answer, errorShape);
+        expectShape(refused(answer), errorBody);
       },
     },
     {
       id: 'malformed-is-an-error-body',
       title: 'The 400 of an authentication request carries an Error body.',
-      requirements: ['errors.body-is-error', 'service.bodies-are-json'],
+      requirements: ['errors.body-is-error', 'service.bodies-are-json', 'auth.refusals-are-errors'],
       run: async (stage) => {
-        const answer = await stage.caller().call('post-auth-request', { raw: '{' });
-        expectStatus(answer, 400);
-        expectShape(answer, errorShape);
+        expectShape(await refusal(stage), errorBody);
+      },
+    },
+    {
+      id: 'error-is-a-text',
+      title: 'The `error` of a refusal is a text.',
+      requirements: ['errors.error-is-a-text'],
+      run: async (stage) => {
+        expectShape(await refusal(stage), withText);
       },
     },
     {
@@ -51,66 +122,52 @@ const nobody = defineScenario({
       title: 'The Error body says in words what was wrong.',
       requirements: ['errors.says-why'],
       run: async (stage) => {
-        const answer = await stage.caller().call('post-auth-request', { raw: '{' });
-        const { error = '' } = expectShape(answer, errorShape);
-        expectThat(error.length > 0, 'a text in `error`', shownAnswer(answer));
+        const answer = await refusal(stage);
+        const { error } = expectShape(answer, v.looseObject({ error: v.optional(v.unknown()) }));
+        expectThat(error !== undefined && error !== '', 'a text in `error`', shownAnswer(answer));
+      },
+    },
+    ...requestIds,
+    {
+      id: 'odd-request-ids',
+      title: 'What becomes of a request id of two thousand letters, or with a space in it.',
+      requirements: ['errors.request-id-form'],
+      observe: async (stage) => {
+        const name = stage.names.requestId.toLowerCase();
+        const fate = async (sent: string) =>
+          requestIdOf(await refusal(stage, { [name]: sent })) === sent ? 'kept' : 'replaced';
+        const long = await fate('x'.repeat(LONG_ID_CHARACTERS));
+        return observed(`long: ${long}; with a space: ${await fate('two words')}`);
       },
     },
     {
-      id: 'request-id-of-the-caller',
-      title: 'A request id that the caller sends comes back as request_id of the error.',
-      requirements: ['errors.request-id-of-the-caller'],
-      run: async (stage) => {
-        const sent = stage.newName();
-        const headers = { [stage.names.requestId.toLowerCase()]: sent };
-        const answer = await stage.caller().call('post-auth-request', { raw: '{', headers });
-        const { request_id = sent } = expectShape(answer, errorShape);
-        expectEqual('request_id', request_id, sent);
+      id: 'texts-of-errors',
+      title: 'What the texts of a few refusals are.',
+      requirements: ['errors.catalogue'],
+      observe: async (stage) => {
+        const query = factoryProvides;
+        const texts = [
+          await refusal(stage),
+          await stage.caller().call('get-next-deployment', { query }),
+        ];
+        return observed(texts.map(shownAnswer).join('; '));
       },
     },
     {
-      id: 'request-id-of-the-server',
-      title: 'Without one the server makes it, the same in the body and in the header.',
-      requirements: ['errors.request-id-of-the-server'],
-      run: async (stage) => {
-        const answer = await stage.caller().call('post-auth-request', { raw: '{' });
-        const inBody = expectShape(answer, errorShape).request_id;
-        const inHeader = answer.headers[stage.names.requestId.toLowerCase()];
-        const made = expectPresent('a request id in body or header', inBody ?? inHeader);
-        expectEqual('request ids', [inBody ?? made, inHeader ?? made], [made, made]);
+      id: 'unknown-path-without-token',
+      title: 'What a path that names no operation is answered to a caller without a token.',
+      requirements: ['errors.unknown-path-without-token'],
+      observe: async (stage) => {
+        const { url, method } = stage.caller().request('get-configuration');
+        return observedAnswer(await stage.session.send({ method, url: `${url}/unknown` }));
       },
     },
     {
-      id: 'json-is-labelled',
-      title: 'An Error body is labelled application/json.',
-      requirements: ['service.json-is-labelled'],
-      run: async (stage) => {
-        const { headers } = await stage.caller().call('post-auth-request', { raw: '{' });
-        const mediaType = headers['content-type'] ?? '';
-        // Types and their parameters come in any case (RFC 9110, section 8.3.1).
-        const isJson = /^application\/json\s*(;|$)/i.test(mediaType);
-        expectThat(isJson, 'application/json', shown(mediaType));
-      },
-    },
-    {
-      id: 'options-is-success',
-      title: 'OPTIONS of a browser, without a token, is answered with success.',
-      requirements: ['service.options-for-browsers'],
-      run: async (stage) => {
-        const { path } = operations['put-configuration'];
-        const headers = { origin: 'https://example.com', 'access-control-request-method': 'PUT' };
-        const answer = await stage.session.send({ method: 'OPTIONS', url: path, headers });
-        expectStatus(answer, 200, 204);
-      },
-    },
-    {
-      id: 'internal-apis-are-hidden',
-      title: 'A path of the internal APIs is no way in: it is refused or not found.',
-      requirements: ['service.internal-apis-are-hidden'],
-      run: async (stage) => {
-        const url = operations['get-configuration'].path.replace('/devices/', '/internal/');
-        expectStatus(await stage.session.send({ method: 'GET', url }), 401, 403, 404);
-      },
+      id: 'body-without-schema',
+      title: 'What body the 401 of the inventory has, for which the contract shows none.',
+      requirements: ['errors.bodies-without-schema'],
+      observe: async (stage) =>
+        observedAnswer(await stage.caller().call('patch-attributes', { body: [] })),
     },
     {
       id: 'other-media-type',
@@ -148,16 +205,16 @@ const device = defineScenario({
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['operator'],
-  arrange: acceptedDevice,
+  arrange: (stage) => acceptedDevice(stage),
   cases: [
     {
       id: 'not-found-is-an-error-body',
-      title: 'The 404 of an artifact carries an Error body.',
+      title: 'The 404 of a status for a deployment that there is not carries an Error body.',
       requirements: ['errors.body-is-error'],
       run: async (caller, stage) => {
-        const answer = await caller.call('get-artifact', { path: { id: stage.random.uuid() } });
-        expectStatus(answer, 404);
-        expectShape(answer, errorShape);
+        const path = { id: stage.random.uuid() };
+        const body = { status: 'installing' };
+        expectShape(refused(await caller.call('put-deployment-status', { path, body })), errorBody);
       },
     },
     {
@@ -167,8 +224,8 @@ const device = defineScenario({
       observe: async (caller, stage) => {
         const name = stage.names.requestId.toLowerCase();
         const headers = { [name]: stage.newName() };
-        const answer = await caller.call('get-configuration', { headers });
-        const given = answer.headers[name];
+        const query = factoryProvides;
+        const given = headerOf(await caller.call('get-next-deployment', { query, headers }), stage);
         return observed(given === headers[name] ? 'it does' : `it carries ${given ?? 'none'}`);
       },
     },
@@ -182,6 +239,16 @@ const device = defineScenario({
       },
     },
     {
+      id: 'undecodable-path',
+      title: 'What a path with an escape that is no UTF-8 is answered.',
+      requirements: ['errors.undecodable-path'],
+      observe: async (caller, stage) => {
+        const { url, ...request } = caller.request('get-artifact', { path: { id: 'escape' } });
+        const broken = url.replace('escape', '%E0%A4%A');
+        return observedAnswer(await stage.session.send({ ...request, url: broken }));
+      },
+    },
+    {
       id: 'wrong-method',
       title: 'What a method that the operation does not have is answered.',
       requirements: ['errors.wrong-method'],
@@ -191,16 +258,33 @@ const device = defineScenario({
       },
     },
     {
-      id: 'chunked-body-is-read',
-      title: 'A body that comes in chunks, without Content-Length, is read like any other.',
-      requirements: ['service.chunked-bodies'],
-      run: async (caller) => {
-        const raw = Readable.from(['[{"name":"a",', '"value":"b"}]']);
-        expectStatus(await caller.call('put-attributes', { raw }), 200);
+      id: 'several-faults',
+      title: 'Which of several faults of one request the status tells.',
+      requirements: ['errors.order-of-rules'],
+      observe: async (caller, stage) => {
+        const path = { id: stage.random.uuid() };
+        const unsigned = await stage
+          .caller('nonsense')
+          .call('put-deployment-status', { path, raw: '{' });
+        const unknown = await caller.call('put-deployment-status', { path, raw: '{' });
+        const seen = `bad token and malformed: ${unsigned.status}`;
+        return observed(`${seen}; malformed and unknown: ${unknown.status}`);
+      },
+    },
+    {
+      id: 'algorithm-and-claims',
+      title: 'How the token of a device is signed, and what it says of itself.',
+      requirements: ['tokens.algorithm-and-claims'],
+      observe: async ({ token }) => {
+        const [header = '', claims = ''] = token.split('.');
+        const read = (part: string) => Buffer.from(part, 'base64url').toString('utf8');
+        const names = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBody), read(claims));
+        const told = names.success ? Object.keys(names.output).toSorted().join(', ') : 'no claims';
+        return observed(`${read(header)} with ${told}`);
       },
     },
   ],
 });
 
-/** Spec: Errors; What the service does */
+/** Spec: Error; Errors */
 export const errorCases = [...nobody, ...device];

@@ -1,0 +1,260 @@
+/** Cases: verbs, browsers, internal APIs and the forms of what is sent. Spec: What the service does */
+import { Readable } from 'node:stream';
+import * as v from 'valibot';
+import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
+import {
+  expectEach,
+  expectShape,
+  expectStatus,
+  expectThat,
+  NotObservable,
+  observed,
+  shown,
+  shownAnswer,
+} from '../expectations.ts';
+import { refused } from '../stage/granted.ts';
+import type { Stage } from '../stage/stage.ts';
+import { acceptedDevice, deviceAndArtifact, factoryProvides } from '../stage/start-states.ts';
+import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { Answer } from '../target/target.ts';
+
+/** Paths of internal APIs, as the parts of such servers call them among themselves. */
+const internalPaths = {
+  'device configuration': '/api/internal/v1/deviceconfig/configuration',
+  'device authentication': '/api/internal/v1/devauth/tokens/verify',
+  deployments: '/api/internal/v1/deployments/tenants',
+  inventory: '/api/internal/v1/inventory/devices',
+  'device connect': '/api/internal/v1/deviceconnect/health',
+  users: '/api/internal/v1/useradm/tenants',
+};
+
+/** Date-times of ISO 8601 with an offset. */
+const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)$/i;
+
+/** Moments in forms that not every server reads. */
+const timestampForms = {
+  'with an offset': '2026-01-31T13:00:00+01:00',
+  'with a fraction': '2026-01-31T12:00:00.123456Z',
+  'a leap second': '2016-12-31T23:59:60Z',
+  'small letters': '2026-01-31t12:00:00z',
+  'no offset': '2026-01-31T12:00:00',
+  'a day alone': '2026-01-31',
+};
+
+/** A path of the operation, with something in place of its parameters. */
+function pathOf(id: OperationId): string {
+  return operations[id].path.replace(/\{\w+\}/g, '11111111-2222-4333-8444-555555555555');
+}
+
+const paths: Readonly<Partial<Record<OperationId, string>>> = Object.fromEntries(
+  (Object.keys(operations) as OperationId[]).map((id) => [id, pathOf(id)]),
+);
+
+const preflight = { origin: 'https://example.com', 'access-control-request-method': 'PUT' };
+
+const nobody = defineScenario<Stage>({
+  area: 'service',
+  name: 'A caller without a token',
+  start: 'a caller without any token',
+  risk: 'read',
+  arrange: (stage) => stage,
+  cases: [
+    {
+      id: 'options-is-success',
+      title: 'OPTIONS of a browser, without a token, is answered with success on every path.',
+      requirements: ['service.options-for-browsers'],
+      run: (stage) =>
+        expectEach([200, 204], stage.offered(paths), (url) =>
+          stage.session.send({ method: 'OPTIONS', url, headers: preflight }),
+        ),
+    },
+    {
+      id: 'cors-headers',
+      title: 'Which origins, methods and headers OPTIONS allows a page.',
+      requirements: ['service.cors-headers'],
+      observe: async (stage) => {
+        const url = pathOf('put-configuration');
+        const answer = await stage.session.send({ method: 'OPTIONS', url, headers: preflight });
+        const told = Object.entries(answer.headers).filter(([name]) =>
+          /^(access|allow)/.test(name),
+        );
+        return observed(told.map(([name, value]) => `${name}: ${value}`).join('; ') || 'nothing');
+      },
+    },
+    {
+      id: 'json-is-labelled',
+      title: 'An Error body is labelled application/json.',
+      requirements: ['service.json-is-labelled'],
+      run: async (stage) => {
+        const answer = refused(await stage.caller().call('post-auth-request', { raw: '{' }));
+        const mediaType = answer.headers['content-type'] ?? '';
+        // Types and their parameters come in any case (RFC 9110, section 8.3.1).
+        const isJson = /^application\/json\s*(;|$)/i.test(mediaType);
+        expectThat(isJson, 'application/json', shown(mediaType));
+      },
+    },
+    {
+      id: 'answers-are-json',
+      title: 'The body of a refusal is JSON.',
+      requirements: ['service.bodies-are-json', 'errors.body-is-error', 'auth.refusals-are-errors'],
+      run: async (stage) => {
+        const answer = refused(await stage.caller().call('post-auth-request', { raw: '{' }));
+        expectShape(answer, v.unknown());
+      },
+    },
+    {
+      id: 'other-bodies-are-refused',
+      title: 'A body of a form, of XML or of YAML under the label JSON is answered 400.',
+      requirements: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
+      run: async (stage) => {
+        const device = await stage.newDevice();
+        const bodies = {
+          'a form': 'id_data=%7B%7D&pubkey=key',
+          XML: '<request><id_data>{}</id_data></request>',
+          YAML: 'id_data: "{}"\npubkey: key\n',
+        };
+        await expectEach(400, bodies, (text) => device.authenticate({ text }));
+      },
+    },
+    {
+      id: 'internal-apis-are-hidden',
+      title: 'A path of the internal APIs is no way in: it is refused or not found.',
+      requirements: ['service.internal-apis-are-hidden'],
+      run: (stage) =>
+        expectEach([401, 403, 404], internalPaths, (url) =>
+          stage.session.send({ method: 'GET', url }),
+        ),
+    },
+  ],
+});
+
+/** A device type that tells the requests of these cases from all others. */
+const deviceType = 'conformance-verbs';
+const provides = { ...factoryProvides, device_type: deviceType };
+const attributes = [{ name: 'conformance_verb', value: deviceType }];
+
+/** A request by each verb, with what is read, asked, set and changed by it. */
+const verbs: Readonly<
+  Record<string, readonly [RequirementId, (device: SuiteDevice) => Promise<Answer>]>
+> = {
+  get: ['service.verb-get', (device) => device.call('get-next-deployment', { query: provides })],
+  post: ['service.verb-post', (device) => device.call('post-next-deployment', { body: provides })],
+  put: ['service.verb-put', (device) => device.call('put-attributes', { body: attributes })],
+  patch: ['service.verb-patch', (device) => device.call('patch-attributes', { body: attributes })],
+};
+
+/** What a server answers that does not know a path, or a verb of it. */
+const unknownStatuses = [404, 405, 501];
+
+function verbCase([verb, [requirement, send]]: [string, (typeof verbs)[string]]) {
+  const made: JudgingCase<SuiteDevice> = {
+    id: `verb-${verb}-is-known`,
+    title: `The verb ${verb.toUpperCase()} of an operation is known to the server.`,
+    requirements: [requirement],
+    ...(verb.startsWith('p') && verb !== 'post'
+      ? { covers: [`${verb as 'put'}-attributes 200`] }
+      : {}),
+    run: async (device) => {
+      const answer = await send(device);
+      expectThat(!unknownStatuses.includes(answer.status), 'a known verb', shownAnswer(answer));
+    },
+  };
+  return made;
+}
+
+const device = defineScenario({
+  area: 'service',
+  name: 'A device',
+  start: 'an accepted device with a token',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => acceptedDevice(stage),
+  cases: [
+    ...Object.entries(verbs).map(verbCase),
+    {
+      id: 'chunked-body-is-read',
+      title: 'A body that comes in chunks, without Content-Length, is read like any other.',
+      requirements: ['service.chunked-bodies'],
+      covers: ['put-attributes 200'],
+      run: async (caller) => {
+        const body = [{ name: 'a', value: 'b' }];
+        const whole = await caller.call('put-attributes', { body });
+        if (whole.status !== 200) throw new NotObservable(`whole: ${shownAnswer(whole)}`);
+        const raw = Readable.from(['[{"name":"a",', '"value":"b"}]']);
+        expectStatus(await caller.call('put-attributes', { raw }), 200);
+      },
+    },
+    {
+      id: 'internal-apis-are-hidden-from-devices',
+      title: 'The token of a device opens no internal API either.',
+      requirements: ['service.internal-apis-are-hidden'],
+      run: ({ token }, stage) =>
+        expectEach([401, 403, 404], internalPaths, (url) =>
+          stage.session.send({ method: 'GET', url, headers: { authorization: `Bearer ${token}` } }),
+        ),
+    },
+    {
+      id: 'timestamp-forms',
+      title: 'Which forms of ISO 8601 the timestamp of an alert may have.',
+      requirements: ['service.timestamp-forms'],
+      covers: ['post-alerts 204'],
+      observe: async (caller) => {
+        const subject = { name: 'service', type: 'service', status: 'running' };
+        const seen: string[] = [];
+        for (const [form, timestamp] of Object.entries(timestampForms)) {
+          const body = [{ name: 'an alert', level: 'OK', subject, timestamp }];
+          seen.push(`${form}: ${(await caller.call('post-alerts', { body })).status}`);
+        }
+        return observed(seen.join('; '));
+      },
+    },
+    {
+      id: 'upgrade-header',
+      title: 'What a request for the next deployment is answered that also asks for an upgrade.',
+      requirements: ['service.upgrade-header'],
+      observe: async (caller, stage) => {
+        const headers = { connection: 'Upgrade', upgrade: 'websocket' };
+        const request = caller.request('get-next-deployment', { query: factoryProvides, headers });
+        const { socket, status } = await stage.session.upgrade(request);
+        socket?.destroy();
+        return observed(`answered ${status}`);
+      },
+    },
+  ],
+});
+
+/** The field of a successful answer, as it came. */
+function fieldOf(answer: Answer, name: string): unknown {
+  if (answer.status !== 200) throw new NotObservable(`no answer to read: ${shownAnswer(answer)}`);
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), v.looseObject({})), answer.text);
+  return parsed.success ? parsed.output[name] : undefined;
+}
+
+const times = defineScenario({
+  area: 'service',
+  name: 'Times',
+  start: 'an accepted device, and an artifact on the target',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => deviceAndArtifact(stage, 'plain'),
+  cases: [
+    {
+      id: 'times-are-iso-8601',
+      title: 'The times of an artifact and of its link are date-times of ISO 8601.',
+      requirements: ['service.timestamps', 'artifacts.modified', 'link.expire'],
+      covers: ['get-artifact 200', 'get-artifact-link 200'],
+      run: async ({ device: caller, artifact }) => {
+        const path = { id: artifact.id };
+        const modified = fieldOf(await caller.call('get-artifact', { path }), 'modified');
+        const expire = fieldOf(await caller.call('get-artifact-link', { path }), 'expire');
+        const areTimes = [modified, expire].every((time) => dateTime.test(String(time)));
+        expectThat(areTimes, 'date-times of ISO 8601', shown([modified, expire]));
+      },
+    },
+  ],
+});
+
+/** Spec: What the service does */
+export const serviceCases = [...nobody, ...device, ...times];

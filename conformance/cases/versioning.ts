@@ -1,0 +1,49 @@
+/** Cases: the version in the path. Spec: Versioning */
+import { operations } from '../../fixtures/contract/operations.ts';
+import { defineScenario } from '../case.ts';
+import { expectThat, observedAnswer, shownAnswer } from '../expectations.ts';
+import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
+
+/** Tells the requests of these cases from all others. */
+const provides = { ...factoryProvides, device_type: 'conformance-versions' };
+
+const versions = defineScenario({
+  area: 'versioning',
+  name: 'Versions',
+  start: 'an accepted device with a token',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => acceptedDevice(stage),
+  cases: [
+    {
+      id: 'both-versions-are-served',
+      title: 'The paths of v1 and v2, which differ in the version alone, are both served.',
+      requirements: ['versioning.version-in-path', 'versioning.both-versions-served'],
+      covers: ['post-next-deployment 204', 'post-next-deployment-v2 204'],
+      run: async (device) => {
+        const old = await device.call('post-next-deployment', { body: provides });
+        const body = { device_provides: provides };
+        const renewed = await device.call('post-next-deployment-v2', { body });
+        for (const answer of [old, renewed]) {
+          const isServed = ![404, 405, 410, 501].includes(answer.status);
+          expectThat(isServed, 'a version that is served', shownAnswer(answer));
+        }
+      },
+    },
+    {
+      id: 'unknown-version',
+      title: 'What a path of a version that there is not is answered.',
+      requirements: ['versioning.unknown-version'],
+      observe: async (device, stage) => {
+        const { path } = operations['post-next-deployment-v2'];
+        const body = { device_provides: provides };
+        const request = device.request('post-next-deployment-v2', { body });
+        const url = path.replace('/v2/', '/v99/');
+        return observedAnswer(await stage.session.send({ ...request, url }));
+      },
+    },
+  ],
+});
+
+/** Spec: Versioning */
+export const versioningCases = versions;
