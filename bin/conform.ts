@@ -1,12 +1,16 @@
 /** `fleetbed conform`: judges a server by the contract. Its subcommands are in `conform/`. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   type ConformanceOptions,
   type ConformanceResult,
+  listCases,
   runConformance,
   SetupError,
 } from '../conformance/conformance.ts';
+import { coverageOf } from '../conformance/coverage.ts';
+import { conformanceHtml } from '../conformance/report/html.ts';
 import { conformanceJunit } from '../conformance/report/junit.ts';
+import { resultSchema } from '../conformance/report/schema.ts';
 import { caseList, conformanceReport } from '../conformance/report/text.ts';
 import { systemClock } from '../fixtures/clock.ts';
 import { systemRandom } from '../fixtures/random.ts';
@@ -16,6 +20,7 @@ import {
   type ConformOptions,
   runSettingsOf,
 } from './conform/options.ts';
+import { openRunLines } from './conform/run-lines.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { setUpFault } from './fault.ts';
@@ -56,7 +61,20 @@ export function configure(command: Command): void {
   addRunOptions(addTargetOptions(command))
     .option('--list', 'list the cases and play none')
     .option('--coverage [form]', 'print which case decides which statement, and play none')
-    .option('--report <form=file>', 'json=FILE, junit=FILE; repeatable', values.report)
+    .option('--schema', 'print the JSON Schema of the result, and play none')
+    .option(
+      '--report <form=file>',
+      'json=FILE, junit=FILE, html=FILE; repeatable',
+      values.reportOrPage,
+    )
+    .addOption(
+      new Option(
+        '--ndjson <file>',
+        'a line of JSON for the start, each verdict and the end; - is stdout',
+      )
+        .argParser(values.filled)
+        .conflicts('json'),
+    )
     .option('--json', 'standard output carries the result as JSON')
     .action(async (selection: readonly string[], options: ConformOptions) => {
       process.exitCode = await act(selection, options);
@@ -80,7 +98,11 @@ async function act(selection: readonly string[], options: ConformOptions): Promi
     const { printCoverage } = await import('./conform/coverage.ts');
     return printCoverage(options.coverage);
   }
-  const output = createOutput(options.json ?? false);
+  if (options.schema) {
+    process.stdout.write(`${JSON.stringify(resultSchema(), null, 2)}\n`);
+    return exitCodes.pass;
+  }
+  const output = createOutput(options.json === true || options.ndjson === '-');
   return options.list ? list(selection, output) : conform(selection, options, output);
 }
 
@@ -103,14 +125,25 @@ async function conform(
   if (settings.credentials === 'none') {
     output.progress('neither --password nor --token: cases that need a user are skipped');
   }
+  const lines = await openRunLines(options);
+  const teller = verdictTeller(output, selectedCases(selection).length);
   const result = await judge({
     ...settings,
     selection,
     signal: stopSignal(),
-    onVerdict: verdictTeller(output, selectedCases(selection).length),
+    onStart: lines.start,
+    onVerdict: (verdict) => {
+      lines.verdict(verdict);
+      teller(verdict);
+    },
   });
-  await writeReports(options.report, { json: result, junit: () => conformanceJunit(result) });
-  output.data(result);
+  lines.end(result);
+  await writeReports(options.report, {
+    json: result,
+    junit: () => conformanceJunit(result),
+    html: () => conformanceHtml(result, coverageOf(listCases())),
+  });
+  if (options.json) output.data(result);
   output.line(conformanceReport(result));
   return conformanceExitCode(result);
 }

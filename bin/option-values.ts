@@ -27,6 +27,7 @@ export type Weights = Readonly<Record<string, number>>;
 export interface ReportFiles {
   readonly json?: string;
   readonly junit?: string;
+  readonly html?: string;
 }
 
 /** A length of time such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a bare number is seconds. @returns milliseconds */
@@ -190,8 +191,18 @@ export function credentials(text: string): Credentials {
 }
 
 /** `json=FILE` or `junit=FILE`, each at most once. */
-export function report(text: string, previous: ReportFiles = {}): ReportFiles {
-  const [, form, file] = /^(json|junit)=(.+)$/s.exec(text) ?? [];
-  if (form && file && !(form in previous)) return { ...previous, [form]: file };
-  throw new InvalidArgumentError('Accepted: json=FILE and junit=FILE, each once.');
+export const report = reportIn('json', 'junit');
+
+/** The same, or `html=FILE`, for runs that have a page. */
+export const reportOrPage = reportIn('json', 'junit', 'html');
+
+function reportIn(...forms: readonly (keyof ReportFiles)[]) {
+  return (text: string, previous: ReportFiles = {}): ReportFiles => {
+    const [, word = '', file] = /^(\w+)=(.+)$/s.exec(text) ?? [];
+    const form = forms.find((each) => each === word);
+    if (form && file && !(form in previous)) return { ...previous, [form]: file };
+    const accepted = forms.map((each) => `${each}=FILE`);
+    const last = accepted.pop();
+    throw new InvalidArgumentError(`Accepted: ${accepted.join(', ')} and ${last}, each once.`);
+  };
 }

@@ -1,4 +1,4 @@
-/** Report files: `--report json=FILE` and `--report junit=FILE`. */
+/** Report files: `--report json=FILE`, `--report junit=FILE`, and `--report html=FILE` of the suite. */
 import { requireWritable, writeWhole } from './files.ts';
 import type { ReportFiles } from './option-values.ts';
 
@@ -8,6 +8,8 @@ export interface Renderings {
   readonly json: unknown;
   /** The JUnit document; called only when it is wanted. */
   readonly junit: () => string;
+  /** The page of a run that has one; called only when it is wanted. */
+  readonly html?: () => string;
 }
 
 /** Makes sure, before the run begins, that every report can be written. @throws CommandFault */
@@ -20,8 +22,9 @@ export async function prepareReports(files: ReportFiles = {}): Promise<void> {
 /** Writes the reports that were asked for. @throws CommandFault */
 export async function writeReports(
   files: ReportFiles | undefined,
-  { json, junit }: Renderings,
+  { json, junit, html }: Renderings,
 ): Promise<void> {
   if (files?.json !== undefined) await writeWhole(files.json, `${JSON.stringify(json, null, 2)}\n`);
   if (files?.junit !== undefined) await writeWhole(files.junit, junit());
+  if (files?.html !== undefined && html) await writeWhole(files.html, html());
 }

@@ -32,7 +32,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...names) => join(root, ...names);
 const sourceFolders = ['bin', 'conformance', 'fixtures', 'server', 'simulator'];
 /** Folders whose files, other than sources, are read by the built code at run time. */
-const assetFolders = ['fixtures/vectors', 'fixtures/worlds', 'server/console/page'];
+const assetFolders = [
+  'fixtures/vectors',
+  'fixtures/worlds',
+  'server/console/page',
+  'conformance/report/page',
+];
 const configuration = ['package.json', 'package-lock.json', 'tsconfig.json'];
 const installStamp = at('node_modules', '.fleetbed-lock');
 const buildStamp = at('dist', '.stamp');

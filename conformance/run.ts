@@ -23,7 +23,7 @@ const SILENT_CASES_MAX = 5;
 const silentCodes: ReadonlySet<string> = new Set([...transportCodes, 'case-time-limit']);
 
 /** What is known when the first case is about to be played. */
-interface RunStart {
+export interface RunStart {
   readonly runId: string;
   readonly seed: string;
   /** ISO 8601, UTC. */

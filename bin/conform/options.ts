@@ -36,7 +36,9 @@ export interface ConformOptions extends TargetOptions {
   readonly requireAllMust?: boolean;
   readonly list?: boolean;
   readonly coverage?: string | true;
+  readonly schema?: boolean;
   readonly report?: values.ReportFiles;
+  readonly ndjson?: string;
   readonly json?: boolean;
 }
 

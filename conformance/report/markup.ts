@@ -14,6 +14,14 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
+/** A value as JSON that can stand inside a script element. */
+export function embeddedJson(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll('<', '\\u003c')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
+}
+
 /** A whole page that loads nothing: one style, at most one script, both named by their hash. */
 export function selfContainedPage(parts: {
   readonly title: string;

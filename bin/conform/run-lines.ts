@@ -1,0 +1,40 @@
+/** `--ndjson FILE`: a run as lines of JSON while it is going on; `-` is standard output. */
+import { openSync, writeSync } from 'node:fs';
+import type { CaseVerdict, ConformanceResult } from '../../conformance/conformance.ts';
+import { endLine, startLine, verdictNdjson } from '../../conformance/report/ndjson.ts';
+import type { RunStart } from '../../conformance/run.ts';
+import { fileFault, requireWritable } from '../files.ts';
+import type { ConformOptions } from './options.ts';
+
+/** What to call as a run goes on. */
+interface RunLines {
+  readonly start: (start: RunStart) => void;
+  readonly verdict: (verdict: CaseVerdict) => void;
+  readonly end: (result: ConformanceResult) => void;
+}
+
+/** Opens the file; without `--ndjson` nothing is written. @throws CommandFault */
+export async function openRunLines({
+  ndjson,
+  baseUrl,
+  headerPrefix,
+}: Pick<ConformOptions, 'ndjson' | 'baseUrl' | 'headerPrefix'>): Promise<RunLines> {
+  const write = ndjson === undefined ? () => undefined : await writerOf(ndjson);
+  return {
+    start: (start) => write(startLine(start, { baseUrl, headerPrefix })),
+    verdict: (verdict) => write(verdictNdjson(verdict)),
+    end: (result) => write(endLine(result)),
+  };
+}
+
+/** Each line goes out as a whole and at once, so that a run that is killed leaves whole lines. */
+async function writerOf(path: string): Promise<(line: string) => void> {
+  if (path === '-') return (line) => process.stdout.write(line);
+  await requireWritable('--ndjson', path);
+  try {
+    const file = openSync(path, 'w');
+    return (line) => writeSync(file, line);
+  } catch (error) {
+    throw fileFault(`--ndjson cannot write ${path}`, error);
+  }
+}

@@ -1,0 +1,85 @@
+import { createRequire } from 'node:module';
+import { describe, expect, it } from 'vitest';
+import { readingsOf } from '../readings.ts';
+import { resultOf, verdictOn } from '../testing/results.ts';
+import { runAgainst } from '../testing/run-against.ts';
+import { serve } from '../testing/tiny-server.ts';
+import { ReportFault, readReport, resultSchema } from './schema.ts';
+
+/** The reader of JSON Schema that the mutation tester brings along; it shares no code with ours. */
+const ownModules = createRequire(import.meta.url);
+const tester = createRequire(ownModules.resolve('@stryker-mutator/core/package.json'));
+const Reader: new (
+  options: object,
+) => {
+  compile(schema: object): { (value: unknown): boolean; errors?: unknown };
+} = tester('ajv').default;
+
+const check = new Reader({ strict: true, allErrors: true, strictTypes: false }).compile(
+  resultSchema(),
+);
+
+const finding = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
+const [failed] = [verdictOn('deployment-status/aborted-is-409', finding)];
+const whole = resultOf([failed], {
+  openPoints: readingsOf([failed]),
+  capabilities: [{ capability: 'monitor', declared: 'unsaid', probed: 'unknown' }],
+  problems: [{ code: 'waiver-expired', text: 'It has expired.' }],
+  waivers: [{ caseId: 'a/b', reason: 'r', owner: 'o', expires: '2027-01-01', state: 'used' }],
+});
+
+describe('the JSON Schema of a result', () => {
+  it('takes the result of a real run, and names every field of it', async () => {
+    const baseUrl = await serve((_, answer) => answer.writeHead(404).end('{"error":"no"}'));
+    const result = await runAgainst(baseUrl, { selection: ['errors/', 'authentication/'] });
+    expect(result.totals.fail).toBeGreaterThan(0);
+    const written = JSON.stringify(result);
+    const valid = check(JSON.parse(written));
+    expect(check.errors ?? []).toEqual([]);
+    expect(valid).toBe(true);
+    // The shape leaves out what it does not name.
+    expect(readReport(written)).toEqual(JSON.parse(written));
+  });
+
+  it('takes what a run has that went through everything', () => {
+    expect(check(JSON.parse(JSON.stringify(whole)))).toBe(true);
+    expect(readReport(JSON.stringify(whole))).toEqual(JSON.parse(JSON.stringify(whole)));
+  });
+
+  it.each<[string, (result: Record<string, unknown>) => void]>([
+    ['another version', (result) => Object.assign(result, { schema: 'fleetbed-conformance/1' })],
+    ['no seed', (result) => delete result.seed],
+    ['a verdict of another name', (result) => Object.assign(result, { outcome: 'passed' })],
+    ['a count below zero', (result) => Object.assign(result, { durationMs: -1 })],
+    ['no verdicts', (result) => Object.assign(result, { verdicts: null })],
+  ])('refuses %s', (_, change) => {
+    const result = JSON.parse(JSON.stringify(whole));
+    change(result);
+    expect(check(result)).toBe(false);
+    expect(() => readReport(JSON.stringify(result))).toThrow(ReportFault);
+  });
+
+  it('takes fields that a later version adds', () => {
+    expect(check({ ...JSON.parse(JSON.stringify(whole)), later: 1 })).toBe(true);
+  });
+});
+
+describe('a file that is no report', () => {
+  it.each([
+    ['', 'is no JSON'],
+    ['{', 'is no JSON'],
+    ['[]', 'is no report of a conformance run'],
+    ['null', 'is no report of a conformance run'],
+    ['{"fleet":1}', 'is no report of a conformance run'],
+    [
+      '{"schema":"fleetbed-conformance/3"}',
+      'is a report of the form fleetbed-conformance/3; this suite reads fleetbed-conformance/2',
+    ],
+    [
+      JSON.stringify({ ...whole, verdicts: [{ ...failed, verdict: 'bad' }] }),
+      'is a damaged report: verdicts.0.verdict is not ("fail" | "error" | "inconclusive" | "pass" | "observed" | "skip")',
+    ],
+  ])('is refused with what is wrong: %s', (json, message) => {
+    expect(() => readReport(json)).toThrow(new ReportFault(message));
+  });
+});

@@ -1,0 +1,184 @@
+/**
+ * The form of a result as other programs read it: a shape, the JSON Schema made of it, and the
+ * reader of report files. `fleetbed-conformance/2`: fields may be added, none changes its meaning.
+ */
+import { toJsonSchema } from '@valibot/to-json-schema';
+import * as v from 'valibot';
+import { conformanceSchema, verdictNames } from '../result.ts';
+
+const text = v.string();
+const texts = v.array(v.string());
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const yesOrNo = v.boolean();
+const headers = v.record(v.string(), v.string());
+const verdict = v.picklist(verdictNames);
+
+const exchange = v.pipe(
+  v.object({
+    startMs: count,
+    request: v.object({
+      line: text,
+      headers,
+      body: v.optional(text),
+      bodyForm: v.optional(v.literal('latin1')),
+      bodyBytes: v.optional(v.nullable(count)),
+      signature: v.optional(
+        v.object({
+          header: text,
+          keyType: v.picklist(['rsa', 'ecdsa', 'ed25519']),
+          fits: yesOrNo,
+        }),
+      ),
+    }),
+    answer: v.optional(v.object({ status: count, headers, body: v.optional(text) })),
+    failure: v.optional(text),
+    elapsedMs: count,
+  }),
+  v.description('One request and what came of it. Times count from the start of the run.'),
+);
+
+const finding = {
+  verdict,
+  reason: v.optional(v.object({ code: text, text })),
+  expected: v.optional(text),
+  actual: v.optional(text),
+  observation: v.optional(text),
+  missed: v.optional(texts),
+};
+
+const waiver = { reason: text, owner: text, expires: text };
+
+const caseVerdict = v.pipe(
+  v.object({
+    id: v.pipe(text, v.regex(/^[a-z-]+\/[a-z0-9-]+$/)),
+    title: text,
+    scenario: text,
+    start: text,
+    level: v.picklist(['must', 'should', 'may']),
+    requirements: texts,
+    covers: texts,
+    needs: texts,
+    risk: v.picklist(['read', 'write', 'disruptive']),
+    ...finding,
+    sentences: texts,
+    startedMs: count,
+    durationMs: count,
+    attempts: v.optional(v.array(v.object({ ...finding, startedMs: count, durationMs: count }))),
+    waiver: v.optional(v.object(waiver)),
+    exchanges: v.optional(v.array(exchange)),
+    exchangesDropped: v.optional(count),
+    byHand: v.optional(text),
+    leftBehind: v.optional(texts),
+  }),
+  v.description('The verdict on one case, with the sentences of the requirements it decides.'),
+);
+
+/** A whole result; `schema` says by which version it is to be read. */
+const resultShape = v.pipe(
+  v.object({
+    schema: v.literal(conformanceSchema),
+    suite: v.object({ name: text, version: text }),
+    target: v.object({ baseUrl: text, headerPrefix: text }),
+    runId: text,
+    seed: text,
+    settings: v.object({
+      selection: texts,
+      jobs: count,
+      repeat: count,
+      requestsPerSecondMax: v.nullable(v.number()),
+      disruptive: yesOrNo,
+      readOnly: yesOrNo,
+      requireAllMust: yesOrNo,
+      caseTimeLimitMs: count,
+      requestTimeLimitMs: count,
+    }),
+    environment: v.object({ node: text, platform: text }),
+    startedAt: text,
+    durationMs: count,
+    outcome: verdict,
+    totals: v.object({
+      fail: count,
+      error: count,
+      inconclusive: count,
+      pass: count,
+      observed: count,
+      skip: count,
+    }),
+    musts: v.object({
+      decided: count,
+      undecided: count,
+      undecidedMusts: v.array(v.object({ id: text, because: text })),
+    }),
+    verdicts: v.array(caseVerdict),
+    capabilities: v.array(
+      v.object({
+        capability: text,
+        declared: v.picklist(['offered', 'missing', 'unsaid']),
+        probed: v.picklist(['offered', 'missing', 'unknown']),
+        evidence: v.optional(text),
+        contradiction: v.optional(text),
+      }),
+    ),
+    openPoints: v.array(
+      v.object({
+        id: text,
+        heading: text,
+        question: text,
+        ours: text,
+        seen: v.array(v.object({ caseId: text, verdict, text })),
+      }),
+    ),
+    waivers: v.array(
+      v.object({
+        ...waiver,
+        caseId: text,
+        state: v.picklist(['used', 'idle', 'expired', 'needless', 'unknown-case']),
+      }),
+    ),
+    problems: v.array(v.object({ code: text, text })),
+    leftBehind: texts,
+  }),
+  v.title('Result of a run of the Fleetbed conformance suite'),
+  v.description('Version 2. Readers accept fields that they do not know.'),
+);
+
+/** A result that was read from a file. */
+export type Report = v.InferOutput<typeof resultShape>;
+
+/** The JSON Schema of a result, draft 7. */
+export function resultSchema(): object {
+  return { $id: 'urn:fleetbed:conformance:2', ...toJsonSchema(resultShape) };
+}
+
+/** A file that is no report, or one of another version; the message is the rest of a sentence. */
+export class ReportFault extends Error {
+  override readonly name = 'ReportFault';
+}
+
+const anyReport = v.object({ schema: v.string() });
+
+/** The report that a text holds. Throws a ReportFault that says what is wrong with it. */
+export function readReport(json: string): Report {
+  const value = parsed(json);
+  const named = v.safeParse(anyReport, value);
+  if (!named.success) throw new ReportFault('is no report of a conformance run');
+  const { schema } = named.output;
+  if (schema !== conformanceSchema) {
+    throw new ReportFault(
+      `is a report of the form ${schema}; this suite reads ${conformanceSchema}`,
+    );
+  }
+  const report = v.safeParse(resultShape, value, { abortEarly: true });
+  if (report.success) return report.output;
+  const [issue] = report.issues;
+  const where = v.getDotPath(issue) ?? 'the report';
+  throw new ReportFault(`is a damaged report: ${where} is not ${issue.expected ?? 'as described'}`);
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new ReportFault('is no JSON', { cause: error });
+  }
+}
