@@ -47,7 +47,8 @@ async function toldArtifact(stage: Stage, sample: SampleName): Promise<ToldArtif
   expectThat(inList !== undefined, 'a listed artifact', 'none');
   const one = await device.call('get-artifact', { path: { id: artifact.id } });
   expectStatus(one, 200);
-  const alone = membersOf(expectJson(one));
+  const alone = expectJson(one);
+  expectThat(isMap(alone), 'an object', shown(alone));
   return {
     artifact,
     tellings: [

@@ -15,13 +15,7 @@ import { askedLink, linkedSample } from '../stage/followed-link.ts';
 import { deviceAndArtifact } from '../stage/start-states.ts';
 import { withAlteredSignature } from '../target/altered-link.ts';
 import { isMap } from '../target/json-members.ts';
-
-/** Ids that no artifact can have, since they are no UUIDs. */
-const malformedIds = {
-  'a word': 'no-such-form',
-  'a number': '7',
-  'a UUID that is too short': '0f4a1c52-6f0e-4d4b-9d51-0e9a8f0c7b1',
-};
+import { malformedIds } from './artifacts.ts';
 
 const asking = defineScenario({
   area: 'artifact-link',

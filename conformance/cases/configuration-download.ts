@@ -142,6 +142,7 @@ const link = defineScenario({
       requirements: ['download.is-an-artifact'],
       run: async ({ uri, get }) => {
         const answer = await get(uri);
+        if (answer.status !== 200) throw new NotObservable('the link gives nothing');
         expectThat(isArtifactFile(answer.bytes), 'an artifact file', shownAnswer(answer));
       },
     },

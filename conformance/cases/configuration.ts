@@ -19,7 +19,7 @@ import { isMap, type Members } from '../target/json-members.ts';
 import type { Answer } from '../target/target.ts';
 
 /** Values that are no texts. */
-const otherValues = {
+export const otherValues = {
   'a number': 7,
   zero: 0,
   'a boolean': true,
@@ -29,7 +29,7 @@ const otherValues = {
 };
 
 /** Bodies that are no JSON object. */
-const malformedBodies = {
+export const malformedPairs = {
   'JSON that is cut': '{"key":',
   'an array': '[]',
   'an array of pairs': '[{"key":"value"}]',
@@ -41,7 +41,7 @@ const malformedBodies = {
 };
 
 /** Names of which nothing says that they are not allowed. */
-const names = [
+export const allowedNames = [
   'a name with spaces',
   'dots.and.more',
   '$dollar',
@@ -53,7 +53,7 @@ const names = [
 ];
 
 /** Texts of several kinds. */
-const texts = [
+export const allowedTexts = [
   '0',
   'false',
   'null',
@@ -131,14 +131,17 @@ const fresh = defineScenario({
       title: 'Names with spaces, dots, signs and letters of any script are set and read.',
       requirements: ['configuration.any-name'],
       run: async (device) =>
-        expectKept(device, Object.fromEntries(names.map((name) => [name, 'value']))),
+        expectKept(device, Object.fromEntries(allowedNames.map((name) => [name, 'value']))),
     },
     {
       id: 'any-text-is-kept',
       title: 'Values that look like other kinds, or hold any character, are read as written.',
       requirements: ['configuration.any-text'],
       run: async (device) =>
-        expectKept(device, Object.fromEntries(texts.map((text, index) => [`key-${index}`, text]))),
+        expectKept(
+          device,
+          Object.fromEntries(allowedTexts.map((text, index) => [`key-${index}`, text])),
+        ),
     },
     {
       id: 'empty-name',
@@ -159,7 +162,7 @@ const fresh = defineScenario({
       title: 'A body that is no JSON object is answered 400.',
       requirements: ['configuration.malformed-is-400'],
       run: async (device) =>
-        expectEach(400, malformedBodies, (raw) => device.call('put-configuration', { raw })),
+        expectEach(400, malformedPairs, (raw) => device.call('put-configuration', { raw })),
     },
     {
       id: 'removing-nothing-is-204',
@@ -350,18 +353,21 @@ const several = defineScenario({
 const two = defineScenario({
   area: 'configuration',
   name: 'Two devices',
-  start: 'two accepted devices',
+  start: 'two devices that have set a key each',
   risk: 'write',
   needs: ['operator'],
-  arrange: twoDevices,
+  arrange: async (stage) => {
+    const { device, other } = await twoDevices(stage);
+    expectStatus(await write(device, { mine: 'yes' }), 204);
+    expectStatus(await write(other, { theirs: 'yes' }), 204);
+    return other;
+  },
   cases: [
     {
       id: 'stores-are-apart',
       title: 'What one device sets the other does not read.',
       requirements: ['configuration.own-store'],
-      run: async ({ device, other }) => {
-        expectStatus(await write(device, { mine: 'yes' }), 204);
-        expectStatus(await write(other, { theirs: 'yes' }), 204);
+      run: async (other) => {
         const { mine } = await readPairs(other);
         expectThat(mine === undefined, 'no value of the other device', shown(mine));
       },

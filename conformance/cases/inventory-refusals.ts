@@ -6,7 +6,7 @@ import type { SuiteDevice } from '../stage/suite-device.ts';
 import { type Writing, writeAttributes as write } from './inventory-writing.ts';
 
 /** Attributes that neither PATCH nor PUT may take, by the rule that they break. */
-const refused = {
+export const refusedAttributes = {
   name: {
     'no name': { value: 'b' },
     'null as name': { name: null, value: 'b' },
@@ -40,7 +40,7 @@ const refused = {
 } as const;
 
 /** Bodies that are no JSON array of objects. */
-const malformedBodies = {
+export const malformedAttributeBodies = {
   'JSON that is cut': '[{"name":',
   'one attribute': '{"name":"a","value":"b"}',
   'an array of texts': '["a"]',
@@ -63,13 +63,13 @@ function refusalCases(how: Writing, method: string): readonly JudgingCase<SuiteD
       title: `${method} with an attribute whose name is missing or no text is answered 400.`,
       requirements: ['inventory.name'],
       covers: [`${how} 400`],
-      run: each(refused.name),
+      run: each(refusedAttributes.name),
     },
     {
       id: `${slug}-without-value-is-400`,
       title: `${method} with an attribute whose value is missing or null is answered 400.`,
       requirements: ['inventory.value'],
-      run: each(refused.value),
+      run: each(refusedAttributes.value),
     },
     {
       id: `${slug}-without-fields-is-400`,
@@ -84,25 +84,26 @@ function refusalCases(how: Writing, method: string): readonly JudgingCase<SuiteD
       id: `${slug}-of-other-descriptions-is-400`,
       title: `${method} with a description that is no text is answered 400.`,
       requirements: ['inventory.description'],
-      run: each(refused.description),
+      run: each(refusedAttributes.description),
     },
     {
       id: `${slug}-of-mixed-arrays-is-400`,
       title: `${method} with a value that is an array of numbers and texts is answered 400.`,
       requirements: ['inventory.mixed-arrays-are-400'],
-      run: each(refused.mixed),
+      run: each(refusedAttributes.mixed),
     },
     {
       id: `${slug}-of-other-kinds-is-400`,
       title: `${method} with a boolean, an object or an array of such is answered 400.`,
       requirements: ['inventory.other-kinds-are-400'],
-      run: each(refused.otherKinds),
+      run: each(refusedAttributes.otherKinds),
     },
     {
       id: `${slug}-of-malformed-body-is-400`,
       title: `${method} with a body that is no JSON array of attributes is answered 400.`,
       requirements: ['inventory.malformed-is-400'],
-      run: async (device) => expectEach(400, malformedBodies, (raw) => device.call(how, { raw })),
+      run: async (device) =>
+        expectEach(400, malformedAttributeBodies, (raw) => device.call(how, { raw })),
     },
     {
       id: `${slug}-without-body-is-400`,

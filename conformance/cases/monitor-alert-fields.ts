@@ -218,6 +218,9 @@ const detailRows: readonly FieldRow[] = [
   },
 ];
 
+/** Every field of an alert with what is accepted and refused for it. */
+export const alertFieldRows = [...alertRows, ...subjectRows, ...detailRows];
+
 function casesOf(row: FieldRow): readonly JudgingCase<SuiteDevice>[] {
   const { id, words, requirement, refused, accepted } = row;
   const refusal: JudgingCase<SuiteDevice> = {
@@ -249,5 +252,5 @@ export const monitorAlertFieldCases = defineScenario({
     await expectEach(204, { 'a good alert': alert }, (good) => sendAlerts(device, good));
     return device;
   },
-  cases: [...alertRows, ...subjectRows, ...detailRows].flatMap(casesOf),
+  cases: alertFieldRows.flatMap(casesOf),
 });

@@ -25,7 +25,7 @@ import {
 } from './monitor-samples.ts';
 
 /** Bodies that are no JSON array of objects. */
-const malformedAlerts = {
+export const malformedAlerts = {
   'JSON that is cut': '[{"name":',
   'one alert': JSON.stringify(alert),
   'an array of texts': '["alert"]',
@@ -35,7 +35,8 @@ const malformedAlerts = {
   null: 'null',
 };
 
-const malformedConfigurations = {
+/** Bodies that are no JSON array of objects. */
+export const malformedConfigurations = {
   'JSON that is cut': '[{"name":',
   'one configuration': JSON.stringify(service),
   'an array of texts': '["sshd"]',

@@ -114,7 +114,7 @@ describe('random sequences', () => {
     };
     expect((await foundOn(shared)).missed).toContain('configuration.own-store');
     const forgetful: Write = () => undefined;
-    expect((await foundOn(forgetful)).missed).toContain('configuration.write');
+    expect((await foundOn(forgetful)).missed).toContain('configuration.written-is-read');
   });
 
   it('decide nothing when the operator fails', async () => {

@@ -145,14 +145,15 @@ const storeRequirements = [
   'configuration.update',
   'configuration.empty-removes',
   'configuration.values-are-texts',
-  'configuration.own-store',
   'configuration.set-by-user',
+  'configuration.remove-unknown',
+  ...store.valueRules,
   'inventory.patch-is-200',
   'inventory.put-is-200',
-  'inventory.patch-upserts',
-  'inventory.put-replaces',
   'inventory.other-kinds-are-400',
-  'inventory.own-attributes',
+  'inventory.mixed-arrays-are-400',
+  'inventory.value',
+  ...store.attributeRules,
 ] as const satisfies readonly RequirementId[];
 
 const unknown = fc.constant<Start>('unknown');
@@ -199,6 +200,8 @@ const lives: readonly RandomLife[] = [
       ...deploymentRequirements,
       ...storeRequirements,
       'alerts.are-accepted',
+      'alerts.level-ok',
+      'alerts.level-critical',
       'alerts.levels',
     ],
     starts: either,

@@ -6,6 +6,29 @@ import type { AttributeValue, Life } from './life.ts';
 import type { Misfit } from './possible-values.ts';
 import { isLetIn, judge, miss, type Reality, realDevice, type Step } from './step.ts';
 
+/** What a pair that is read otherwise than it was written may break beside the rule that set it. */
+export const valueRules = [
+  'configuration.own-store',
+  'configuration.written-is-read',
+  'configuration.read-all',
+  'configuration.read-texts',
+] as const satisfies readonly RequirementId[];
+
+/** The same for an attribute. */
+export const attributeRules = [
+  'inventory.own-attributes',
+  'inventory.patch-upserts',
+  'inventory.patch-adds',
+  'inventory.patch-keeps',
+  'inventory.put-assigns',
+  'inventory.put-replaces',
+  'inventory.number',
+  'inventory.numbers',
+  'inventory.text',
+  'inventory.texts',
+  'inventory.value-kinds',
+] as const satisfies readonly RequirementId[];
+
 type Pairs = Readonly<Record<string, string>>;
 type Attributes = Readonly<Record<string, AttributeValue>>;
 
@@ -18,13 +41,14 @@ export function configures(index: number, pairs: Pairs): Step {
       const model = life.device(index);
       const answer = await realDevice(reality, index).call('put-configuration', { body: pairs });
       if (!isLetIn(model, answer)) return;
-      judge(answer, [204], 'configuration.write');
+      const isRemoval = Object.values(pairs).every((value) => value === '');
+      judge(answer, [204], isRemoval ? 'configuration.remove-unknown' : 'configuration.write');
       const { configuration } = model;
       configuration.blur(Object.keys(pairs));
       for (const [name, value] of Object.entries(pairs)) {
         if (value === '') configuration.set(name, undefined, 'configuration.empty-removes');
         else if (configuration.has(name)) configuration.set(name, value, 'configuration.update');
-        else configuration.set(name, value, 'configuration.write');
+        else configuration.set(name, value, 'configuration.written-is-read');
       }
     },
   };
@@ -83,7 +107,7 @@ export function readsConfiguration(index: number): Step {
       if (answer.status === 404) return;
       if (!pairs) miss('a map of texts', shown(answer.text), 'configuration.read');
       const misfit = configuration.misfit(pairs);
-      if (misfit) missValue(misfit, 'configuration.own-store');
+      if (misfit) missValue(misfit, valueRules);
       configuration.settle(pairs);
       model.awaitsUser = false;
     },
@@ -126,10 +150,17 @@ export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unk
       const body = [{ name: 'load', value }];
       const answer = await realDevice(reality, index).call(operation, { body });
       if (isLetIn(life.device(index), answer)) {
-        judge(answer, [400], 'inventory.other-kinds-are-400');
+        judge(answer, [400], kindRule(value));
       }
     },
   };
+}
+
+/** The rule by which the value is refused. */
+function kindRule(value: unknown): RequirementId {
+  if (value === null) return 'inventory.value';
+  const isMixed = Array.isArray(value) && value.some((entry) => typeof entry === 'string');
+  return isMixed ? 'inventory.mixed-arrays-are-400' : 'inventory.other-kinds-are-400';
 }
 
 /** A user looks at the attributes of a device. */
@@ -149,7 +180,7 @@ export function isDescribed(index: number): Step {
         (read) => attributes.misfit(read) === undefined,
       );
       const misfit = attributes.misfit(found);
-      if (misfit) missValue(misfit, 'inventory.own-attributes');
+      if (misfit) missValue(misfit, attributeRules);
       attributes.settle(found);
     },
   };
@@ -166,16 +197,20 @@ export function alarms(index: number, level: string): Step {
     take: async (life: Life, reality: Reality) => {
       const answer = await realDevice(reality, index).call('post-alerts', { body });
       if (!isLetIn(life.device(index), answer)) return;
-      if (isLegal) judge(answer, [204], 'alerts.are-accepted');
+      const levelRule = level === 'OK' ? 'alerts.level-ok' : 'alerts.level-critical';
+      if (isLegal) judge(answer, [204], 'alerts.are-accepted', levelRule);
       else judge(answer, [400], 'alerts.levels');
     },
   };
 }
 
-/** Both the rule that decides the value and the one that keeps devices apart may be broken. */
-function missValue({ name, allowed, found, because }: Misfit, apart: RequirementId): never {
+/** Beside the rule that decides the value, those on what is kept and whose it is may be broken. */
+function missValue(
+  { name, allowed, found, because }: Misfit,
+  rules: readonly RequirementId[],
+): never {
   const words = allowed.map((value) => (value === undefined ? 'no value' : shown(value)));
-  const missed = [...new Set([because, apart])];
+  const missed = [...new Set([because, ...rules])];
   miss(`${words.join(' or ')} for ${name}`, found === undefined ? 'none' : shown(found), ...missed);
 }
 

@@ -1,8 +1,15 @@
 /** Links to artifact files that were followed once already, so that cases can vary how. */
 
-import { expectEqual, expectJson, expectStatus, expectThat, expectUrl } from '../expectations.ts';
+import {
+  expectEqual,
+  expectJson,
+  expectStatus,
+  expectThat,
+  expectUrl,
+  shown,
+} from '../expectations.ts';
 import type { Headers } from '../target/exchange.ts';
-import { type Members, membersOf } from '../target/json-members.ts';
+import { isMap, type Members } from '../target/json-members.ts';
 import type { Answer } from '../target/target.ts';
 import type { SampleName } from './sample-artifacts.ts';
 import type { Stage } from './stage.ts';
@@ -23,7 +30,9 @@ export async function askedLink(stage: Stage, artifactId: string): Promise<[Memb
   const device = await acceptedDevice(stage);
   const answer = await device.call('get-artifact-link', { path: { id: artifactId } });
   expectStatus(answer, 200);
-  return [membersOf(expectJson(answer)), answer];
+  const link = expectJson(answer);
+  expectThat(isMap(link), 'an object', shown(link));
+  return [link, answer];
 }
 
 /** A link to one of the samples. It works: the whole file has been loaded by it. */

@@ -1,55 +1,379 @@
-/** Planted defects of artifacts and their links, of configuration, inventory and monitor. */
-import type { Defect } from '../defect.ts';
-import { bodyBecomes, fieldBecomes, requestBecomes } from '../plants.ts';
+/** Planted defects of artifacts as devices list them and look them up. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
+import { changedAt, listOf, queryOf, tokenOf, withJson } from '../alter.ts';
+import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, bodyBecomes, refusalBecomes, statusBecomes } from '../plants.ts';
+import { requestFor } from '../requests.ts';
 
-export const artifactDefects: readonly Defect[] = [
+const LISTED_MAX = 100;
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const lookups = ['list-artifacts', 'get-artifact'] as const;
+
+function namesUuid({ parameters }: ProxiedRequest): boolean {
+  return uuidPattern.test(parameters.id ?? '');
+}
+
+/** Whether the query has exactly these parameters. */
+function asksWith(...names: readonly string[]): (request: ProxiedRequest) => boolean {
+  return (request) => [...queryOf(request).keys()].sort().join() === [...names].sort().join();
+}
+
+/** Short lists hold also those artifacts that users see and that are picked. */
+function listedToo(picks: (artifact: Members, asked: URLSearchParams) => boolean): () => Plant {
+  return answerBecomes(async (answer, request, ask) => {
+    if (answer.status !== 200 || listOf(answer).length > 1) return answer;
+    const own = { token: ask.userToken, query: { per_page: '500' } };
+    const all = listOf(await ask(requestFor('list-all-artifacts', own))).map(membersOf);
+    const more = all.filter((artifact) => picks(artifact, queryOf(request)));
+    return withJson(answer, [...listOf(answer), ...more]);
+  });
+}
+
+/** One field that is told otherwise, in lists and alone. */
+interface FieldDefect {
+  readonly id: string;
+  readonly title: string;
+  readonly breaks: RequirementId;
+  readonly path: string;
+  /** Undefined leaves the field out. */
+  readonly becomes: (value: unknown) => unknown;
+}
+
+const fields: readonly FieldDefect[] = [
   {
-    id: 'artifact-list-ignores-the-release',
-    title: 'The list of a release holds one more artifact, of another name.',
+    id: 'artifact-id-is-no-uuid',
+    title: 'The id of an artifact is a number.',
+    breaks: 'artifacts.id',
+    path: 'id',
+    becomes: () => 'artifact-1',
+  },
+  {
+    id: 'artifact-has-no-id',
+    title: 'An artifact is shown without its id.',
+    breaks: 'artifacts.id',
+    path: 'id',
+    becomes: () => undefined,
+  },
+  {
+    id: 'artifact-has-no-name',
+    title: 'An artifact is shown without its name.',
+    breaks: 'artifacts.name',
+    path: 'name',
+    becomes: () => undefined,
+  },
+  {
+    id: 'artifact-has-its-file-name',
+    title: 'The name of an artifact is that of its file.',
+    breaks: 'artifacts.name',
+    path: 'name',
+    becomes: (name) => `${name}.mender`,
+  },
+  {
+    id: 'artifact-description-is-an-object',
+    title: 'The description of an artifact is an object.',
+    breaks: 'artifacts.description',
+    path: 'description',
+    becomes: (text) => ({ text }),
+  },
+  {
+    id: 'artifact-has-no-device-types',
+    title: 'An artifact is shown without its device types.',
+    breaks: 'artifacts.device-types',
+    path: 'device_types_compatible',
+    becomes: () => undefined,
+  },
+  {
+    id: 'artifact-has-one-device-type',
+    title: 'Only the first of the device types of an artifact is shown.',
+    breaks: 'artifacts.device-types',
+    path: 'device_types_compatible',
+    becomes: (types) => entriesOf(types).slice(0, 1),
+  },
+  {
+    id: 'artifact-info-is-a-text',
+    title: 'The info of an artifact is a text.',
+    breaks: 'artifacts.info',
+    path: 'info',
+    becomes: () => 'mender, version 3',
+  },
+  {
+    id: 'artifact-format-is-another',
+    title: 'The format of an artifact is not that of its file.',
+    breaks: 'artifacts.info-format',
+    path: 'info.format',
+    becomes: () => 'tar',
+  },
+  {
+    id: 'artifact-version-is-a-text',
+    title: 'The version of the format is a text.',
+    breaks: 'artifacts.info-version',
+    path: 'info.version',
+    becomes: String,
+  },
+  {
+    id: 'artifact-is-never-signed',
+    title: 'Signed artifacts are shown as unsigned.',
+    breaks: 'artifacts.signed',
+    path: 'signed',
+    becomes: () => false,
+  },
+  {
+    id: 'artifact-is-always-signed',
+    title: 'Artifacts without a signature are shown as signed.',
+    breaks: 'artifacts.signed',
+    path: 'signed',
+    becomes: () => true,
+  },
+  {
+    id: 'artifact-updates-are-a-map',
+    title: 'The updates of an artifact are an object with numbers as names.',
+    breaks: 'artifacts.updates',
+    path: 'updates',
+    becomes: (updates) => ({ ...entriesOf(updates) }),
+  },
+  {
+    id: 'update-type-info-is-a-text',
+    title: 'The type_info of an update is a text.',
+    breaks: 'artifacts.type-info',
+    path: 'updates.*.type_info',
+    becomes: (info) => String(membersOf(info).type),
+  },
+  {
+    id: 'update-type-is-generic',
+    title: 'The type of every update is rootfs-image, whatever the file says.',
+    breaks: 'artifacts.update-type',
+    path: 'updates.*.type_info.type',
+    becomes: (type) => (type === null ? null : 'rootfs-image'),
+  },
+  {
+    id: 'empty-update-type-is-a-text',
+    title: 'The type of an empty artifact is the empty text.',
+    breaks: 'artifacts.empty-type-is-null',
+    path: 'updates.*.type_info.type',
+    becomes: (type) => type ?? '',
+  },
+  {
+    id: 'update-files-are-names',
+    title: 'The files of an update are a list of names.',
+    breaks: 'artifacts.files',
+    path: 'updates.*.files',
+    becomes: (files) => entriesOf(files).map((file) => membersOf(file).name),
+  },
+  {
+    id: 'update-has-one-file',
+    title: 'Only the first file of an update is shown.',
+    breaks: 'artifacts.from-the-file',
+    path: 'updates.*.files',
+    becomes: (files) => entriesOf(files).slice(0, 1),
+  },
+  {
+    id: 'file-name-has-a-folder',
+    title: 'The names of update files have a folder before them.',
+    breaks: 'artifacts.file-name',
+    path: 'updates.*.files.*.name',
+    becomes: (name) => `data/0000/${name}`,
+  },
+  {
+    id: 'file-checksum-is-in-capitals',
+    title: 'The checksums of update files are in capitals.',
+    breaks: 'artifacts.file-checksum',
+    path: 'updates.*.files.*.checksum',
+    becomes: (checksum) => String(checksum).toUpperCase(),
+  },
+  {
+    id: 'file-size-is-in-blocks',
+    title: 'The sizes of update files are told in blocks of 512 bytes.',
+    breaks: 'artifacts.file-size',
+    path: 'updates.*.files.*.size',
+    becomes: (size) => Math.ceil(Number(size) / 512),
+  },
+  {
+    id: 'file-date-is-in-seconds',
+    title: 'The dates of update files are seconds since the Unix epoch.',
+    breaks: 'artifacts.file-date',
+    path: 'updates.*.files.*.date',
+    becomes: () => 1_769_860_800,
+  },
+  {
+    id: 'meta-data-is-a-text',
+    title: 'The deprecated meta_data is JSON in a text.',
+    breaks: 'artifacts.meta-data-is-an-object',
+    path: 'updates.*.meta_data',
+    becomes: (data) => JSON.stringify(data),
+  },
+  {
+    id: 'metadata-is-a-list',
+    title: 'The metadata that replaces meta_data is a list of objects.',
+    breaks: 'artifacts.metadata-is-an-object',
+    path: 'updates.*.metadata',
+    becomes: (data) => [data],
+  },
+  {
+    id: 'artifact-provides-are-a-list',
+    title: 'The provides of an artifact are a list of names and values.',
+    breaks: 'artifacts.provides',
+    path: 'artifact_provides',
+    becomes: (provides) => Object.entries(membersOf(provides)),
+  },
+  {
+    id: 'artifact-depends-are-single',
+    title: 'A dependency with one value is a text in place of a list.',
+    breaks: 'artifacts.depends',
+    path: 'artifact_depends',
+    becomes: (depends) =>
+      Object.fromEntries(
+        Object.entries(membersOf(depends)).map(([name, values]) => [name, entriesOf(values)[0]]),
+      ),
+  },
+  {
+    id: 'artifact-clears-nothing',
+    title: 'The provides to clear are always shown as an empty list.',
+    breaks: 'artifacts.clears',
+    path: 'clears_artifact_provides',
+    becomes: () => [],
+  },
+  {
+    id: 'artifact-size-is-unpacked',
+    title: 'The size of an artifact is not that of the file that devices load.',
+    breaks: 'artifacts.size',
+    path: 'size',
+    becomes: (size) => Number(size) + 512,
+  },
+  {
+    id: 'artifact-modified-is-a-day',
+    title: 'The time of the last change is a day without an hour.',
+    breaks: 'artifacts.modified',
+    path: 'modified',
+    becomes: (time) => String(time).slice(0, 10),
+  },
+  {
+    id: 'artifact-has-no-modified',
+    title: 'An artifact is shown without the time of its last change.',
+    breaks: 'artifacts.modified',
+    path: 'modified',
+    becomes: () => undefined,
+  },
+];
+
+const lists: readonly Defect[] = [
+  {
+    id: 'artifact-list-is-wrapped',
+    title: 'The list of artifacts stands in an object.',
+    breaks: ['artifacts.list'],
+    operations: ['list-artifacts'],
+    plant: bodyBecomes((artifacts) => ({ artifacts })),
+  },
+  {
+    id: 'artifact-list-is-201',
+    title: 'The list of artifacts is answered 201.',
+    breaks: ['artifacts.list'],
+    operations: ['list-artifacts'],
+    plant: statusBecomes(200, 201),
+  },
+  {
+    id: 'artifact-list-is-empty',
+    title: 'The list of artifacts is always empty.',
+    breaks: ['artifacts.list-is-complete'],
+    operations: ['list-artifacts'],
+    plant: bodyBecomes(() => []),
+  },
+  {
+    id: 'artifact-list-takes-no-parameters',
+    title: 'A list without any parameter is answered 200.',
+    breaks: ['artifacts.list-parameters'],
+    operations: ['list-artifacts'],
+    plant: statusBecomes(400, 200, asksWith()),
+  },
+  {
+    id: 'artifact-list-of-all-releases',
+    title: 'A list without a release name is answered 200.',
+    breaks: ['artifacts.release-name-is-required'],
+    operations: ['list-artifacts'],
+    plant: statusBecomes(400, 200, asksWith('device_type')),
+  },
+  {
+    id: 'artifact-list-of-all-device-types',
+    title: 'A list without a device type is answered 200.',
+    breaks: ['artifacts.device-type-is-required'],
+    operations: ['list-artifacts'],
+    plant: statusBecomes(400, 200, asksWith('release_name')),
+  },
+  {
+    id: 'artifact-list-ignores-the-device-type',
+    title: 'The list of a release holds its artifacts for other device types too.',
     breaks: ['artifacts.list-selects'],
     operations: ['list-artifacts'],
-    plant: bodyBecomes((list) =>
-      Array.isArray(list) && list.length > 0 ? [...list, { ...list[0], name: 'other' }] : list,
+    plant: listedToo(
+      ({ name, device_types_compatible: types }, asked) =>
+        name === asked.get('release_name') && !entriesOf(types).includes(asked.get('device_type')),
     ),
   },
   {
-    id: 'artifact-id-is-of-another',
-    title: 'An artifact is shown with a description that is not its own.',
-    breaks: ['artifacts.from-the-file'],
+    id: 'artifact-list-ignores-the-release',
+    title: 'The list of a release holds artifacts of other releases too.',
+    breaks: ['artifacts.list-selects-release'],
+    operations: ['list-artifacts'],
+    plant: listedToo(
+      ({ name, device_types_compatible: types }, asked) =>
+        name !== asked.get('release_name') && entriesOf(types).includes(asked.get('device_type')),
+    ),
+  },
+  {
+    id: 'artifact-list-has-101',
+    title: 'A list of artifacts holds one more than a hundred.',
+    breaks: ['artifacts.list-bound'],
+    operations: ['list-artifacts'],
+    plant: bodyBecomes((list) =>
+      entriesOf(list).length === LISTED_MAX ? [...entriesOf(list), entriesOf(list)[0]] : list,
+    ),
+  },
+];
+
+const single: readonly Defect[] = [
+  {
+    id: 'artifact-alone-is-a-list',
+    title: 'The details of an artifact are a list of one.',
+    breaks: ['artifacts.fields'],
     operations: ['get-artifact'],
-    plant: fieldBecomes('info.format', () => 'other'),
+    plant: bodyBecomes((artifact) => (isMap(artifact) ? [artifact] : artifact)),
   },
   {
-    id: 'artifact-link-has-expired',
-    title: 'A link says that it expired long ago.',
-    breaks: ['link.fields'],
-    operations: ['get-artifact-link'],
-    plant: fieldBecomes('expire', () => '2001-01-01T00:00:00Z'),
+    id: 'unknown-artifact-is-empty',
+    title: 'The details of an artifact that does not exist are answered 204.',
+    breaks: ['artifacts.unknown-is-404'],
+    operations: ['get-artifact'],
+    plant: statusBecomes(404, 204, namesUuid),
   },
   {
-    id: 'range-is-ignored',
-    title: 'The whole file is sent whatever range is asked for.',
-    breaks: ['link.range'],
-    operations: ['download-artifact'],
-    plant: requestBecomes(({ headers: { range: _, ...headers }, ...request }) => ({
-      ...request,
-      headers,
-    })),
+    id: 'malformed-artifact-id-is-500',
+    title: 'An artifact id that is no UUID is answered 500.',
+    breaks: ['artifacts.malformed-id'],
+    operations: ['get-artifact'],
+    plant: refusalBecomes(500, (request) => !namesUuid(request)),
   },
   {
-    id: 'altered-link-gives-the-file',
-    title: 'A link whose signature was altered gives the file all the same.',
-    breaks: ['link.is-signed'],
-    operations: ['download-artifact'],
-    plant: () => {
-      const files = new Map<string, Buffer>();
-      return {
-        answer: (answer, { path }) => {
-          if (answer.status === 200) files.set(path, answer.body);
-          const body = files.get(path);
-          return answer.status === 403 && body ? { ...answer, status: 200, body } : answer;
-        },
-      };
-    },
+    id: 'artifacts-are-public',
+    title: 'Artifacts are shown to callers without a token.',
+    breaks: ['artifacts.unauthenticated-is-401', 'tokens.missing-is-401'],
+    operations: lookups,
+    plant: statusBecomes(401, 200, (request) => tokenOf(request) === ''),
   },
+];
+
+/** All rows of this area. */
+export const artifactDefects: readonly Defect[] = [
+  ...lists,
+  ...single,
+  ...fields.map(
+    ({ id, title, breaks, path, becomes }): Defect => ({
+      id,
+      title,
+      breaks: [breaks],
+      operations: lookups,
+      plant: bodyBecomes((body) =>
+        changedAt(body, Array.isArray(body) ? `*.${path}` : path, becomes),
+      ),
+    }),
+  ),
 ];

@@ -1,0 +1,427 @@
+/** Planted defects of links to artifact files, and of what they answer. */
+import { isMap } from '../../target/json-members.ts';
+import { ownAnswer, tokenOf, withHeaders, withStatus } from '../alter.ts';
+import type { Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import {
+  answerBecomes,
+  bodyBecomes,
+  fieldBecomes,
+  refusalBecomes,
+  statusBecomes,
+} from '../plants.ts';
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const httpDate = /^[A-Z][a-z]{2}, .* GMT$/;
+const closed = /^bytes=(\d+)-(\d+)$/;
+/** Parts beyond this are of the larger file only. */
+const LARGE_BYTES = 100_000;
+
+const asking = ['get-artifact-link'] as const;
+const file = ['download-artifact'] as const;
+
+function namesUuid({ parameters }: ProxiedRequest): boolean {
+  return uuidPattern.test(parameters.id ?? '');
+}
+
+function rangeOf({ headers }: ProxiedRequest): string {
+  return headers.range ?? '';
+}
+
+/** Total length that an answer 206 tells. */
+function totalOf({ headers }: ProxiedAnswer): number {
+  return Number(headers['content-range']?.split('/')[1]);
+}
+
+/** Answers 206 to ranges that are picked are what another Range, or none, would have given. */
+function partBecomes(
+  picks: (range: string) => boolean,
+  other: (range: string) => string | undefined,
+): () => Plant {
+  return answerBecomes((answer, request, ask) => {
+    const range = rangeOf(request);
+    if (answer.status !== 206 || !picks(range)) return answer;
+    return ask(withHeaders(request, { range: other(range) }));
+  });
+}
+
+/** The target sees another Range in place of one that is picked. */
+function rangeBecomes(picks: RegExp, other: (range: string) => string): () => Plant {
+  return () => ({
+    request: (request) => {
+      const range = rangeOf(request);
+      return picks.test(range) ? withHeaders(request, { range: other(range) }) : request;
+    },
+  });
+}
+
+/** A condition of requests without a Range makes this status of success another one. */
+function conditionBecomes(
+  name: 'if-modified-since' | 'if-unmodified-since',
+  isPicked: (date: string) => boolean,
+  status: number,
+): () => Plant {
+  return answerBecomes((answer, { headers }) => {
+    const date = headers[name];
+    const isHit = date !== undefined && headers.range === undefined && isPicked(date);
+    return isHit && answer.status === 200 ? withStatus(answer, status) : answer;
+  });
+}
+
+function isDate(date: string): boolean {
+  return httpDate.test(date);
+}
+
+function isNoDate(date: string): boolean {
+  return !isDate(date);
+}
+
+/** The target does not see the condition, with a Range or without. */
+function conditionIgnored(
+  name: 'if-modified-since' | 'if-unmodified-since',
+  isWithRange: boolean,
+): () => Plant {
+  return () => ({
+    request: (request) => {
+      const isHit = (request.headers.range !== undefined) === isWithRange;
+      return isHit ? withHeaders(request, { [name]: undefined }) : request;
+    },
+  });
+}
+
+function flipped(body: Buffer): Buffer {
+  const copy = Buffer.from(body);
+  if (copy.length > 0) copy[copy.length - 1] = (copy.at(-1) ?? 0) ^ 0xff;
+  return copy;
+}
+
+/** What was given under a path is given again where the target refuses the link. */
+function givenAgain(key: (request: ProxiedRequest) => string): () => Plant {
+  return () => {
+    const files = new Map<string, Buffer>();
+    return {
+      answer: (answer, request) => {
+        if (answer.status === 200) files.set(key(request), answer.body);
+        const body = files.get(key(request));
+        return answer.status === 403 && body ? { ...answer, status: 200, body } : answer;
+      },
+    };
+  };
+}
+
+const links: readonly Defect[] = [
+  {
+    id: 'artifact-link-is-a-list',
+    title: 'A link stands in a list.',
+    breaks: ['link.fields'],
+    operations: asking,
+    plant: bodyBecomes((link) => (isMap(link) ? [link] : link)),
+  },
+  {
+    id: 'artifact-link-is-relative',
+    title: 'The uri of a link is a path without a server.',
+    breaks: ['link.uri'],
+    operations: asking,
+    plant: fieldBecomes('uri', (uri) => new URL(String(uri)).pathname),
+  },
+  {
+    id: 'artifact-link-has-no-uri',
+    title: 'A link has no uri.',
+    breaks: ['link.uri'],
+    operations: asking,
+    plant: fieldBecomes('uri', () => undefined),
+  },
+  {
+    id: 'artifact-link-has-no-expire',
+    title: 'A link does not say when it ends.',
+    breaks: ['link.expire'],
+    operations: asking,
+    plant: fieldBecomes('expire', () => undefined),
+  },
+  {
+    id: 'artifact-link-expires-in-seconds',
+    title: 'A link ends at a number of seconds since the Unix epoch.',
+    breaks: ['link.expire'],
+    operations: asking,
+    plant: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
+  },
+  {
+    id: 'artifact-link-has-expired',
+    title: 'A link says that it expired long ago.',
+    breaks: ['link.expire-is-later'],
+    operations: asking,
+    plant: fieldBecomes('expire', () => '2001-01-01T00:00:00Z'),
+  },
+  {
+    id: 'link-to-unknown-artifact',
+    title: 'Asking for a link to an artifact that does not exist is answered 200.',
+    breaks: ['link.unknown-artifact-is-404'],
+    operations: asking,
+    plant: statusBecomes(404, 200, namesUuid),
+  },
+  {
+    id: 'link-to-malformed-id-is-500',
+    title: 'Asking for a link to an id that is no UUID is answered 500.',
+    breaks: ['link.malformed-id'],
+    operations: asking,
+    plant: refusalBecomes(500, (request) => !namesUuid(request)),
+  },
+  {
+    id: 'links-are-public',
+    title: 'Links are given to callers without a token.',
+    breaks: ['link.unauthenticated-is-401', 'tokens.missing-is-401'],
+    operations: asking,
+    plant: statusBecomes(401, 200, (request) => tokenOf(request) === ''),
+  },
+  {
+    id: 'artifact-file-is-altered',
+    title: 'The last byte of a file is another one.',
+    breaks: ['link.gives-the-file', 'next.source-gives-the-artifact'],
+    operations: file,
+    plant: answerBecomes((answer) =>
+      answer.status === 200 ? { ...answer, body: flipped(answer.body) } : answer,
+    ),
+  },
+  {
+    id: 'link-takes-every-method',
+    title: 'PUT, POST, PATCH and DELETE on a link are answered 204.',
+    breaks: ['link.get-only'],
+    operations: 'all',
+    plant: refusalBecomes(204, ({ method, operationsAtPath }) => {
+      const isLink = operationsAtPath.some((id) => id === 'download-artifact');
+      return isLink && !['GET', 'HEAD', 'OPTIONS'].includes(method);
+    }),
+  },
+  {
+    id: 'altered-link-gives-the-file',
+    title: 'A link whose signature was altered gives the file all the same.',
+    breaks: ['link.is-signed', 'link.expired'],
+    operations: file,
+    plant: givenAgain(({ path, query }) => (query.includes('expire') ? path : query)),
+  },
+  {
+    id: 'link-without-query-gives-the-file',
+    title: 'A link without its query gives the file all the same.',
+    breaks: ['link.is-signed'],
+    operations: file,
+    plant: () => {
+      const files = new Map<string, Buffer>();
+      return {
+        answer: (answer, { path, query }) => {
+          if (answer.status === 200) files.set(path, answer.body);
+          const body = query === '' ? files.get(path) : undefined;
+          return body ? { ...answer, status: 200, body } : answer;
+        },
+      };
+    },
+  },
+];
+
+const ranges: readonly Defect[] = [
+  {
+    id: 'range-ends-too-early',
+    title: 'The last byte of a range is not given.',
+    breaks: [
+      'link.range',
+      'link.content-range',
+      'link.parts-make-the-file',
+      'link.conditional-range',
+      'link.range-past-the-end',
+    ],
+    operations: file,
+    plant: rangeBecomes(closed, (range) => {
+      const [, first = '', last = ''] = closed.exec(range) ?? [];
+      const isLonger = Number(first) > 0 && Number(last) > Number(first);
+      return isLonger ? `bytes=${first}-${Number(last) - 1}` : range;
+    }),
+  },
+  {
+    id: 'range-of-first-bytes-is-ignored',
+    title: 'Range that begins at the first byte is ignored.',
+    breaks: ['link.range-first-bytes'],
+    operations: file,
+    plant: partBecomes(
+      (range) => /^bytes=0-\d+$/.test(range),
+      () => undefined,
+    ),
+  },
+  {
+    id: 'open-range-is-ignored',
+    title: 'Range without a last byte is ignored, so that no download is resumed.',
+    breaks: ['link.range-open-end'],
+    operations: file,
+    plant: partBecomes(
+      (range) => /^bytes=\d+-$/.test(range),
+      () => undefined,
+    ),
+  },
+  {
+    id: 'suffix-is-taken-from-the-front',
+    title: 'Range of a suffix gives so many bytes from the beginning.',
+    breaks: ['link.range-suffix'],
+    operations: file,
+    plant: partBecomes(
+      (range) => /^bytes=-\d+$/.test(range),
+      (range) => `bytes=0-${Number(range.slice('bytes=-'.length)) - 1}`,
+    ),
+  },
+  {
+    id: 'long-suffix-is-416',
+    title: 'Range of a suffix that is longer than the file is answered 416.',
+    breaks: ['link.range-long-suffix'],
+    operations: file,
+    plant: answerBecomes((answer, request) => {
+      const [, suffix] = /^bytes=-(\d+)$/.exec(rangeOf(request)) ?? [];
+      return Number(suffix) > totalOf(answer) ? ownAnswer(416) : answer;
+    }),
+  },
+  {
+    id: 'range-past-the-end-is-416',
+    title: 'Range whose last byte is past the end is answered 416.',
+    breaks: ['link.range-past-the-end'],
+    operations: file,
+    plant: answerBecomes((answer, request) => {
+      const [, , last] = closed.exec(rangeOf(request)) ?? [];
+      return Number(last) >= totalOf(answer) ? ownAnswer(416) : answer;
+    }),
+  },
+  {
+    id: 'part-does-not-say-which',
+    title: 'An answer 206 has no Content-Range.',
+    breaks: ['link.content-range'],
+    operations: file,
+    plant: answerBecomes((answer) =>
+      answer.status === 206 ? withHeaders(answer, { 'content-range': undefined }) : answer,
+    ),
+  },
+  {
+    id: 'unsatisfiable-range-is-206',
+    title: 'Range that begins past the end is answered 206 with nothing.',
+    breaks: ['link.range-unsatisfiable', 'link.range-unsatisfiable-is-416'],
+    operations: file,
+    plant: answerBecomes((answer) => (answer.status === 416 ? ownAnswer(206) : answer)),
+  },
+  {
+    id: 'unsatisfiable-range-is-ignored',
+    title: 'Range that begins past the end is ignored.',
+    breaks: ['link.range-unsatisfiable-is-416'],
+    operations: file,
+    plant: answerBecomes((answer, request, ask) =>
+      answer.status === 416 ? ask(withHeaders(request, { range: undefined })) : answer,
+    ),
+  },
+  {
+    id: 'refused-range-tells-no-length',
+    title: 'An answer 416 does not say how long the file is.',
+    breaks: ['link.unsatisfied-length'],
+    operations: file,
+    plant: answerBecomes((answer) =>
+      answer.status === 416 ? withHeaders(answer, { 'content-range': undefined }) : answer,
+    ),
+  },
+  {
+    id: 'several-ranges-are-cut-to-one',
+    title: 'Of several ranges the first one is given as if it were the whole file.',
+    breaks: ['link.several-ranges'],
+    operations: file,
+    plant: answerBecomes(async (answer, request, ask) => {
+      const [first, second] = rangeOf(request).split(',');
+      if (second === undefined) return answer;
+      return withStatus(await ask(withHeaders(request, { range: first })), 200);
+    }),
+  },
+  {
+    id: 'range-in-lines-is-in-bytes',
+    title: 'Range in an unknown unit is taken for one in bytes.',
+    breaks: ['link.unknown-range-unit'],
+    operations: file,
+    plant: rangeBecomes(/^lines=/, (range) => range.replace('lines', 'bytes')),
+  },
+  {
+    id: 'reversed-range-is-turned',
+    title: 'Range whose last byte comes before its first is turned round.',
+    breaks: ['link.malformed-range'],
+    operations: file,
+    plant: rangeBecomes(/^bytes=9-5$/, () => 'bytes=5-9'),
+  },
+  {
+    id: 'large-part-is-altered',
+    title: 'The last byte of a large part is another one.',
+    breaks: ['link.parts-make-the-file'],
+    operations: file,
+    plant: answerBecomes((answer, request) => {
+      const isLarge = answer.status === 206 && answer.body.length > LARGE_BYTES;
+      return isLarge && closed.test(rangeOf(request))
+        ? { ...answer, body: flipped(answer.body) }
+        : answer;
+    }),
+  },
+];
+
+const conditions: readonly Defect[] = [
+  {
+    id: 'if-modified-since-is-ignored',
+    title: 'If-Modified-Since is ignored.',
+    breaks: ['link.if-modified-since'],
+    operations: file,
+    plant: conditionIgnored('if-modified-since', false),
+  },
+  {
+    id: 'if-modified-since-is-always-304',
+    title: 'With If-Modified-Since of any date the file is taken for unchanged.',
+    breaks: ['link.modified-since'],
+    operations: file,
+    plant: conditionBecomes('if-modified-since', isDate, 304),
+  },
+  {
+    id: 'malformed-modified-since-is-304',
+    title: 'With If-Modified-Since that is no date the file is taken for unchanged.',
+    breaks: ['link.malformed-modified-since'],
+    operations: file,
+    plant: conditionBecomes('if-modified-since', isNoDate, 304),
+  },
+  {
+    id: 'if-unmodified-since-is-ignored',
+    title: 'If-Unmodified-Since is ignored.',
+    breaks: ['link.if-unmodified-since'],
+    operations: file,
+    plant: conditionIgnored('if-unmodified-since', false),
+  },
+  {
+    id: 'if-unmodified-since-is-always-412',
+    title: 'With If-Unmodified-Since of any date the file is taken for changed.',
+    breaks: ['link.unmodified-since'],
+    operations: file,
+    plant: conditionBecomes('if-unmodified-since', isDate, 412),
+  },
+  {
+    id: 'malformed-unmodified-since-is-412',
+    title: 'With If-Unmodified-Since that is no date the file is taken for changed.',
+    breaks: ['link.malformed-unmodified-since'],
+    operations: file,
+    plant: conditionBecomes('if-unmodified-since', isNoDate, 412),
+  },
+  {
+    id: 'condition-of-a-range-is-ignored',
+    title: 'If-Unmodified-Since is ignored where a Range is asked for.',
+    breaks: ['link.conditional-range'],
+    operations: file,
+    plant: conditionIgnored('if-unmodified-since', true),
+  },
+  {
+    id: 'last-change-is-not-told',
+    title: 'The link does not say when the file was changed.',
+    breaks: ['link.tells-last-change'],
+    operations: file,
+    plant: answerBecomes((answer) => withHeaders(answer, { 'last-modified': undefined })),
+  },
+  {
+    id: 'expired-link-gives-the-file',
+    title: 'A link gives the file after its time too.',
+    breaks: ['link.expired'],
+    operations: file,
+    plant: givenAgain(({ path, query }) => `${path}?${query}`),
+  },
+];
+
+/** All rows of this area. */
+export const artifactLinkDefects: readonly Defect[] = [...links, ...ranges, ...conditions];

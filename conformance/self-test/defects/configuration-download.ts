@@ -1,0 +1,290 @@
+/** Planted defects of the signed link to a configuration. */
+import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
+import { changedAt, isSuccess, objectOf, queryOf, withJson, withStatus } from '../alter.ts';
+import type { Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, statusBecomes } from '../plants.ts';
+
+const download = ['download-configuration'] as const;
+const offered = ['get-next-deployment', 'download-configuration'] as const;
+const configurationPath = '/download/configuration/';
+
+/** The link that an answer offers, when it is one to a configuration. */
+function offeredLink(answer: ProxiedAnswer): URL | undefined {
+  if (!isSuccess(answer)) return undefined;
+  const { artifact } = objectOf(answer) as { artifact?: { source?: { uri?: string } } };
+  const uri = artifact?.source?.uri;
+  return uri?.includes(configurationPath) ? new URL(uri) : undefined;
+}
+
+function withLink(answer: ProxiedAnswer, link: URL): ProxiedAnswer {
+  return withJson(
+    answer,
+    changedAt(objectOf(answer), 'artifact.source.uri', () => link.href),
+  );
+}
+
+/** The value of the query parameter whose name ends so, under whatever prefix. */
+function parameterOf(query: URLSearchParams, ending: string): string | undefined {
+  return [...query].find(([name]) => name.toLowerCase().endsWith(ending))?.[1];
+}
+
+/** A segment of the path is another one on the wire than on the target, which sees its own. */
+function segmentBecomes(fromEnd: number): () => Plant {
+  return () => {
+    const originals = new Map<string, string>();
+    const swapped = (path: string, change: (segment: string) => string | undefined): string => {
+      const segments = path.split('/');
+      const at = segments.length - fromEnd;
+      segments[at] = change(segments[at] ?? '') ?? segments[at] ?? '';
+      return segments.join('/');
+    };
+    return {
+      request: (request) => {
+        if (request.operation !== 'download-configuration') return request;
+        return { ...request, path: swapped(request.path, (segment) => originals.get(segment)) };
+      },
+      answer: (answer) => {
+        const link = offeredLink(answer);
+        if (!link) return answer;
+        link.pathname = swapped(link.pathname, (segment) => {
+          const alias = `part-${originals.size}`;
+          originals.set(alias, segment);
+          return alias;
+        });
+        return withLink(answer, link);
+      },
+    };
+  };
+}
+
+/** A query parameter is otherwise on the wire than on the target, which sees its own. */
+function parameterBecomes(
+  ending: string,
+  become: (name: string, value: string) => readonly [string, string],
+): () => Plant {
+  return () => {
+    const originals = new Map<string, readonly [string, string]>();
+    return {
+      request: (request) => {
+        const query = queryOf(request);
+        for (const [name, value] of [...query]) {
+          const original = originals.get(`${name}=${value}`);
+          if (!original || query.has(original[0], original[1])) continue;
+          if (name !== original[0] && query.has(original[0])) continue;
+          query.delete(name);
+          query.set(...(original as [string, string]));
+        }
+        return request.operation === 'download-configuration'
+          ? { ...request, query: query.toString() }
+          : request;
+      },
+      answer: (answer) => {
+        const link = offeredLink(answer);
+        const found = [...(link?.searchParams ?? [])].find(([name]) =>
+          name.toLowerCase().endsWith(ending),
+        );
+        if (!link || !found) return answer;
+        const [name, value] = become(...found);
+        originals.set(`${name}=${value}`, found);
+        link.searchParams.delete(found[0]);
+        link.searchParams.set(name, value);
+        return withLink(answer, link);
+      },
+    };
+  };
+}
+
+/** What was offered: signatures, and each with its expiry time. */
+interface Offers {
+  readonly signatures: ReadonlySet<string | undefined>;
+  readonly signedTimes: ReadonlySet<string>;
+}
+
+/** Refused links get another status where the rule on what was offered says so. */
+function refusedLinkBecomes(
+  status: number,
+  isHit: (request: ProxiedRequest, offers: Offers) => boolean,
+): () => Plant {
+  return () => {
+    const signatures = new Set<string | undefined>();
+    const signedTimes = new Set<string>();
+    const signedTimeOf = (query: URLSearchParams): string =>
+      `${parameterOf(query, '-signature')} ${parameterOf(query, '-expire')}`;
+    return {
+      answer: (answer, request) => {
+        const link = offeredLink(answer);
+        if (link) {
+          signatures.add(parameterOf(link.searchParams, '-signature'));
+          signedTimes.add(signedTimeOf(link.searchParams));
+        }
+        const isRefused = answer.status === 403 && request.operation === 'download-configuration';
+        const hit = isRefused && isHit(request, { signatures, signedTimes });
+        return hit ? withStatus(answer, status) : answer;
+      },
+    };
+  };
+}
+
+function isSigned(request: ProxiedRequest, { signatures }: Offers): boolean {
+  return signatures.has(parameterOf(queryOf(request), '-signature'));
+}
+
+function hasSignedTime(request: ProxiedRequest, { signedTimes }: Offers): boolean {
+  const query = queryOf(request);
+  const time = `${parameterOf(query, '-signature')} ${parameterOf(query, '-expire')}`;
+  return signedTimes.has(time);
+}
+
+/** Whether the query lacks exactly these two: the expiry time, the signature. */
+function lacks(expire: boolean, signature: boolean): (request: ProxiedRequest) => boolean {
+  return (request) => {
+    const query = queryOf(request);
+    const lacksExpire = parameterOf(query, '-expire') === undefined;
+    const lacksSignature = parameterOf(query, '-signature') === undefined;
+    return lacksExpire === expire && lacksSignature === signature;
+  };
+}
+
+/** All rows of this area. */
+export const configurationDownloadDefects: readonly Defect[] = [
+  {
+    id: 'configuration-link-hides-the-deployment',
+    title: 'The link to a configuration names the deployment by another word than its id.',
+    breaks: ['download.path-names-deployment'],
+    operations: offered,
+    plant: segmentBecomes(3),
+  },
+  {
+    id: 'configuration-link-hides-the-device-type',
+    title: 'The link to a configuration names another device type.',
+    breaks: ['download.path-names-device-type'],
+    operations: offered,
+    plant: segmentBecomes(2),
+  },
+  {
+    id: 'configuration-link-hides-the-device',
+    title: 'The link to a configuration names the device by another word than its id.',
+    breaks: ['download.path-names-device'],
+    operations: offered,
+    plant: segmentBecomes(1),
+  },
+  {
+    id: 'configuration-link-expires-in-seconds',
+    title: 'The expiry time of a link to a configuration is seconds since the Unix epoch.',
+    breaks: ['download.link-expires'],
+    operations: offered,
+    plant: parameterBecomes('-expire', (name, time) => [name, String(Date.parse(time) / 1000)]),
+  },
+  {
+    id: 'configuration-link-has-another-parameter',
+    title: 'The signature of a link to a configuration stands in a parameter of another name.',
+    breaks: ['download.link-is-signed', 'download.signature-is-required'],
+    operations: offered,
+    plant: parameterBecomes('-signature', (_, signature) => ['sig', signature]),
+  },
+  {
+    id: 'configuration-download-needs-a-token',
+    title: 'A link to a configuration without a token is answered 401.',
+    breaks: ['download.gives-the-configuration', 'download.any-device-type'],
+    operations: download,
+    plant: statusBecomes(200, 401, ({ headers }) => headers.authorization === undefined),
+  },
+  {
+    id: 'configuration-download-lacks-a-pair',
+    title: 'The configuration that is downloaded lacks a pair.',
+    breaks: ['download.holds-the-pairs'],
+    operations: download,
+    plant: answerBecomes(async (answer, { parameters }) => {
+      if (answer.status !== 200) return answer;
+      const body = await writeArtifact({
+        name: 'configuration',
+        deviceTypes: [parameters.device_type ?? ''],
+        payloadType: 'mender-configure',
+        metaData: { timezone: 'Europe/Oslo' },
+        modifiedMs: 0,
+      });
+      return { ...answer, body };
+    }),
+  },
+  {
+    id: 'configuration-download-is-json',
+    title: 'The configuration is downloaded as JSON in place of an artifact file.',
+    breaks: ['download.is-an-artifact'],
+    operations: download,
+    plant: answerBecomes((answer) =>
+      answer.status === 200
+        ? withJson(answer, { timezone: 'Europe/Oslo', colour: 'blue' })
+        : answer,
+    ),
+  },
+  {
+    id: 'configuration-link-knows-no-slash',
+    title: 'A link to a configuration for a device type with a slash is answered 400.',
+    breaks: ['download.any-device-type'],
+    operations: download,
+    plant: statusBecomes(
+      200,
+      400,
+      ({ parameters }) => parameters.device_type?.includes('/') ?? false,
+    ),
+  },
+  {
+    id: 'bare-configuration-link-is-403',
+    title: 'A link to a configuration without its query is answered 403.',
+    breaks: ['download.parameters-are-required'],
+    operations: download,
+    plant: statusBecomes(400, 403, lacks(true, true)),
+  },
+  {
+    id: 'configuration-link-without-expire-is-403',
+    title: 'A link to a configuration without its expiry time is answered 403.',
+    breaks: ['download.expire-is-required'],
+    operations: download,
+    plant: statusBecomes(400, 403, lacks(true, false)),
+  },
+  {
+    id: 'configuration-link-without-signature-is-200',
+    title: 'A link to a configuration without its signature is answered 200.',
+    breaks: ['download.signature-is-required'],
+    operations: download,
+    plant: statusBecomes(400, 200, lacks(false, true)),
+  },
+  {
+    id: 'configuration-link-ends-tomorrow',
+    title: 'An expiry time that is no date-time is answered 200.',
+    breaks: ['download.expiry-is-a-date-time'],
+    operations: download,
+    plant: statusBecomes(400, 200, lacks(false, false)),
+  },
+  {
+    id: 'configuration-signature-is-401',
+    title: 'A link to a configuration with an invalid signature is answered 401.',
+    breaks: ['download.invalid-signature-is-403'],
+    operations: offered,
+    plant: refusedLinkBecomes(401, (request, offers) => !isSigned(request, offers)),
+  },
+  {
+    id: 'configuration-expiry-is-not-signed',
+    title: 'A link to a configuration is prolonged by changing its expiry time.',
+    breaks: ['download.signature-covers-expire'],
+    operations: offered,
+    plant: refusedLinkBecomes(
+      200,
+      (request, offers) => isSigned(request, offers) && !hasSignedTime(request, offers),
+    ),
+  },
+  {
+    id: 'configuration-path-is-not-signed',
+    title: 'A link to a configuration gives that of another device when its path is changed.',
+    breaks: ['download.signature-covers-path', 'download.expired-is-403'],
+    operations: offered,
+    plant: refusedLinkBecomes(200, hasSignedTime),
+  },
+  {
+    id: 'expired-configuration-link-is-410',
+    title: 'A link to a configuration past its time is answered 410.',
+    breaks: ['download.expired-is-403', 'download.signature-covers-path'],
+    operations: offered,
+    plant: refusedLinkBecomes(410, hasSignedTime),
+  },
+];

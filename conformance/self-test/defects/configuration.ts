@@ -1,0 +1,248 @@
+/** Planted defects of the configuration store of a device. */
+import { isMap, type Members, membersOf } from '../../target/json-members.ts';
+import { jsonOf, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
+import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, bodyBecomes, dropped, isAuthorized, statusBecomes } from '../plants.ts';
+import { requestFor } from '../requests.ts';
+
+const get = ['get-configuration'] as const;
+const put = ['put-configuration'] as const;
+
+/** Whether the request sets pairs as it should. */
+function setsPairs(request: ProxiedRequest): boolean {
+  const values = Object.values(objectOf(request));
+  return values.length > 0 && values.every((value) => typeof value === 'string');
+}
+
+function hasOtherValue(request: ProxiedRequest): boolean {
+  return Object.values(objectOf(request)).some((value) => typeof value !== 'string');
+}
+
+function isNoMap(request: ProxiedRequest): boolean {
+  return request.body.length > 0 && !isMap(jsonOf(request));
+}
+
+/** The target sees other pairs than those that are sent. */
+function pairsBecome(
+  change: (name: string, value: unknown) => readonly (readonly [string, unknown])[],
+) {
+  return (): Plant => ({
+    request: (request) => {
+      if (!setsPairs(request)) return request;
+      const pairs = Object.entries(objectOf(request)).flatMap(([name, value]) =>
+        change(name, value),
+      );
+      return withJson(request, Object.fromEntries(pairs));
+    },
+  });
+}
+
+/** Pairs whose key is there already are not written. */
+function keepsFirst(): Plant {
+  return {
+    request: async (request, ask) => {
+      if (!setsPairs(request)) return request;
+      const held = objectOf(
+        await ask(requestFor('get-configuration', { token: tokenOf(request) })),
+      );
+      const fresh = Object.entries(objectOf(request)).filter(
+        ([name, value]) => value === '' || !(name in held),
+      );
+      return withJson(request, Object.fromEntries(fresh));
+    },
+  };
+}
+
+/** A device reads also what other devices set. */
+function sharesStores(): Plant {
+  const written = new Map<string, Members>();
+  return {
+    answer: (answer, request) => {
+      const token = tokenOf(request);
+      if (request.method === 'PUT') {
+        if (answer.status === 204)
+          written.set(token, { ...written.get(token), ...objectOf(request) });
+        return answer;
+      }
+      const others = [...written].filter(([writer]) => writer !== token).map(([, pairs]) => pairs);
+      if (answer.status !== 200) return answer;
+      return withJson(answer, Object.assign({}, ...others, membersOf(jsonOf(answer))));
+    },
+  };
+}
+
+/** All rows of this area. */
+export const configurationDefects: readonly Defect[] = [
+  {
+    id: 'configuration-is-a-list',
+    title: 'The configuration store is read as a list of names and values.',
+    breaks: ['configuration.read'],
+    operations: get,
+    plant: bodyBecomes((pairs) => Object.entries(membersOf(pairs))),
+  },
+  {
+    id: 'configuration-lacks-a-pair',
+    title: 'Of two pairs in the store only the second one is read.',
+    breaks: ['configuration.read-all'],
+    operations: get,
+    plant: bodyBecomes((pairs) => {
+      const entries = Object.entries(membersOf(pairs));
+      return Object.fromEntries(entries.length === 2 ? entries.slice(1) : entries);
+    }),
+  },
+  {
+    id: 'configuration-value-is-wrapped',
+    title: 'One of two values in the store is read as an object.',
+    breaks: ['configuration.read-texts'],
+    operations: get,
+    plant: bodyBecomes((pairs) => {
+      const { colour, ...others } = membersOf(pairs);
+      return colour === undefined ? others : { ...others, colour: { value: colour } };
+    }),
+  },
+  {
+    id: 'configuration-write-is-200',
+    title: 'Setting pairs is answered 200.',
+    breaks: ['configuration.write'],
+    operations: put,
+    plant: answerBecomes((answer, request) =>
+      answer.status === 204 && objectOf(request).timezone === 'UTC' ? ownAnswer(200) : answer,
+    ),
+  },
+  {
+    id: 'configuration-write-answers-the-pairs',
+    title: 'Setting pairs is answered 200 with the pairs.',
+    breaks: ['configuration.write', 'configuration.write-has-no-body'],
+    operations: put,
+    plant: answerBecomes((answer, request) =>
+      answer.status === 204 && objectOf(request).timezone === 'UTC'
+        ? ownAnswer(200, objectOf(request))
+        : answer,
+    ),
+  },
+  {
+    id: 'configuration-write-is-dropped',
+    title: 'Pairs that a device sets are forgotten.',
+    breaks: [
+      'configuration.written-is-read',
+      'configuration.any-name',
+      'configuration.any-text',
+      'configuration.read-all',
+      'configuration.concurrent-writes',
+    ],
+    operations: put,
+    plant: dropped(204, setsPairs),
+  },
+  {
+    id: 'configuration-keeps-the-first-value',
+    title: 'A key that is set again keeps the value that it has.',
+    breaks: ['configuration.update'],
+    operations: put,
+    plant: keepsFirst,
+  },
+  {
+    id: 'configuration-keeps-emptied-keys',
+    title: 'A key that is set to the empty text keeps its value.',
+    breaks: ['configuration.empty-removes'],
+    operations: put,
+    plant: pairsBecome((name, value) => (value === '' ? [] : [[name, value]])),
+  },
+  {
+    id: 'configuration-body-is-required',
+    title: 'Setting without a body is answered 400.',
+    breaks: ['configuration.body-is-optional'],
+    operations: put,
+    plant: answerBecomes((answer, { body }) =>
+      answer.status === 204 && body.length === 0 ? ownAnswer(400) : answer,
+    ),
+  },
+  {
+    id: 'configuration-names-lose-their-dots',
+    title: 'Dots in names become underscores.',
+    breaks: ['configuration.any-name'],
+    operations: put,
+    plant: pairsBecome((name, value) => [[name.replaceAll('.', '_'), value]]),
+  },
+  {
+    id: 'configuration-values-are-one-line',
+    title: 'Of a value only the first line is kept.',
+    breaks: ['configuration.any-text'],
+    operations: put,
+    plant: pairsBecome((name, value) => [[name, String(value).split('\n')[0]]]),
+  },
+  {
+    id: 'configuration-takes-other-values',
+    title: 'Values that are no texts are answered 204.',
+    breaks: ['configuration.values-are-texts'],
+    operations: put,
+    plant: statusBecomes(400, 204, hasOtherValue),
+  },
+  {
+    id: 'configuration-takes-null',
+    title: 'A value that is null is answered 204.',
+    breaks: ['configuration.values-are-texts'],
+    operations: put,
+    plant: statusBecomes(400, 204, (request) => Object.values(objectOf(request)).includes(null)),
+  },
+  {
+    id: 'configuration-is-set-in-part',
+    title: 'Of a request that is refused the values that are texts are set.',
+    breaks: ['configuration.refused-changes-nothing'],
+    operations: put,
+    plant: answerBecomes(async (answer, request, ask) => {
+      const texts = Object.entries(objectOf(request)).filter(
+        ([, value]) => typeof value === 'string',
+      );
+      const isInPart = answer.status === 400 && texts.length > 0;
+      if (isInPart) await ask(withJson(request, Object.fromEntries(texts)));
+      return answer;
+    }),
+  },
+  {
+    id: 'configuration-takes-any-json',
+    title: 'A body that is no JSON object is answered 204.',
+    breaks: ['configuration.malformed-is-400'],
+    operations: put,
+    plant: statusBecomes(400, 204, isNoMap),
+  },
+  {
+    id: 'configuration-faults-at-cut-json',
+    title: 'A body that is no JSON is answered 500.',
+    breaks: ['configuration.malformed-is-400', 'errors.unexpected-is-500'],
+    operations: put,
+    plant: answerBecomes((answer, request) =>
+      answer.status === 400 && request.body.length > 0 && jsonOf(request) === undefined
+        ? withStatus(answer, 500)
+        : answer,
+    ),
+  },
+  {
+    id: 'configuration-is-shared',
+    title: 'A device reads what other devices set.',
+    breaks: [
+      'configuration.own-store',
+      'configuration.empty-removes',
+      'configuration.remove-unknown',
+      'configuration.set-by-user',
+    ],
+    operations: [...get, ...put],
+    plant: sharesStores,
+  },
+  {
+    id: 'configuration-removal-of-nothing-is-404',
+    title: 'Removing a key that is not there is answered 404.',
+    breaks: ['configuration.remove-unknown'],
+    operations: put,
+    plant: () => ({
+      request: async (request, ask) => {
+        const values = Object.values(objectOf(request));
+        const isRemoval = values.length > 0 && values.every((value) => value === '');
+        if (!isRemoval || !(await isAuthorized(request, ask))) return request;
+        const token = tokenOf(request);
+        const held = objectOf(await ask(requestFor('get-configuration', { token })));
+        const isKnown = Object.keys(objectOf(request)).some((name) => name in held);
+        return isKnown ? request : ownAnswer(404);
+      },
+    }),
+  },
+];

@@ -1,0 +1,363 @@
+/** Planted defects of the inventory of a device. */
+import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
+import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
+import type { Ask, Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, requestBecomes, statusBecomes } from '../plants.ts';
+import { requestFor } from '../requests.ts';
+
+const patch = ['patch-attributes'] as const;
+const put = ['put-attributes'] as const;
+const both = [...patch, ...put] as const;
+
+/** Whether one of the attributes of the body is picked. */
+function holds(picks: (attribute: Members) => boolean): (request: ProxiedRequest) => boolean {
+  return (request) => listOf(request).some((entry) => isMap(entry) && picks(entry));
+}
+
+/** Whether it is an object with some member, since one without any is a matter of its own. */
+function isFilled(attribute: Members): boolean {
+  return Object.keys(attribute).length > 0;
+}
+
+function isMixed({ value }: Members): boolean {
+  const kinds = new Set(entriesOf(value).map((entry) => typeof entry));
+  return kinds.has('number') && kinds.has('string');
+}
+
+function isOtherKind({ value }: Members): boolean {
+  if (Array.isArray(value)) {
+    return value.some((entry) => typeof entry !== 'number' && typeof entry !== 'string');
+  }
+  return typeof value === 'boolean' || isMap(value);
+}
+
+/** The target sees each value changed. */
+function valueBecomes(change: (value: unknown) => unknown): () => Plant {
+  return requestBecomes((request) => {
+    const attributes = listOf(request);
+    if (attributes.length === 0 || !attributes.every(isMap)) return request;
+    const changed = attributes.map((attribute) =>
+      'value' in attribute ? { ...attribute, value: change(attribute.value) } : attribute,
+    );
+    return withJson(request, changed);
+  });
+}
+
+/** What a plant remembers of an attribute: the kind of its first value. */
+type Known = Map<string, string>;
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? `array of ${typeof value[0]}` : typeof value;
+}
+
+/** The target sees only those attributes that are picked by what the device wrote before. */
+function remembering(
+  picks: (attribute: Members, known: Known, method: string) => boolean,
+): () => Plant {
+  return () => {
+    const writers = new Map<string, Known>();
+    return {
+      request: (request) => {
+        const attributes = listOf(request);
+        if (attributes.length === 0 || !attributes.every(isMap)) return request;
+        const known = writers.get(tokenOf(request)) ?? new Map<string, string>();
+        const passed = attributes.filter((one) => picks(one, known, request.method));
+        for (const { name, value } of attributes) {
+          if (!known.has(String(name))) known.set(String(name), kindOf(value));
+        }
+        writers.set(tokenOf(request), known);
+        return passed.length === attributes.length ? request : withJson(request, passed);
+      },
+    };
+  };
+}
+
+/** What one device writes as its own is written for the device too that wrote before it. */
+function writesForOthers(): Plant {
+  let before = '';
+  return {
+    answer: async (answer, request, ask) => {
+      const isOwn = holds(({ value }) => value === 'own')(request);
+      if (isOwn && before !== '') await writeAs(before, request, ask);
+      else if (holds(({ value }) => value === 'theirs')(request)) before = tokenOf(request);
+      return answer;
+    },
+  };
+}
+
+async function writeAs(token: string, request: ProxiedRequest, ask: Ask): Promise<void> {
+  await ask(requestFor('put-attributes', { token, json: jsonOf(request) }));
+}
+
+function takenAll(answer: ProxiedAnswer): ProxiedAnswer {
+  return isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer;
+}
+
+const kinds: readonly Defect[] = [
+  {
+    id: 'number-is-kept-as-text',
+    title: 'A number is kept as a text.',
+    breaks: ['inventory.number', 'inventory.value-kinds'],
+    operations: both,
+    plant: valueBecomes((value) => (typeof value === 'number' ? String(value) : value)),
+  },
+  {
+    id: 'number-is-kept-whole',
+    title: 'Of a number only the whole part is kept.',
+    breaks: ['inventory.number'],
+    operations: both,
+    plant: valueBecomes((value) => (typeof value === 'number' ? Math.trunc(value) : value)),
+  },
+  {
+    id: 'text-of-digits-is-a-number',
+    title: 'A text of digits is kept as a number.',
+    breaks: ['inventory.text'],
+    operations: both,
+    plant: valueBecomes((value) =>
+      typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
+    ),
+  },
+  {
+    id: 'array-of-numbers-is-of-texts',
+    title: 'An array of numbers is kept as one of texts.',
+    breaks: ['inventory.numbers', 'inventory.value-kinds'],
+    operations: both,
+    plant: valueBecomes((value) =>
+      Array.isArray(value) && value.every((entry) => typeof entry === 'number')
+        ? value.map(String)
+        : value,
+    ),
+  },
+  {
+    id: 'array-of-texts-is-joined',
+    title: 'An array of several texts is kept as one text.',
+    breaks: ['inventory.texts'],
+    operations: both,
+    plant: valueBecomes((value) =>
+      Array.isArray(value) && value.length > 1 && value.every((entry) => typeof entry === 'string')
+        ? value.join()
+        : value,
+    ),
+  },
+  {
+    id: 'first-value-decides-the-kind',
+    title: 'An attribute keeps the kind of its first value, others are dropped.',
+    breaks: ['inventory.value-kinds'],
+    operations: both,
+    plant: remembering(({ name, value }, known) => {
+      const kind = known.get(String(name));
+      return kind === undefined || kind === kindOf(value);
+    }),
+  },
+];
+
+const writing: readonly Defect[] = [
+  {
+    id: 'patch-is-204',
+    title: 'PATCH is answered 204.',
+    breaks: ['inventory.patch-is-200'],
+    operations: patch,
+    plant: statusBecomes(200, 204),
+  },
+  {
+    id: 'put-is-204',
+    title: 'PUT is answered 204.',
+    breaks: ['inventory.put-is-200'],
+    operations: put,
+    plant: statusBecomes(200, 204),
+  },
+  {
+    id: 'patch-has-a-body',
+    title: 'The answer to PATCH has a body.',
+    breaks: ['inventory.patch-has-no-body'],
+    operations: patch,
+    plant: answerBecomes(takenAll),
+  },
+  {
+    id: 'put-has-a-body',
+    title: 'The answer to PUT has a body.',
+    breaks: ['inventory.put-has-no-body'],
+    operations: put,
+    plant: answerBecomes(takenAll),
+  },
+  {
+    id: 'patch-changes-nothing-known',
+    title: 'PATCH does not change an attribute that exists.',
+    breaks: ['inventory.patch-upserts', 'inventory.value-kinds'],
+    operations: both,
+    plant: remembering(({ name }, known, method) => method === 'PUT' || !known.has(String(name))),
+  },
+  {
+    id: 'patch-adds-nothing',
+    title: 'PATCH does not add an attribute that does not exist.',
+    breaks: [
+      'inventory.patch-adds',
+      'inventory.number',
+      'inventory.text',
+      'inventory.numbers',
+      'inventory.texts',
+    ],
+    operations: both,
+    plant: remembering(({ name }, known, method) => method === 'PUT' || known.has(String(name))),
+  },
+  {
+    id: 'patch-replaces',
+    title: 'PATCH removes the attributes that it does not name.',
+    breaks: ['inventory.patch-keeps'],
+    operations: patch,
+    plant: requestBecomes((request) =>
+      listOf(request).length > 0 ? { ...request, method: 'PUT' } : request,
+    ),
+  },
+  {
+    id: 'put-upserts',
+    title: 'PUT keeps the attributes that it does not name.',
+    breaks: ['inventory.put-replaces'],
+    operations: put,
+    plant: requestBecomes((request) =>
+      listOf(request).length > 0 ? { ...request, method: 'PATCH' } : request,
+    ),
+  },
+  {
+    id: 'put-adds-nothing',
+    title: 'PUT after other attributes leaves out those that are new.',
+    breaks: ['inventory.put-assigns'],
+    operations: both,
+    plant: remembering(
+      ({ name }, known, method) =>
+        method === 'PATCH' || known.size === 0 || known.has(String(name)),
+    ),
+  },
+  {
+    id: 'attributes-are-written-for-another',
+    title: 'What a device writes is written for another device too.',
+    breaks: ['inventory.own-attributes'],
+    operations: put,
+    plant: writesForOthers,
+  },
+  {
+    id: 'description-is-dropped',
+    title: 'The description of an attribute is forgotten.',
+    breaks: ['inventory.description-is-kept'],
+    operations: both,
+    plant: requestBecomes((request) => {
+      const attributes = listOf(request);
+      const isGood = attributes.every((one) => typeof membersOf(one).description === 'string');
+      if (attributes.length === 0 || !isGood) return request;
+      return withJson(
+        request,
+        attributes.map((one) => ({ ...membersOf(one), description: undefined })),
+      );
+    }),
+  },
+];
+
+const refusals: readonly Defect[] = [
+  {
+    id: 'attribute-needs-no-name',
+    title: 'An attribute whose name is missing or no text is answered 200.',
+    breaks: ['inventory.name'],
+    operations: both,
+    plant: statusBecomes(
+      400,
+      200,
+      holds((one) => isFilled(one) && typeof one.name !== 'string'),
+    ),
+  },
+  {
+    id: 'attribute-needs-no-value',
+    title: 'An attribute without a value is answered 200.',
+    breaks: ['inventory.value'],
+    operations: both,
+    plant: statusBecomes(
+      400,
+      200,
+      holds((one) => isFilled(one) && !('value' in one)),
+    ),
+  },
+  {
+    id: 'attribute-takes-null',
+    title: 'An attribute whose value is null is answered 200.',
+    breaks: ['inventory.value'],
+    operations: both,
+    plant: statusBecomes(
+      400,
+      200,
+      holds(({ value }) => value === null),
+    ),
+  },
+  {
+    id: 'description-of-any-kind-is-taken',
+    title: 'An attribute whose description is no text is answered 200.',
+    breaks: ['inventory.description'],
+    operations: both,
+    plant: statusBecomes(
+      400,
+      200,
+      holds((one) => 'description' in one && typeof one.description !== 'string'),
+    ),
+  },
+  {
+    id: 'description-is-refused',
+    title: 'An attribute with a description is answered 400.',
+    breaks: ['inventory.description'],
+    operations: both,
+    plant: statusBecomes(
+      200,
+      400,
+      holds((one) => 'description' in one),
+    ),
+  },
+  {
+    id: 'mixed-arrays-are-taken',
+    title: 'An array of numbers and texts is answered 200.',
+    breaks: ['inventory.mixed-arrays-are-400'],
+    operations: both,
+    plant: statusBecomes(400, 200, holds(isMixed)),
+  },
+  {
+    id: 'values-of-any-kind-are-taken',
+    title: 'A boolean, an object or an array of such is answered 200.',
+    breaks: ['inventory.other-kinds-are-400'],
+    operations: both,
+    plant: statusBecomes(400, 200, holds(isOtherKind)),
+  },
+  {
+    id: 'empty-attribute-is-taken',
+    title: 'An attribute without any field is answered 200.',
+    breaks: ['inventory.fields-are-required'],
+    operations: both,
+    plant: statusBecomes(
+      400,
+      200,
+      holds((one) => !isFilled(one)),
+    ),
+  },
+  {
+    id: 'attributes-of-any-form-are-taken',
+    title: 'A body that is no JSON array of attributes is answered 200.',
+    breaks: ['inventory.malformed-is-400'],
+    operations: both,
+    plant: statusBecomes(400, 200, (request) => {
+      const body = jsonOf(request);
+      return request.body.length > 0 && !(Array.isArray(body) && body.every(isMap));
+    }),
+  },
+  {
+    id: 'attributes-need-no-body',
+    title: 'A request without a body is answered 200.',
+    breaks: ['inventory.body-is-required'],
+    operations: both,
+    plant: statusBecomes(400, 200, ({ body }) => body.length === 0),
+  },
+  {
+    id: 'attributes-of-strangers-are-403',
+    title: 'Attributes without a valid token are answered 403.',
+    breaks: ['inventory.unauthenticated-is-401', 'tokens.missing-is-401', 'tokens.invalid-is-401'],
+    operations: both,
+    plant: answerBecomes((answer) => (answer.status === 401 ? withStatus(answer, 403) : answer)),
+  },
+];
+
+/** All rows of this area. */
+export const inventoryDefects: readonly Defect[] = [...kinds, ...writing, ...refusals];
