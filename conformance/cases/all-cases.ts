@@ -19,6 +19,7 @@ import { authorizationStrangerCases } from './authorization-strangers.ts';
 import { configurationCases } from './configuration.ts';
 import { configurationDownloadCases } from './configuration-download.ts';
 import { connectCases } from './connect.ts';
+import { connectFrameCases } from './connect-frames.ts';
 import { deploymentInstructionCases } from './deployment-instructions.ts';
 import { deploymentLogCases } from './deployment-log.ts';
 import { deploymentStateCases } from './deployment-states.ts';
@@ -71,6 +72,7 @@ export const allCases: readonly PlayableCase[] = [
   ...configurationCases,
   ...configurationDownloadCases,
   ...connectCases,
+  ...connectFrameCases,
   ...monitorCases,
   ...monitorAlertFieldCases,
   ...auditLogCases,

@@ -1,47 +1,39 @@
-/** Cases: the persistent connection of a device. Spec: Device connect */
+/** Cases: the handshake of a device's connection, and what users see of it. Spec: Device connect */
 import { createHash } from 'node:crypto';
-import { defineScenario } from '../case.ts';
-import {
-  expectEach,
-  expectEqual,
-  expectStatus,
-  expectThat,
-  observed,
-  shown,
-} from '../expectations.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { defineScenario, type JudgingCase } from '../case.ts';
+import { expectEach, expectEqual, expectStatus, expectThat, observed } from '../expectations.ts';
 import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice } from '../stage/start-states.ts';
+import { acceptedDevice, needStatus, StartStateMissed } from '../stage/start-states.ts';
+import type { SuiteDevice } from '../stage/suite-device.ts';
 import { bearer } from '../target/call.ts';
 import type { Headers } from '../target/exchange.ts';
-import type { UpgradeAnswer } from '../target/target.ts';
+import { FrameLine } from '../target/frame-line.ts';
 import { forged } from '../target/token-claims.ts';
+import { askUpgrade, key, upgradeHeaders } from './connect-asking.ts';
 
 /** Added to the key before it is hashed. RFC 6455, section 1.3 */
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
-/** Any 16 bytes in Base64 are a key. */
-const key = Buffer.from('sixteen bytes ok').toString('base64');
+/** Other keys of 16 bytes, among them those with the rarer letters of Base64. */
+const keys = [
+  key,
+  'AAAAAAAAAAAAAAAAAAAAAA==',
+  '+/+/+/+/+/+/+/+/+/+/+w==',
+  'dGhlIHNhbXBsZSBub25jZQ==',
+];
 
-/** What a websocket client sends. RFC 6455, section 4.1 */
-const upgradeHeaders: Headers = {
-  connection: 'Upgrade',
-  upgrade: 'websocket',
-  'sec-websocket-key': key,
-  'sec-websocket-version': '13',
-};
+const noConnection = without('connection');
+const noUpgrade = without('upgrade');
 
-/** Asks for an upgrade with exactly these headers; the socket, if any, is closed in the end. */
-async function ask(stage: Stage, headers: Headers): Promise<UpgradeAnswer> {
-  const request = stage.caller().request('connect', { headers });
-  const answer = await stage.session.upgrade(request);
-  stage.ownership.owns('socket', async () => {
-    answer.socket?.destroy();
-  });
-  return answer;
+function without(...names: readonly string[]): Headers {
+  return Object.fromEntries(
+    Object.entries(upgradeHeaders).filter(([each]) => !names.includes(each)),
+  );
 }
 
-function without(name: string): Headers {
-  return Object.fromEntries(Object.entries(upgradeHeaders).filter(([each]) => each !== name));
+function but(headers: Headers): Headers {
+  return { ...upgradeHeaders, ...headers };
 }
 
 const refusedCaller = defineScenario({
@@ -56,10 +48,99 @@ const refusedCaller = defineScenario({
       title: 'An upgrade without a token is answered 401, as HTTP.',
       requirements: ['tokens.missing-is-401'],
       covers: ['connect 401'],
-      run: async (stage) => expectStatus(await ask(stage, upgradeHeaders), 401),
+      run: async (stage) => expectStatus(await askUpgrade(stage, upgradeHeaders), 401),
     },
   ],
 });
+
+/** Handshakes of which each is refused, by what is wrong with them. */
+interface Refused {
+  readonly id: string;
+  readonly requirement: RequirementId;
+  readonly title: string;
+  readonly requests: Readonly<Record<string, Headers>>;
+  readonly statuses: readonly number[];
+}
+
+const refused: readonly Refused[] = [
+  {
+    id: 'no-upgrade-is-400',
+    requirement: 'connect.upgrade-is-needed',
+    title: 'A request that does not ask for an upgrade to websocket is answered 400.',
+    requests: {
+      'neither header': without('connection', 'upgrade'),
+      'no Connection': noConnection,
+      'no Upgrade': noUpgrade,
+      'none of the four': {},
+    },
+    statuses: [400],
+  },
+  {
+    id: 'other-version-is-refused',
+    requirement: 'connect.version-13-only',
+    title: 'A websocket version other than 13 is answered 400 or 426.',
+    requests: {
+      'version 0': but({ 'sec-websocket-version': '0' }),
+      'version 8': but({ 'sec-websocket-version': '8' }),
+      'version 12': but({ 'sec-websocket-version': '12' }),
+      'version 14': but({ 'sec-websocket-version': '14' }),
+      'version thirteen': but({ 'sec-websocket-version': 'thirteen' }),
+      'version 130': but({ 'sec-websocket-version': '130' }),
+    },
+    statuses: [400, 426],
+  },
+  {
+    id: 'missing-version-is-refused',
+    requirement: 'connect.version-is-needed',
+    title: 'An upgrade without Sec-Websocket-Version is answered 400 or 426.',
+    requests: { 'no version': without('sec-websocket-version') },
+    statuses: [400, 426],
+  },
+  {
+    id: 'missing-key-is-400',
+    requirement: 'connect.key-is-needed',
+    title: 'An upgrade without Sec-Websocket-Key is answered 400.',
+    requests: { 'no key': without('sec-websocket-key') },
+    statuses: [400],
+  },
+  {
+    id: 'malformed-key-is-400',
+    requirement: 'connect.key-is-16-bytes',
+    title: 'A Sec-Websocket-Key that is not 16 bytes in Base64 is answered 400.',
+    requests: {
+      'an empty key': but({ 'sec-websocket-key': '' }),
+      'a key of 15 bytes': but({ 'sec-websocket-key': Buffer.alloc(15).toString('base64') }),
+      'a key of 17 bytes': but({ 'sec-websocket-key': Buffer.alloc(17).toString('base64') }),
+      'no Base64': but({ 'sec-websocket-key': 'sixteen bytes ok, but plain' }),
+      'no padding': but({ 'sec-websocket-key': key.replaceAll('=', '') }),
+    },
+    statuses: [400],
+  },
+];
+
+function refusedCase({ id, requirement, title, requests, statuses }: Refused) {
+  const judging: JudgingCase<SuiteDevice> = {
+    id,
+    title,
+    requirements: [requirement],
+    ...(id === 'no-upgrade-is-400' ? { covers: ['connect 400'] as const } : {}),
+    run: async ({ token }, stage) => {
+      for (const [name, headers] of Object.entries(requests)) {
+        const { status } = await askUpgrade(stage, { ...headers, ...bearer(token) });
+        const expected = `${statuses.join(' or ')} for ${name}`;
+        expectThat(statuses.includes(status), expected, String(status));
+      }
+    },
+  };
+  return judging;
+}
+
+/** The headers of a handshake that was granted. */
+async function granted(stage: Stage, { token }: SuiteDevice, headers: Headers = {}) {
+  const answer = await askUpgrade(stage, { ...upgradeHeaders, ...headers, ...bearer(token) });
+  needStatus('an open connection', answer, 101);
+  return answer.headers;
+}
 
 const handshake = defineScenario({
   area: 'connect',
@@ -71,24 +152,74 @@ const handshake = defineScenario({
   cases: [
     {
       id: 'upgrade-is-101',
-      title: 'An upgrade with a Bearer token is answered 101 with Upgrade: websocket.',
+      title: 'An upgrade with a Bearer token is answered 101.',
       requirements: ['connect.switches-protocols'],
       covers: ['connect 101'],
-      run: async ({ token }, stage) => {
-        const answer = await ask(stage, { ...upgradeHeaders, ...bearer(token) });
-        expectStatus(answer, 101);
-        expectEqual('Upgrade', answer.headers.upgrade?.toLowerCase(), 'websocket');
+      run: async ({ token }, stage) =>
+        expectStatus(await askUpgrade(stage, { ...upgradeHeaders, ...bearer(token) }), 101),
+    },
+    {
+      id: 'answer-names-websocket',
+      title: 'The answer 101 has the header Upgrade: websocket.',
+      requirements: ['connect.answers-upgrade'],
+      run: async (device, stage) => {
+        const { upgrade } = await granted(stage, device);
+        expectEqual('Upgrade', upgrade?.toLowerCase(), 'websocket');
+      },
+    },
+    {
+      id: 'answer-names-the-upgrade',
+      title: 'The answer 101 has the header Connection: Upgrade.',
+      requirements: ['connect.answers-connection'],
+      run: async (device, stage) => {
+        const { connection = '' } = await granted(stage, device);
+        const words = connection.toLowerCase().split(/\s*,\s*/);
+        expectThat(words.includes('upgrade'), 'Connection: Upgrade', connection);
       },
     },
     {
       id: 'accept-answers-the-key',
       title: 'Sec-Websocket-Accept is the Base64 of the SHA-1 of the key and a fixed suffix.',
       requirements: ['connect.accept-answers-the-key'],
+      run: async (device, stage) => {
+        for (const each of keys) {
+          const headers = await granted(stage, device, { 'sec-websocket-key': each });
+          const accept = createHash('sha1').update(`${each}${acceptSuffix}`).digest('base64');
+          expectEqual('Sec-Websocket-Accept', headers['sec-websocket-accept'], accept);
+        }
+      },
+    },
+    {
+      id: 'no-subprotocol-unasked',
+      title: 'A device that asks for no subprotocol is given none.',
+      requirements: ['connect.no-subprotocol'],
+      run: async (device, stage) => {
+        const headers = await granted(stage, device);
+        expectEqual('Sec-Websocket-Protocol', headers['sec-websocket-protocol'], undefined);
+      },
+    },
+    {
+      id: 'no-extension-unasked',
+      title: 'A device that asks for no extension is given none.',
+      requirements: ['connect.no-extension'],
+      run: async (device, stage) => {
+        const headers = await granted(stage, device);
+        expectEqual('Sec-Websocket-Extensions', headers['sec-websocket-extensions'], undefined);
+      },
+    },
+    {
+      id: 'header-words-count-in-any-case',
+      title: 'Connection: keep-alive, UPGRADE and Upgrade: WebSocket ask for a websocket too.',
+      requirements: ['connect.header-words'],
       run: async ({ token }, stage) => {
-        const answer = await ask(stage, { ...upgradeHeaders, ...bearer(token) });
-        expectStatus(answer, 101);
-        const accept = createHash('sha1').update(`${key}${acceptSuffix}`).digest('base64');
-        expectEqual('Sec-Websocket-Accept', answer.headers['sec-websocket-accept'], accept);
+        const forms = {
+          'capitals in Upgrade': { upgrade: 'WebSocket' },
+          'capitals in Connection': { connection: 'UPGRADE' },
+          'two words in Connection': { connection: 'keep-alive, Upgrade' },
+        };
+        await expectEach(101, forms, (form) =>
+          askUpgrade(stage, { ...but(form), ...bearer(token) }),
+        );
       },
     },
     {
@@ -96,7 +227,19 @@ const handshake = defineScenario({
       title: 'The token may come in the cookie JWT instead of the Authorization header.',
       requirements: ['connect.cookie'],
       run: async ({ token }, stage) =>
-        expectStatus(await ask(stage, { ...upgradeHeaders, cookie: `JWT=${token}` }), 101),
+        expectStatus(await askUpgrade(stage, but({ cookie: `JWT=${token}` })), 101),
+    },
+    {
+      id: 'cookie-among-others-is-101',
+      title: 'The cookie JWT is found before and after other cookies.',
+      requirements: ['connect.cookie-among-others'],
+      run: async ({ token }, stage) => {
+        const cookies = {
+          'before another': `JWT=${token}; theme=dark`,
+          'after others': `theme=dark; XJWT=none; JWT=${token}`,
+        };
+        await expectEach(101, cookies, (cookie) => askUpgrade(stage, but({ cookie })));
+      },
     },
     {
       id: 'forged-token-is-401',
@@ -104,100 +247,178 @@ const handshake = defineScenario({
       requirements: ['tokens.invalid-is-401'],
       run: async ({ token }, stage) => {
         const stolen = forged(token);
-        const places = { header: bearer(stolen), cookie: { cookie: `JWT=${stolen}` } };
-        await expectEach(401, places, (place) => ask(stage, { ...upgradeHeaders, ...place }));
+        const places = {
+          header: bearer(stolen),
+          cookie: { cookie: `JWT=${stolen}` },
+          'another cookie': { cookie: `TOKEN=${token}` },
+        };
+        await expectEach(401, places, (place) => askUpgrade(stage, but(place)));
+      },
+    },
+    ...refused.map(refusedCase),
+    {
+      id: 'other-protocol-opens-no-websocket',
+      title: 'An upgrade to h2c, or to a word that begins like websocket, opens no websocket.',
+      requirements: ['connect.other-protocol'],
+      run: async ({ token }, stage) => {
+        for (const upgrade of ['h2c', 'websocket2', 'http/2']) {
+          const answer = await askUpgrade(stage, { ...but({ upgrade }), ...bearer(token) });
+          expectThat(answer.status !== 101, `no websocket for ${upgrade}`, `${answer.status}`);
+        }
       },
     },
     {
-      id: 'no-upgrade-is-400',
-      title: 'A request that does not ask for an upgrade to websocket is answered 400.',
-      requirements: ['connect.upgrade-is-needed'],
-      covers: ['connect 400'],
-      run: async ({ token }, stage) => expectStatus(await ask(stage, bearer(token)), 400),
-    },
-    {
-      id: 'other-version-is-400',
-      title: 'A websocket version other than 13, such as 8, is answered 400.',
-      requirements: ['connect.version-13-only'],
-      run: async ({ token }, stage) => {
-        await expectEach(400, { 'version 8': '8', 'version 14': '14' }, (version) =>
-          ask(stage, { ...upgradeHeaders, ...bearer(token), 'sec-websocket-version': version }),
-        );
-      },
-    },
-    {
-      id: 'missing-key-is-400',
-      title: 'An upgrade without Sec-Websocket-Key is answered 400.',
-      requirements: ['connect.key-is-needed'],
-      run: async ({ token }, stage) => {
-        const headers = { ...without('sec-websocket-key'), ...bearer(token) };
-        expectStatus(await ask(stage, headers), 400);
+      id: 'headers-that-may-be-absent',
+      title: 'The contract requires none of the four headers; what happens without each.',
+      requirements: ['connect.headers-may-be-absent'],
+      observe: async ({ token }, stage) => {
+        const seen: string[] = [];
+        for (const name of Object.keys(upgradeHeaders)) {
+          const { status } = await askUpgrade(stage, { ...without(name), ...bearer(token) });
+          seen.push(`without ${name}: ${status}`);
+        }
+        return observed(seen.join(', '));
       },
     },
   ],
 });
 
-const connected = defineScenario({
+/** Waits until users see the device so; gives what they see in the end. */
+function presence(stage: Stage, { id }: SuiteDevice, expected: string) {
+  return stage.settled(
+    () => stage.operator.connection(id),
+    (status) => status === expected,
+  );
+}
+
+interface Connected {
+  readonly device: SuiteDevice;
+  readonly line: FrameLine;
+  readonly cut: () => void;
+}
+
+async function connectedDevice(stage: Stage): Promise<Connected> {
+  const device = await acceptedDevice(stage);
+  return connected(stage, device);
+}
+
+async function connected(stage: Stage, device: SuiteDevice): Promise<Connected> {
+  const answer = await askUpgrade(stage, { ...upgradeHeaders, ...bearer(device.token) });
+  needStatus('an open connection', answer, 101);
+  const { socket } = answer;
+  if (!socket) throw new Error('an answer 101 came without a socket');
+  return { device, line: new FrameLine(socket, stage.clock), cut: () => socket.destroy() };
+}
+
+/** The state from which a connection can be seen to end. */
+async function shownDevice(stage: Stage): Promise<Connected> {
+  const world = await connectedDevice(stage);
+  const status = await presence(stage, world.device, 'connected');
+  if (status === 'connected') return world;
+  throw new StartStateMissed('a device that is shown as connected', `it is ${status}`);
+}
+
+const END_WAIT_MAX_MS = 5000;
+const closeFrame = { opcode: 8, payload: Buffer.from([0x03, 0xe8]) };
+
+const available = defineScenario({
   area: 'connect',
   name: 'An open connection',
   start: 'a device with an open connection',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const device = await acceptedDevice(stage);
-    return { device, socket: await stage.openSocket(device) };
-  },
+  arrange: connectedDevice,
   cases: [
     {
       id: 'connected-is-shown',
       title: 'Users see the device as connected.',
       requirements: ['connect.makes-available'],
-      run: async ({ device }, stage) => {
-        const status = await stage.settled(
-          () => stage.operator.connection(device.id),
-          (shownStatus) => shownStatus === 'connected',
-        );
-        expectEqual('status', status, 'connected');
-      },
+      run: async ({ device }, stage) =>
+        expectEqual('status', await presence(stage, device, 'connected'), 'connected'),
     },
-    {
-      id: 'ping-gets-pong',
-      title: 'A ping is answered with a pong that holds the same data.',
-      requirements: ['connect.pong'],
-      run: async ({ socket }) => {
-        const data = Buffer.from('60');
-        const answer = await socket.ping(data);
-        expectThat(answer.equals(data), shown(data.toString()), shown(answer.toString()));
-      },
-    },
+  ],
+});
+
+const ending = defineScenario({
+  area: 'connect',
+  name: 'The end of a connection',
+  start: 'a device with an open connection, which users see',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: shownDevice,
+  cases: [
     {
       id: 'disconnected-is-shown',
       title: 'After the device has closed the connection users see it as disconnected.',
       requirements: ['connect.ends-available'],
-      run: async ({ device, socket }, stage) => {
-        await socket.close();
-        const status = await stage.settled(
-          () => stage.operator.connection(device.id),
-          (shownStatus) => shownStatus === 'disconnected',
-        );
+      run: async ({ device, line }, stage) => {
+        line.send(closeFrame);
+        const status = await presence(stage, device, 'disconnected');
         expectEqual('status', status, 'disconnected');
+      },
+    },
+    {
+      id: 'lost-connection-is-shown',
+      title: 'After the connection broke off users see the device as disconnected.',
+      requirements: ['connect.lost-is-shown'],
+      run: async ({ device, cut }, stage) => {
+        cut();
+        const status = await presence(stage, device, 'disconnected');
+        expectEqual('status', status, 'disconnected');
+      },
+    },
+    {
+      id: 'decommission-ends-the-connection',
+      title: 'The connection of a device that a user decommissions ends.',
+      requirements: ['connect.ends-with-decommission'],
+      run: async ({ device, line }, stage) => {
+        await stage.operator.decommission(device.id);
+        const isOver = await line.until(({ close, ended }) => ended || !!close, END_WAIT_MAX_MS);
+        expectThat(isOver || line.ended, 'the end of the connection', 'it stays open');
+      },
+    },
+    {
+      id: 'rejected-device',
+      title: 'What becomes of the open connection when a user rejects the device.',
+      requirements: ['connect.after-rejection'],
+      observe: async ({ device, line }, stage) => {
+        await stage.operator.decide(device.id, device.key, 'rejected');
+        await line.until(({ close, ended }) => ended || !!close, 1000);
+        return observed(line.ended || line.close ? 'it ends' : 'it stays open');
       },
     },
     {
       id: 'second-connection',
       title: 'What happens to the connection when the device opens a second one.',
       requirements: ['connect.second-connection'],
-      observe: async ({ device, socket }, stage) => {
-        await stage.openSocket(device);
-        const isClosed = await stage.settled(
-          async () => socket.isClosed(),
-          (closed) => closed,
+      observe: async ({ device, line }, stage) => {
+        await connected(stage, device);
+        const isOver = await line.until(({ close, ended }) => ended || !!close, 1000);
+        if (!isOver && !line.ended) return observed('both stay open');
+        return observed(
+          line.close ? 'the first is closed' : 'the first ends without a close frame',
         );
-        return observed(isClosed ? 'the first one is closed' : 'both stay open');
+      },
+    },
+    {
+      id: 'second-connection-is-shown',
+      title: 'With a second connection open and the first one gone users still see the device.',
+      requirements: ['connect.second-keeps-available'],
+      run: async ({ device, line, cut }, stage) => {
+        await connected(stage, device);
+        await line.until(({ ended }) => ended, 1000);
+        cut();
+        // The end of the first one might be told late: it is looked at until it would be.
+        const status = await stage.settled(
+          () => stage.operator.connection(device.id),
+          (seen) => seen !== 'connected',
+          500,
+        );
+        expectEqual('status', status, 'connected');
       },
     },
   ],
 });
 
 /** Spec: Device connect */
-export const connectCases = [...refusedCaller, ...handshake, ...connected];
+export const connectCases = [...refusedCaller, ...handshake, ...available, ...ending];

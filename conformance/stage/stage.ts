@@ -12,7 +12,6 @@ import type { Random } from '../../fixtures/random.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import type { Control } from '../steering/control.ts';
 import { bearer, Caller } from '../target/call.ts';
-import type { DeviceSocket } from '../target/device-socket.ts';
 import type { LearnSecret } from '../target/mask.ts';
 import type { Answer, Session } from '../target/target.ts';
 import type { Operator } from './operator.ts';
@@ -164,13 +163,6 @@ export class Stage {
       await operator?.abort(id);
     });
     return { id, name };
-  }
-
-  /** A websocket that the device holds open until the case is over. */
-  async openSocket(device: SuiteDevice): Promise<DeviceSocket> {
-    const socket = await this.session.openSocket(device.request('connect'));
-    this.ownership.owns('socket', async () => socket.destroy());
-    return socket;
   }
 
   /** The target's own time, milliseconds since the Unix epoch, as it says in Date; ours if it does not. */

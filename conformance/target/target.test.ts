@@ -1,8 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { WebSocketServer } from 'ws';
 import { ManualClock } from '../../fixtures/clock.ts';
-import { ExpectationFailure } from '../expectations.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { Target } from './target.ts';
 import { TransportFailure } from './transport-failure.ts';
@@ -78,34 +76,5 @@ describe('an upgrade', () => {
   it('that is cut off fails', async () => {
     const asked = sessionOn(await speaking('')).upgrade({ method: 'GET', url: '/' });
     await expect(asked).rejects.toMatchObject({ code: 'connection-closed' });
-  });
-});
-
-describe('a websocket', () => {
-  async function echoing(): Promise<string> {
-    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-    await new Promise((resolve) => server.on('listening', resolve));
-    onTestFinished(() => {
-      for (const client of server.clients) client.terminate();
-      server.close();
-    });
-    const address = server.address();
-    return `http://127.0.0.1:${address && typeof address === 'object' ? address.port : 0}`;
-  }
-
-  it('answers a ping and closes', async () => {
-    const session = sessionOn(await echoing());
-    const socket = await session.openSocket({ method: 'GET', url: '/' });
-    expect(await socket.ping(Buffer.from('60'))).toEqual(Buffer.from('60'));
-    await socket.close();
-    expect(socket.isClosed()).toBe(true);
-    expect(session.record.exchanges[0]?.answer?.status).toBe(101);
-  });
-
-  it('that is refused is something other than expected', async () => {
-    const baseUrl = await serve((_, answer) => answer.writeHead(403).end());
-    const opened = sessionOn(baseUrl).openSocket({ method: 'GET', url: '/' });
-    await expect(opened).rejects.toThrow(ExpectationFailure);
-    await expect(opened).rejects.toThrow('status 403');
   });
 });

@@ -5,20 +5,12 @@
 import type { Duplex } from 'node:stream';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
-import { type DeviceSocket, openDeviceSocket } from './device-socket.ts';
 import { ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
 import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
 
 /** The largest answer that is read. */
 const ANSWER_MAX_BYTES = 16 * 1_048_576;
-
-/** What the websocket library adds to a handshake, but for the key, which is new each time. */
-const handshakeHeaders: Headers = {
-  connection: 'Upgrade',
-  upgrade: 'websocket',
-  'sec-websocket-version': '13',
-};
 
 export interface TargetOptions {
   /** Without a slash at its end. */
@@ -127,21 +119,6 @@ export class Session {
       const given = await requestUpgrade({ url, headers: request.headers ?? {}, signal, caPem });
       const answer = answerOf(given.status, given.headers, given.body);
       return { answer, result: given.socket ? { ...answer, socket: given.socket } : answer };
-    });
-  }
-
-  /** Opens a websocket as a client does. Throws an ExpectationFailure when that is refused. */
-  openSocket(request: WireRequest): Promise<DeviceSocket> {
-    const headers = { ...request.headers, ...handshakeHeaders };
-    return this.#recorded({ ...request, headers }, async (url, signal) => {
-      const result = await openDeviceSocket({
-        url,
-        headers: request.headers ?? {},
-        signal,
-        lifeSignal: this.#signal,
-        caPem: this.#options.caPem,
-      });
-      return { answer: answerOf(101, {}, Buffer.alloc(0)), result };
     });
   }
 

@@ -38,7 +38,9 @@ export function requestUpgrade({
       ...(caPem === undefined ? {} : { ca: caPem }),
     });
     request.on('error', reject);
-    request.on('upgrade', (answer, socket) => {
+    request.on('upgrade', (answer, socket, head) => {
+      // Frames that came in one packet with the answer.
+      if (head.length > 0) socket.unshift(head);
       const { statusCode = 0 } = answer;
       resolve({ status: statusCode, headers: answer.headers, body: Buffer.alloc(0), socket });
     });

@@ -1,0 +1,25 @@
+/** How cases ask for an upgrade, header by header. Spec: Device connect */
+import type { Stage } from '../stage/stage.ts';
+import type { Headers } from '../target/exchange.ts';
+import type { UpgradeAnswer } from '../target/target.ts';
+
+/** Any 16 bytes in Base64 are a key. */
+export const key = Buffer.from('sixteen bytes ok').toString('base64');
+
+/** What a websocket client sends. RFC 6455, section 4.1 */
+export const upgradeHeaders: Headers = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-key': key,
+  'sec-websocket-version': '13',
+};
+
+/** Asks for an upgrade with exactly these headers; the socket, if any, is closed in the end. */
+export async function askUpgrade(stage: Stage, headers: Headers): Promise<UpgradeAnswer> {
+  const request = stage.caller().request('connect', { headers });
+  const answer = await stage.session.upgrade(request);
+  stage.ownership.owns('socket', async () => {
+    answer.socket?.destroy();
+  });
+  return answer;
+}

@@ -1,0 +1,100 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { systemClock } from '../../fixtures/clock.ts';
+import { closeCodeOf, FrameLine } from './frame-line.ts';
+import { requestUpgrade } from './upgrade.ts';
+
+const WAIT_MAX_MS = 2000;
+
+/** A line to a websocket server that does this with each connection. */
+async function lineTo(serve: (socket: WebSocket) => void): Promise<FrameLine> {
+  const server = createServer();
+  const sockets = new WebSocketServer({ server, perMessageDeflate: false });
+  sockets.on('connection', (socket) => {
+    socket.on('error', () => socket.terminate());
+    serve(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const { socket } = await requestUpgrade({
+    url: `http://127.0.0.1:${port}/`,
+    headers: {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      'sec-websocket-version': '13',
+    },
+    signal: new AbortController().signal,
+  });
+  if (!socket) throw new Error('there is no socket');
+  onTestFinished(() => {
+    socket.destroy();
+    sockets.close();
+    server.close();
+  });
+  return new FrameLine(socket, systemClock);
+}
+
+describe('a line of frames', () => {
+  it('hears what came in one packet with the handshake', async () => {
+    const line = await lineTo((socket) => socket.send('at once'));
+    expect(await line.until(({ received }) => received.length > 0, WAIT_MAX_MS)).toBe(true);
+    expect(line.received[0]?.payload.toString()).toBe('at once');
+    expect(line.received[0]?.masked).toBe(false);
+  });
+
+  it.each([0, 1, 125, 126, 65_535, 65_536])(
+    'masks a message of %i bytes as a client has to',
+    async (length) => {
+      const line = await lineTo((socket) => socket.on('message', (data) => socket.send(data)));
+      const payload = Buffer.alloc(length, 'frames');
+      line.send({ opcode: 2, payload });
+      await line.until(({ received }) => received.length > 0, WAIT_MAX_MS);
+      expect(line.received[0]?.payload.equals(payload)).toBe(true);
+    },
+  );
+
+  it('sends fragments and control frames in the order given', async () => {
+    const line = await lineTo((socket) =>
+      socket.on('message', (data) => socket.send(data, { binary: false })),
+    );
+    line.send(
+      { opcode: 1, fin: false, payload: Buffer.from('a') },
+      { opcode: 9, payload: Buffer.from('ping') },
+      { opcode: 0, payload: Buffer.from('b') },
+    );
+    await line.until(({ received }) => received.length > 1, WAIT_MAX_MS);
+    expect(line.received.map(({ opcode, payload }) => [opcode, payload.toString()])).toEqual([
+      [10, 'ping'],
+      [1, 'ab'],
+    ]);
+  });
+
+  it.each([
+    ['not masked', { opcode: 2, masked: false }],
+    ['of a reserved opcode', { opcode: 3 }],
+    ['with a reserved bit', { opcode: 2, reserved: 2 }],
+  ])('sends frames that a library would not let through: %s', async (_, frame) => {
+    const line = await lineTo(() => undefined);
+    line.send(frame);
+    expect(await line.until(({ close, ended }) => ended || !!close, WAIT_MAX_MS)).toBe(true);
+    expect(line.close === undefined ? 1002 : closeCodeOf(line.close)).toBe(1002);
+  });
+
+  it('does not wait any longer once the connection has ended', async () => {
+    const line = await lineTo((socket) => socket.terminate());
+    expect(await line.until(() => false, 60_000)).toBe(false);
+    expect(line.ended).toBe(true);
+  });
+
+  it('gives up after the time, and sends nothing to a connection that has ended', async () => {
+    const line = await lineTo(() => undefined);
+    expect(await line.until(() => false, 10)).toBe(false);
+    expect(line.ended).toBe(false);
+    expect(
+      closeCodeOf({ fin: true, reserved: 0, opcode: 8, masked: false, payload: Buffer.from('x') }),
+    ).toBeUndefined();
+  });
+});

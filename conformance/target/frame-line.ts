@@ -1,0 +1,95 @@
+/** A websocket written frame by frame, illegal frames too, which a library would not let through. */
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../../fixtures/clock.ts';
+import { bytesOf, type Frame, FrameReader, opcodes } from '../self-test/frames.ts';
+
+/** Frames that are kept; a server that floods is not listened to any further. */
+const FRAMES_MAX = 1000;
+
+/** Any mask but zeros, so that a server which forgets to unmask is found out. */
+const mask = Buffer.from([0x37, 0xfa, 0x21, 0x3d]);
+
+/** A frame to be sent: whole, masked and without reserved bits unless it says otherwise. */
+export interface FrameToSend extends Partial<Frame> {
+  readonly opcode: number;
+}
+
+/** An open connection on which frames are written by hand. Its owner destroys the socket. */
+export class FrameLine {
+  /** What came, oldest first. */
+  readonly received: Frame[] = [];
+  ended = false;
+  readonly #socket: Duplex;
+  readonly #clock: Clock;
+  readonly #watchers = new Set<() => void>();
+
+  constructor(socket: Duplex, clock: Clock) {
+    this.#socket = socket;
+    this.#clock = clock;
+    const reader = new FrameReader();
+    socket.on('data', (bytes: Buffer) => {
+      for (const item of reader.read(bytes)) {
+        if ('frame' in item && this.received.length < FRAMES_MAX) this.received.push(item.frame);
+      }
+      this.#tell();
+    });
+    const end = (): void => {
+      this.ended = true;
+      this.#tell();
+    };
+    // A connection that is cut by the other side has ended, which is what cases look at.
+    socket.on('error', end);
+    socket.on('end', end);
+    socket.on('close', end);
+  }
+
+  /** Sends frames, one after the other, in one piece. */
+  send(...frames: readonly FrameToSend[]): void {
+    if (this.#socket.writable) this.#socket.write(Buffer.concat(frames.map(bytesToSend)));
+  }
+
+  /** Whether it holds of what has come within the time. */
+  async until(holds: (line: FrameLine) => boolean, limitMs: number): Promise<boolean> {
+    if (holds(this)) return true;
+    return new Promise((resolve) => {
+      const settle = (outcome: boolean): void => {
+        this.#watchers.delete(watch);
+        timer.cancel();
+        resolve(outcome);
+      };
+      const watch = (): void => {
+        if (holds(this)) settle(true);
+        else if (this.ended) settle(false);
+      };
+      const timer = this.#clock.after(limitMs, () => settle(holds(this)));
+      this.#watchers.add(watch);
+      watch();
+    });
+  }
+
+  /** The first close frame that came. */
+  get close(): Frame | undefined {
+    return this.received.find(({ opcode }) => opcode === opcodes.close);
+  }
+
+  #tell(): void {
+    for (const watch of [...this.#watchers]) watch();
+  }
+}
+
+/** The code of a close frame; undefined when it has none. RFC 6455, section 5.5.1 */
+export function closeCodeOf({ payload }: Frame): number | undefined {
+  return payload.length < 2 ? undefined : payload.readUInt16BE(0);
+}
+
+function bytesToSend(given: FrameToSend): Buffer {
+  const frame = { fin: true, reserved: 0, masked: true, payload: Buffer.alloc(0), ...given };
+  const bytes = bytesOf(frame);
+  if (!frame.masked) return bytes;
+  const start = bytes.length - frame.payload.length;
+  mask.copy(bytes, start - mask.length);
+  for (let index = start; index < bytes.length; index += 1) {
+    bytes.writeUInt8(bytes.readUInt8(index) ^ mask.readUInt8((index - start) % 4), index);
+  }
+  return bytes;
+}
