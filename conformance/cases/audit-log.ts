@@ -12,7 +12,11 @@ import {
   shown,
 } from '../expectations.ts';
 import type { Stage } from '../stage/stage.ts';
-import { abortedDeployment, type OfferedDeployment } from '../stage/start-states.ts';
+import {
+  abortedDeployment,
+  type OfferedDeployment,
+  StartStateMissed,
+} from '../stage/start-states.ts';
 import { relationsOf } from '../target/link-header.ts';
 import { auditFilters, emptyQueries, type Filter } from './audit-filters.ts';
 import {
@@ -73,7 +77,8 @@ const user = defineScenario({
       title: 'Each element of the list is a JSON object.',
       requirements: ['audit.entry-fields'],
       run: async (stage) => {
-        const elements = listIn(await list(stage)) ?? [];
+        const elements = listIn(await list(stage));
+        if (!elements) throw new StartStateMissed('a list', 'the answer is none');
         const other = elements.find((element) => !isEntry(element));
         expectThat(other === undefined, 'an object', shown(other));
       },
@@ -84,8 +89,9 @@ const user = defineScenario({
       requirements: ['audit.object-type-values'],
       run: async (stage) => {
         for (const type of objectTypes) {
-          const { status } = await list(stage, { object_type: type });
-          expectEqual(`status for ${type}`, status, 200);
+          const answer = await list(stage, { object_type: type });
+          expectEqual(`status for ${type}`, answer.status, 200);
+          entriesIn(answer);
         }
       },
     },
