@@ -3,7 +3,6 @@ import { expectTaken, type InputRow, inputCases } from '../boundary.ts';
 import { defineScenario } from '../case.ts';
 import {
   expectEach,
-  expectNoBody,
   expectStatus,
   expectThat,
   NotObservable,
@@ -239,16 +238,6 @@ const active = defineScenario({
       covers: ['put-deployment-log 204'],
       run: async (world) =>
         expectStatus(await upload(world, entry, { ...entry, level: 'INFO', message: 'bye' }), 204),
-    },
-    {
-      id: 'upload-has-no-body',
-      title: 'The answer to a log that is taken has no body.',
-      requirements: ['log.has-no-body'],
-      run: async (world) => {
-        const answer = await upload(world, entry);
-        if (answer.status !== 204) throw new NotObservable('the log is not answered 204');
-        expectNoBody(answer);
-      },
     },
     {
       id: 'messages-are-kept',

@@ -4,7 +4,6 @@ import { defineScenario, type JudgingCase } from '../case.ts';
 import {
   expectEach,
   expectEqual,
-  expectNoBody,
   expectStatus,
   expectThat,
   NotObservable,
@@ -168,16 +167,6 @@ const active = defineScenario({
       requirements: ['status.is-204'],
       covers: ['put-deployment-status 204'],
       run: async (world) => expectStatus(await report(world, goodReport), 204),
-    },
-    {
-      id: 'report-has-no-body',
-      title: 'The answer to a report that is taken has no body.',
-      requirements: ['status.has-no-body'],
-      run: async (world) => {
-        const answer = await report(world, goodReport);
-        if (answer.status !== 204) throw new NotObservable('the report is not answered 204');
-        expectNoBody(answer);
-      },
     },
     ...(Object.keys(statusRequirements) as Status[]).map(statusCase),
     {

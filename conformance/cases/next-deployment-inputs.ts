@@ -15,10 +15,10 @@ const otherThanObject = ['null', 'boolean', 'number', 'text', 'list'] as const;
 const longQueryText = 'x'.repeat(5000);
 
 /** A good body of version 1 with one free pair. */
-export const goodProvides = { ...factoryProvides, colour: 'blue' };
+export const goodProvides = { artifact_name: 'conformance-input', device_type, colour: 'blue' };
 
 /** A good body of version 2. */
-export const goodBodyV2 = { device_provides: goodProvides, update_control_map: true };
+export const goodBodyV2 = { device_provides: goodProvides, update_control_map: false };
 
 /** Each field of the body of version 1 in each way. */
 export const provideInputs: readonly InputRow[] = [

@@ -7,14 +7,24 @@ import { authenticationDefects } from './authentication.ts';
 import { configurationDefects } from './configuration.ts';
 import { configurationDownloadDefects } from './configuration-download.ts';
 import { connectDefects } from './connect.ts';
-import { deploymentDefects } from './deployments.ts';
+import { deploymentInstructionDefects } from './deployment-instructions.ts';
+import { deploymentLogDefects } from './deployment-log.ts';
+import { deploymentStatusDefects } from './deployment-status.ts';
 import { inventoryDefects } from './inventory.ts';
 import { monitorDefects } from './monitor.ts';
+import { nextDeploymentDefects } from './next-deployment.ts';
+import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
+import { updateControlMapDefects } from './update-control-map.ts';
 
 /** All rows. */
 export const allDefects: readonly Defect[] = [
   ...authenticationDefects,
-  ...deploymentDefects,
+  ...nextDeploymentInputDefects,
+  ...nextDeploymentDefects,
+  ...deploymentInstructionDefects,
+  ...deploymentStatusDefects,
+  ...deploymentLogDefects,
+  ...updateControlMapDefects,
   ...artifactDefects,
   ...artifactLinkDefects,
   ...configurationDefects,

@@ -1,0 +1,190 @@
+/** Planted defects: what a device is told of an update that waits for it. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { changedAt, changedJson, isSuccess, objectOf, withJson } from '../alter.ts';
+import type { Defect, ProxiedRequest } from '../defect.ts';
+import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../plants.ts';
+import { isObject } from '../sent.ts';
+
+const everyForm = [
+  'get-next-deployment',
+  'post-next-deployment',
+  'post-next-deployment-v2',
+] as const;
+const reports = ['put-deployment-status', 'put-deployment-log', 'get-update-control-map'] as const;
+
+const forms = {
+  v1: ['get-next-deployment', 'post-next-deployment'],
+  v2: ['post-next-deployment-v2'],
+} as const;
+type Version = keyof typeof forms;
+
+/** What stands in a field in place of what belongs there, by the end of the requirement's name. */
+const fields = {
+  id: { path: 'id', isRequired: true, wrong: 7 },
+  artifact: { path: 'artifact', isRequired: true, wrong: 'an artifact' },
+  'artifact-id': { path: 'artifact.id', isRequired: false, wrong: 7 },
+  'artifact-name': { path: 'artifact.artifact_name', isRequired: true, wrong: ['release'] },
+  source: { path: 'artifact.source', isRequired: true, wrong: 'https://files.example/a' },
+  'source-uri': { path: 'artifact.source.uri', isRequired: false, wrong: 'files/a' },
+  'source-expire': { path: 'artifact.source.expire', isRequired: false, wrong: 'tomorrow' },
+  'device-types': {
+    path: 'artifact.device_types_compatible',
+    isRequired: true,
+    wrong: 'conformance-board',
+  },
+} as const;
+
+function fieldDefects(version: Version): Defect[] {
+  return Object.entries(fields).flatMap(([name, { path, isRequired, wrong }]) => {
+    if (version === 'v2' && name === 'artifact-id') return [];
+    const common = {
+      breaks: [`next.${version}-${name}` as RequirementId],
+      operations: forms[version],
+    } as const;
+    const left = {
+      ...common,
+      id: `${version}-instructions-lack-${name}`,
+      title: `The instructions of ${version} have no ${path}.`,
+      plant: fieldLeftOut(path),
+    };
+    const other = {
+      ...common,
+      id: `${version}-instructions-have-another-${name}`,
+      title: `The instructions of ${version} have a ${path} of another form.`,
+      plant: fieldBecomes(path, () => wrong),
+    };
+    return isRequired ? [left, other] : [other];
+  });
+}
+
+const wholeDefects = (['v1', 'v2'] as const).map(
+  (version): Defect => ({
+    id: `${version}-instructions-are-a-list`,
+    title: `The instructions of ${version} come in a list.`,
+    breaks: [`next.instructions-${version}`],
+    operations: forms[version],
+    plant: bodyBecomes((value) => [value]),
+  }),
+);
+
+const prefix = 'dep-';
+
+/** The request as the target knows it: the prefix of the deployment's id taken away. */
+function withoutPrefix(request: ProxiedRequest): ProxiedRequest {
+  return { ...request, path: request.path.replace(`/${prefix}`, '/') };
+}
+
+function prefixed(id: unknown): unknown {
+  return typeof id === 'string' ? `${prefix}${id}` : id;
+}
+
+export const deploymentInstructionDefects: readonly Defect[] = [
+  ...wholeDefects,
+  ...fieldDefects('v1'),
+  ...fieldDefects('v2'),
+  {
+    id: 'v1-id-is-another',
+    title: 'Version 1 names the deployment by an id that users do not know.',
+    breaks: ['next.id-of-the-deployment'],
+    operations: [...forms.v1, ...reports],
+    plant: () => ({
+      request: withoutPrefix,
+      answer: (answer, { operation }) =>
+        forms.v1.some((form) => form === operation) && isSuccess(answer)
+          ? changedJson(answer, (value) => changedAt(value, 'id', prefixed))
+          : answer,
+    }),
+  },
+  {
+    id: 'v2-id-is-unknown-to-reports',
+    title: 'The id of version 2 is not known where the device reports its status.',
+    breaks: ['next.v2-id-is-usable'],
+    operations: [...forms.v2, 'get-update-control-map'],
+    plant: () => ({
+      request: withoutPrefix,
+      answer: (answer, { operation }) => {
+        if (!isSuccess(answer) || answer.body.length === 0) return answer;
+        const place = operation === 'get-update-control-map' ? '' : 'artifact.';
+        const paths = place === '' ? [] : ['id'];
+        const map = `${place}update_control_map.id`;
+        return changedJson(answer, (value) =>
+          [...paths, map].reduce((so, path) => changedAt(so, path, prefixed), value),
+        );
+      },
+    }),
+  },
+  {
+    id: 'instructions-name-another-artifact',
+    title: 'The instructions name another artifact than the one that was deployed.',
+    breaks: ['next.names-the-artifact'],
+    operations: everyForm,
+    plant: fieldBecomes('artifact.artifact_name', () => 'another-release'),
+  },
+  {
+    id: 'instructions-name-other-types',
+    title: 'The instructions name device types that the artifact is not made for.',
+    breaks: ['next.types-of-the-artifact'],
+    operations: everyForm,
+    plant: fieldBecomes('artifact.device_types_compatible', () => ['another-board']),
+  },
+  {
+    id: 'source-leads-nowhere',
+    title: 'The source leads to a place where there is no artifact.',
+    breaks: ['next.source-gives-the-artifact'],
+    operations: everyForm,
+    plant: fieldBecomes('artifact.source.uri', (uri) => new URL('/nowhere', String(uri)).href),
+  },
+  {
+    id: 'source-has-expired',
+    title: 'The source has expired when the device is told of it.',
+    breaks: ['next.source-expires-later'],
+    operations: everyForm,
+    plant: fieldBecomes('artifact.source.expire', () => '2001-01-01T00:00:00Z'),
+  },
+  {
+    id: 'instructions-lack-the-control-map',
+    title: 'A device that supports control maps is not given that of its deployment.',
+    breaks: ['next.control-map'],
+    operations: forms.v2,
+    plant: fieldLeftOut('artifact.update_control_map'),
+  },
+  {
+    id: 'control-map-stands-beside-the-artifact',
+    title: 'The control map stands beside the artifact and not in it.',
+    breaks: ['next.control-map'],
+    operations: forms.v2,
+    plant: bodyBecomes((value) => {
+      if (!isObject(value) || !isObject(value.artifact)) return value;
+      const { update_control_map, ...artifact } = value.artifact;
+      return update_control_map === undefined ? value : { ...value, artifact, update_control_map };
+    }),
+  },
+  {
+    id: 'control-map-in-instructions-has-another-id',
+    title: 'The id of the control map in the instructions is not that of the deployment.',
+    breaks: ['next.control-map-id'],
+    operations: forms.v2,
+    plant: fieldBecomes('artifact.update_control_map.id', () => 'another-map'),
+  },
+  {
+    id: 'control-map-in-instructions-is-another',
+    title: 'The control map in the instructions has another priority than users gave it.',
+    breaks: ['next.control-map-as-given'],
+    operations: forms.v2,
+    plant: fieldBecomes('artifact.update_control_map.priority', () => 9),
+  },
+  {
+    id: 'control-map-that-nobody-gave',
+    title: 'The instructions of a deployment without a control map hold one.',
+    breaks: ['next.control-map-only-if-given'],
+    operations: forms.v2,
+    plant: () => ({
+      answer: (answer) => {
+        const { artifact, ...others } = objectOf(answer);
+        if (!isObject(artifact) || 'update_control_map' in artifact) return answer;
+        const update_control_map = { id: others.id, priority: 0, states: {} };
+        return withJson(answer, { ...others, artifact: { ...artifact, update_control_map } });
+      },
+    }),
+  },
+];

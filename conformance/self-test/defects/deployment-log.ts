@@ -1,0 +1,171 @@
+/** Planted defects: the log of a deployment. */
+
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { isTimestamp } from '../../../fixtures/contract/text.ts';
+import { ownAnswer, withStatus } from '../alter.ts';
+import type { Defect, ProxiedRequest } from '../defect.ts';
+import { type Relation, relationOf } from '../device-part.ts';
+import { answerBecomes, sentFieldBecomes, statusBecomes } from '../plants.ts';
+import {
+  holds,
+  holdsOther,
+  isBodiless,
+  isNoObject,
+  isObject,
+  isText,
+  lacks,
+  sentAt,
+} from '../sent.ts';
+
+type Picks = (request: ProxiedRequest) => boolean;
+
+const uploads = ['put-deployment-log'] as const;
+
+/** A defect: a log that must be refused with 400 is taken. */
+function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
+  return {
+    id: `log-with-${what.replaceAll(' ', '-')}-is-204`,
+    title: `A log with ${what} is answered 204.`,
+    breaks: [requirement],
+    operations: uploads,
+    plant: statusBecomes(400, 204, picks),
+  };
+}
+
+/** A defect: a log that must be taken is refused. */
+function refused(what: string, requirement: RequirementId, picks: Picks): Defect {
+  return {
+    id: `log-with-${what.replaceAll(' ', '-')}-is-400`,
+    title: `A log with ${what} is answered 400.`,
+    breaks: [requirement],
+    operations: uploads,
+    plant: answerBecomes(
+      (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
+      picks,
+    ),
+  };
+}
+
+/** A defect: a log for a deployment that stands so to the device is taken. */
+function takenOn(relation: Relation, requirement: RequirementId): Defect {
+  return {
+    id: `log-of-${relation}-deployment-is-204`,
+    title: `A log for a deployment that is ${relation} to the device is answered 204.`,
+    breaks: [requirement],
+    operations: uploads,
+    plant: answerBecomes(async (answer, request, ask) => {
+      const isRefused = answer.status === 404 || answer.status === 400;
+      const fits = isRefused && (await relationOf(request, ask)) === relation;
+      return fits ? withStatus(answer, 204) : answer;
+    }),
+  };
+}
+
+function isOtherDateTime(value: unknown): boolean {
+  return !isText(value) || isTimestamp(String(value));
+}
+
+export const deploymentLogDefects: readonly Defect[] = [
+  taken('no body', 'log.body-is-required', isBodiless),
+  taken('a body that is no object', 'log.malformed-is-400', isNoObject),
+  taken('no messages', 'log.fields-are-required', lacks('messages')),
+  taken(
+    'messages that are no list',
+    'log.messages-is-a-list',
+    holdsOther('messages', Array.isArray),
+  ),
+  taken(
+    'an entry that is no object',
+    'log.messages-are-objects',
+    holdsOther('messages.last', isObject),
+  ),
+  taken('no timestamp', 'log.timestamp-is-required', lacks('messages.last.timestamp')),
+  taken('no level', 'log.level-is-required', lacks('messages.last.level')),
+  taken('no message', 'log.message-is-required', lacks('messages.last.message')),
+  taken(
+    'a timestamp of another type',
+    'log.timestamp-is-a-text',
+    holdsOther('messages.last.timestamp', isText),
+  ),
+  taken(
+    'a timestamp that is no date-time',
+    'log.timestamp-is-a-date-time',
+    holdsOther('messages.last.timestamp', isOtherDateTime),
+  ),
+  taken(
+    'a level of another type',
+    'log.level-is-a-text',
+    holdsOther('messages.last.level', isText),
+  ),
+  taken(
+    'a message of another type',
+    'log.message-is-a-text',
+    holdsOther('messages.last.message', isText),
+  ),
+  refused('an offset in a timestamp', 'log.timestamp-is-a-date-time', (request) =>
+    String(sentAt(request, 'messages.last.timestamp')).endsWith('+05:30'),
+  ),
+  refused('a level of its own', 'log.level-is-a-text', holds('messages.last.level', 'text')),
+  refused('a short message', 'log.message-is-a-text', holds('messages.last.message', 'text')),
+  {
+    id: 'log-is-200',
+    title: 'A log that is taken is answered 200.',
+    breaks: ['log.is-accepted'],
+    operations: uploads,
+    plant: statusBecomes(204, 200, holds('messages.last.message', 'bye')),
+  },
+  {
+    id: 'log-loses-its-end',
+    title: 'Only the first message of a log is kept.',
+    breaks: ['log.is-kept'],
+    operations: uploads,
+    plant: sentFieldBecomes(
+      'messages',
+      (messages) => (Array.isArray(messages) ? messages.slice(0, 1) : messages),
+      holds('messages.last.message', 'rolled back'),
+    ),
+  },
+  {
+    id: 'log-is-that-of-every-device',
+    title: 'The log of one device becomes that of all devices of the deployment.',
+    breaks: ['log.own-part-only'],
+    operations: uploads,
+    plant: () => {
+      const tokens = new Map<string, Set<string>>();
+      return {
+        request: async (request, ask) => {
+          const { id = '' } = request.parameters;
+          const { authorization = '' } = request.headers;
+          const known = tokens.get(id) ?? new Set<string>();
+          tokens.set(id, known.add(authorization));
+          for (const other of known) {
+            if (other === authorization) continue;
+            await ask({ ...request, headers: { ...request.headers, authorization: other } });
+          }
+          return request;
+        },
+      };
+    },
+  },
+  {
+    id: 'log-after-failure-is-404',
+    title: 'A log that is uploaded after the report of a failure is answered 404.',
+    breaks: ['log.after-failure'],
+    operations: ['put-deployment-log', 'put-deployment-status'],
+    plant: () => {
+      const failed = new Set<string>();
+      return {
+        answer: (answer, request) => {
+          const { id = '' } = request.parameters;
+          const isReport = request.operation === 'put-deployment-status';
+          const part = `${request.headers.authorization ?? ''} ${id}`;
+          if (isReport && sentAt(request, 'status') === 'failure') failed.add(part);
+          return !isReport && failed.has(part) ? ownAnswer(404, { error: 'no' }) : answer;
+        },
+      };
+    },
+  },
+  takenOn('malformed', 'log.malformed-id'),
+  takenOn('unknown', 'log.unknown-deployment-is-404'),
+  takenOn('foreign', 'log.foreign-deployment-is-404'),
+];

@@ -1,0 +1,296 @@
+/** Planted defects: reports of a device on its deployment. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { changedJson, isSuccess, objectOf, ownAnswer, tokenOf, withStatus } from '../alter.ts';
+import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { callerOf, type Relation, relationOf } from '../device-part.ts';
+import { answerBecomes, sentFieldBecomes, statusBecomes } from '../plants.ts';
+import {
+  both,
+  holds,
+  holdsOther,
+  isBodiless,
+  isNoObject,
+  isObject,
+  isText,
+  lacks,
+} from '../sent.ts';
+
+type Picks = (request: ProxiedRequest) => boolean;
+
+/** The requirement of each status that a device may report. */
+const statuses = {
+  downloading: 'status.downloading',
+  pause_before_installing: 'status.pause-before-installing',
+  installing: 'status.installing',
+  pause_before_rebooting: 'status.pause-before-rebooting',
+  rebooting: 'status.rebooting',
+  pause_before_committing: 'status.pause-before-committing',
+  success: 'status.success',
+  failure: 'status.failure',
+  'already-installed': 'status.already-installed',
+} as const;
+
+const reports = ['put-deployment-status'] as const;
+
+/** A defect: a report that must be refused with 400 is taken. */
+function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
+  return {
+    id: `report-with-${what.replaceAll(' ', '-')}-is-204`,
+    title: `A report with ${what} is answered 204.`,
+    breaks: [requirement],
+    operations: reports,
+    plant: statusBecomes(400, 204, picks),
+  };
+}
+
+/** A defect: a report that must be taken is refused. */
+function refused(what: string, breaks: Defect['breaks'], picks: Picks): Defect {
+  return {
+    id: `report-with-${what.replaceAll(' ', '-')}-is-400`,
+    title: `A report with ${what} is answered 400.`,
+    breaks,
+    operations: reports,
+    plant: refusing(picks),
+  };
+}
+
+function refusing(picks: Picks): Defect['plant'] {
+  return answerBecomes(
+    (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
+    picks,
+  );
+}
+
+/** A defect: a report on a deployment that stands so to the device is taken. */
+function takenOn(relation: Relation, requirement: RequirementId): Defect {
+  return {
+    id: `report-on-${relation}-deployment-is-204`,
+    title: `A report on a deployment that is ${relation} to the device is answered 204.`,
+    breaks: [requirement],
+    operations: reports,
+    plant: answerBecomes(async (answer, request, ask) => {
+      const isRefused = answer.status === 404 || answer.status === 400;
+      const fits = isRefused && (await relationOf(request, ask)) === relation;
+      return fits ? withStatus(answer, 204) : answer;
+    }),
+  };
+}
+
+function isAStatus(value: unknown): boolean {
+  return typeof value === 'string' && Object.hasOwn(statuses, value);
+}
+
+/** One device's part in one deployment. */
+function partOf(request: ProxiedRequest): string {
+  return `${tokenOf(request)} ${request.parameters.id ?? ''}`;
+}
+
+/** Refuses reports by what was reported before: undefined when nothing was. */
+function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): Defect['plant'] {
+  return () => {
+    const before = new Map<string, unknown>();
+    return {
+      answer: (answer, request) => {
+        if (!isSuccess(answer)) return answer;
+        const part = partOf(request);
+        const { status } = objectOf(request);
+        const refuses = isRefused(before.get(part), status);
+        before.set(part, status);
+        return refuses ? ownAnswer(400, { error: 'no' }) : answer;
+      },
+    };
+  };
+}
+
+/** Shows users another status of a part than it has, once a report of it was refused with 409. */
+function refusedReportShows(): ReturnType<Defect['plant']> {
+  const shown = new Map<string, unknown>();
+  return {
+    answer: (answer: ProxiedAnswer, request: ProxiedRequest) => {
+      const { id = '' } = request.parameters;
+      if (request.operation === 'put-deployment-status') {
+        if (answer.status === 409)
+          shown.set(`${id} ${callerOf(request)}`, objectOf(request).status);
+        return answer;
+      }
+      return changedJson(answer, (parts) =>
+        Array.isArray(parts)
+          ? parts.map((part) => {
+              const status = isObject(part) ? shown.get(`${id} ${String(part.id)}`) : undefined;
+              return status === undefined ? part : { ...part, status };
+            })
+          : parts,
+      );
+    },
+  };
+}
+
+export const deploymentStatusDefects: readonly Defect[] = [
+  taken('no body', 'status.body-is-required', isBodiless),
+  taken('a body that is no object', 'status.malformed-is-400', isNoObject),
+  taken('no status', 'status.is-required', lacks('status')),
+  taken('a status of another type', 'status.is-a-text', holdsOther('status', isText)),
+  taken(
+    'another word as status',
+    'status.other-values-are-400',
+    holdsOther('status', (value) => !isText(value) || isAStatus(value)),
+  ),
+  taken('the state aborted', 'status.other-values-are-400', holds('status', 'aborted')),
+  taken('a substate of another type', 'status.substate-is-a-text', (request) => {
+    const { substate } = objectOf(request);
+    return substate !== undefined && substate !== null && !isText(substate);
+  }),
+  refused('a substate', ['status.substate'], holds('substate', 'text')),
+  refused(
+    'no substate',
+    [
+      'status.substate-is-optional',
+      'status.installing',
+      'status.each-value-is-accepted',
+      'status.abort-is-one-moment',
+    ],
+    both(holds('status', 'installing'), lacks('substate')),
+  ),
+  ...Object.entries(statuses).map(
+    ([status, requirement]): Defect =>
+      refused(
+        `the status ${status.replaceAll('_', ' ')}`,
+        [
+          requirement,
+          'status.each-value-is-accepted',
+          'status.intermediate-is-optional',
+          'status.abort-is-one-moment',
+          // The report with which the suite looks at other things is one of installing.
+          ...(status === 'installing'
+            ? (['status.is-204', 'status.substate', 'status.substate-is-optional'] as const)
+            : []),
+        ],
+        holds('status', status),
+      ),
+  ),
+  {
+    id: 'report-is-200',
+    title: 'A report that is taken is answered 200.',
+    breaks: ['status.is-204'],
+    operations: reports,
+    plant: statusBecomes(204, 200, holds('substate', 'Executing script: check')),
+  },
+  {
+    id: 'repeated-report-is-400',
+    title: 'A status that is reported again is refused.',
+    breaks: ['status.repeated'],
+    operations: reports,
+    plant: refusingAfter((before, now) => before === now),
+  },
+  {
+    id: 'skipped-pause-is-400',
+    title: 'A device that reports installing right after downloading is refused.',
+    breaks: ['status.each-value-is-accepted', 'status.intermediate-is-optional'],
+    operations: reports,
+    plant: refusingAfter((before, now) => before === 'downloading' && now === 'installing'),
+  },
+  {
+    id: 'end-at-once-is-400',
+    title: 'A device that reports already-installed at once is refused.',
+    breaks: [
+      'status.intermediate-is-optional',
+      'status.each-value-is-accepted',
+      'status.already-installed',
+    ],
+    operations: reports,
+    plant: refusingAfter((before, now) => before === undefined && now === 'already-installed'),
+  },
+  {
+    id: 'report-is-kept-as-another',
+    title: 'A report of a pause before the commit is kept as one of rebooting.',
+    breaks: ['status.becomes-the-state'],
+    operations: reports,
+    plant: sentFieldBecomes(
+      'status',
+      () => 'rebooting',
+      holds('status', 'pause_before_committing'),
+    ),
+  },
+  {
+    id: 'report-is-that-of-every-device',
+    title: 'What one device reports becomes the state of all devices of the deployment.',
+    breaks: ['status.own-part-only'],
+    operations: reports,
+    plant: () => {
+      const tokens = new Map<string, Set<string>>();
+      return {
+        request: async (request, ask) => {
+          const { id = '' } = request.parameters;
+          const { authorization = '' } = request.headers;
+          const known = tokens.get(id) ?? new Set<string>();
+          tokens.set(id, known.add(authorization));
+          for (const other of known) {
+            if (other === authorization) continue;
+            await ask({ ...request, headers: { ...request.headers, authorization: other } });
+          }
+          return request;
+        },
+      };
+    },
+  },
+  takenOn('malformed', 'status.malformed-id'),
+  takenOn('unknown', 'status.unknown-deployment-is-404'),
+  takenOn('foreign', 'status.foreign-deployment-is-404'),
+  {
+    id: 'status-report-after-abort-is-204',
+    title: 'A status that is reported after the abort is answered 204.',
+    breaks: ['status.aborted-is-409'],
+    operations: reports,
+    plant: statusBecomes(409, 204),
+  },
+  {
+    id: 'end-after-abort-is-204',
+    title: 'Only the end of an update is taken after the abort.',
+    breaks: ['status.aborted-is-409'],
+    operations: reports,
+    plant: statusBecomes(409, 204, holds('status', 'failure')),
+  },
+  {
+    id: 'refused-report-becomes-the-state',
+    title: 'A report that is refused after the abort becomes the state all the same.',
+    breaks: ['status.aborted-stays'],
+    operations: [...reports, 'list-deployment-devices'],
+    plant: refusedReportShows,
+  },
+  {
+    id: 'report-beside-an-abort-is-409-and-taken',
+    title: 'A report that comes before an abort is told 409 when the abort follows closely.',
+    breaks: ['status.abort-is-one-moment'],
+    operations: [...reports, 'abort-deployment'],
+    plant: () => {
+      const aborted = new Set<string>();
+      return {
+        request: (request) => {
+          const { id = '' } = request.parameters;
+          if (request.operation === 'abort-deployment') aborted.add(id);
+          return request;
+        },
+        answer: (answer, request) => {
+          const { id = '' } = request.parameters;
+          const isReport = request.operation === 'put-deployment-status';
+          const isBeside = isReport && isSuccess(answer) && aborted.has(id);
+          return isBeside ? ownAnswer(409, { error: 'no' }) : answer;
+        },
+      };
+    },
+  },
+  {
+    id: 'report-beside-an-abort-is-500',
+    title: 'A report that meets an abort breaks the server.',
+    breaks: ['status.abort-is-one-moment', 'status.aborted-is-409'],
+    operations: reports,
+    plant: statusBecomes(409, 500, both(holds('status', 'success'), lacks('substate'))),
+  },
+  {
+    id: 'abort-is-not-passed-on',
+    title: 'An abort by a user changes nothing for the device.',
+    breaks: ['status.aborted-is-409', 'status.aborted-stays', 'status.abort-is-one-moment'],
+    operations: ['abort-deployment'],
+    plant: () => ({ request: ({ body }) => (body.length > 0 ? ownAnswer(204) : ownAnswer(400)) }),
+  },
+];

@@ -1,0 +1,150 @@
+/** Planted defects: what a device may send to ask for its next deployment. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { objectOf, ownAnswer, queryOf } from '../alter.ts';
+import type { Defect, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, statusBecomes } from '../plants.ts';
+import {
+  both,
+  holds,
+  holdsOther,
+  isBodiless,
+  isNoObject,
+  isObject,
+  isText,
+  lacks,
+  sentAt,
+} from '../sent.ts';
+
+type Picks = (request: ProxiedRequest) => boolean;
+type Form = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
+
+/** A defect: what must be refused is answered as if there were no update. */
+function taken(
+  form: Form,
+  [what, requirement]: readonly [string, RequirementId],
+  picks: Picks,
+): Defect {
+  return {
+    id: `${form}-takes-${what.replaceAll(' ', '-')}`,
+    title: `Asking for the next deployment by ${form} is not refused with ${what}.`,
+    breaks: [requirement],
+    operations: [form],
+    plant: statusBecomes(400, 204, picks),
+  };
+}
+
+/** A defect: what must be taken is refused. */
+function refused(
+  form: Form,
+  [what, requirement]: readonly [string, RequirementId],
+  picks: Picks,
+): Defect {
+  return {
+    id: `${form}-refuses-${what.replaceAll(' ', '-')}`,
+    title: `Asking for the next deployment by ${form} is refused with ${what}.`,
+    breaks: [requirement],
+    operations: [form],
+    plant: answerBecomes(
+      (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
+      picks,
+    ),
+  };
+}
+
+const v1 = 'post-next-deployment';
+const v2 = 'post-next-deployment-v2';
+const own = { [v1]: '', [v2]: 'device_provides.' } as const;
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
+const isMissingOrText = (value: unknown): boolean => value === undefined || isText(value);
+
+/** A body that the suite made to look at inputs. */
+function isInput(form: keyof typeof own): Picks {
+  return holds(`${own[form]}artifact_name`, 'conformance-input');
+}
+
+/** A free pair that is no text. */
+function hasOtherPair(form: keyof typeof own): Picks {
+  return (request) => {
+    const pairs = form === v1 ? objectOf(request) : sentAt(request, 'device_provides');
+    return isObject(pairs) && !isMissingOrText(pairs.colour);
+  };
+}
+
+export const nextDeploymentInputDefects: readonly Defect[] = [
+  taken(
+    'get-next-deployment',
+    ['no artifact name', 'next.get-artifact-name'],
+    (request) => !queryOf(request).has('artifact_name'),
+  ),
+  taken(
+    'get-next-deployment',
+    ['no device type', 'next.get-device-type'],
+    (request) => !queryOf(request).has('device_type'),
+  ),
+  refused('get-next-deployment', ['letters of other scripts', 'next.get-parameters'], (request) =>
+    /[^\0-\x7f]/.test(queryOf(request).get('device_type') ?? ''),
+  ),
+  taken(v1, ['no body', 'next.post-body'], isBodiless),
+  taken(v1, ['a body that is no object', 'next.post-body'], isNoObject),
+  taken(v1, ['no artifact name', 'next.post-artifact-name'], lacks('artifact_name')),
+  taken(v1, ['no device type', 'next.post-device-type'], lacks('device_type')),
+  taken(
+    v1,
+    ['an artifact name of another type', 'next.post-artifact-name-is-a-text'],
+    holdsOther('artifact_name', isText),
+  ),
+  taken(
+    v1,
+    ['a device type of another type', 'next.post-device-type-is-a-text'],
+    holdsOther('device_type', isText),
+  ),
+  taken(v1, ['a pair of another type', 'next.post-values-are-texts'], hasOtherPair(v1)),
+  refused(v1, ['its two keys only', 'next.post-keys'], both(isInput(v1), lacks('colour'))),
+  refused(v1, ['a free pair', 'next.free-pairs'], both(isInput(v1), holds('colour', 'text'))),
+  taken(v2, ['no body', 'next.v2-body'], isBodiless),
+  taken(v2, ['a body that is no object', 'next.v2-body'], isNoObject),
+  taken(v2, ['no provides', 'next.v2-fields'], lacks('device_provides')),
+  taken(v2, ['provides of another type', 'next.v2-types'], holdsOther('device_provides', isObject)),
+  taken(
+    v2,
+    ['no artifact name', 'next.v2-provides-artifact-name'],
+    lacks('device_provides.artifact_name'),
+  ),
+  taken(
+    v2,
+    ['no device type', 'next.v2-provides-device-type'],
+    lacks('device_provides.device_type'),
+  ),
+  taken(
+    v2,
+    ['an artifact name of another type', 'next.v2-provides-artifact-name-is-a-text'],
+    holdsOther('device_provides.artifact_name', isText),
+  ),
+  taken(
+    v2,
+    ['a device type of another type', 'next.v2-provides-device-type-is-a-text'],
+    holdsOther('device_provides.device_type', isText),
+  ),
+  taken(v2, ['a pair of another type', 'next.v2-values-are-texts'], hasOtherPair(v2)),
+  taken(
+    v2,
+    ['a flag of another type', 'next.v2-flag-is-a-boolean'],
+    holdsOther('update_control_map', isBoolean),
+  ),
+  refused(
+    v2,
+    ['its two keys only', 'next.v2-keys'],
+    both(isInput(v2), lacks('device_provides.colour')),
+  ),
+  refused(v2, ['no flag', 'next.v2-keys'], both(isInput(v2), lacks('update_control_map'))),
+  refused(
+    v2,
+    ['a free pair', 'next.v2-free-pairs'],
+    both(isInput(v2), holds('device_provides.colour', 'text')),
+  ),
+  refused(
+    v2,
+    ['a flag that is true', 'next.v2-flag'],
+    both(isInput(v2), holds('update_control_map', true)),
+  ),
+];

@@ -1,0 +1,193 @@
+/** Planted defects: whether, and which, deployment a device is offered. */
+import { isSuccess, objectOf, ownAnswer, queryOf, tokenOf, withJson } from '../alter.ts';
+import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, parameterBecomes, requestBecomes, statusBecomes } from '../plants.ts';
+import { isObject, sentAt } from '../sent.ts';
+
+const everyForm = [
+  'get-next-deployment',
+  'post-next-deployment',
+  'post-next-deployment-v2',
+] as const;
+
+const checksum = 'rootfs-image.checksum';
+const neededChecksum = 'f7e243f8d26f2b0609d7b22ce0d164496be619672f8a96b5b6211d78a000b630';
+
+/** What a device says of itself, in whichever form. */
+function saidIn(request: ProxiedRequest): Readonly<Record<string, unknown>> {
+  if (request.operation === 'get-next-deployment') return Object.fromEntries(queryOf(request));
+  const body = objectOf(request);
+  return isObject(body.device_provides) ? body.device_provides : body;
+}
+
+function saysNothingOf(name: string): (request: ProxiedRequest) => boolean {
+  return (request) => saidIn(request)[name] === undefined;
+}
+
+/** The request as if its device had the checksum that the artifact depends on. */
+function withChecksum(request: ProxiedRequest): ProxiedRequest {
+  const body = objectOf(request);
+  const provides = body.device_provides;
+  const isV1 = request.operation === 'post-next-deployment';
+  const pairs = isV1 ? body : provides;
+  if (!isObject(pairs) || Object.keys(pairs).length < 2) return request;
+  const more = { ...pairs, [checksum]: neededChecksum };
+  return withJson(request, isV1 ? more : { ...body, device_provides: more });
+}
+
+/** Gives devices their last offer again once `over` has seen that it is over. */
+function offersAgain(
+  over: (request: ProxiedRequest, answer: ProxiedAnswer, offers: Offers) => readonly string[],
+): Defect['plant'] {
+  return () => {
+    const offers: Offers = new Map();
+    const ended = new Set<string>();
+    return {
+      answer: (answer, request) => {
+        const token = tokenOf(request);
+        for (const each of over(request, answer, offers)) ended.add(each);
+        if (!everyForm.some((form) => form === request.operation)) return answer;
+        if (answer.status === 200) offers.set(token, answer);
+        const offer = offers.get(token);
+        return answer.status === 204 && offer && ended.has(token) ? offer : answer;
+      },
+    };
+  };
+}
+
+/** The last offer by the token of the device. */
+type Offers = Map<string, ProxiedAnswer>;
+
+export const nextDeploymentDefects: readonly Defect[] = [
+  {
+    id: 'get-hides-a-pending-deployment',
+    title: 'GET of version 1 says that there is nothing although a deployment waits.',
+    breaks: ['next.get-pending-is-200'],
+    operations: ['get-next-deployment'],
+    plant: statusBecomes(200, 204),
+  },
+  {
+    id: 'post-hides-a-pending-deployment',
+    title: 'POST of version 1 says that there is nothing although a deployment waits.',
+    breaks: ['next.post-pending-is-200'],
+    operations: ['post-next-deployment'],
+    plant: statusBecomes(200, 204, saysNothingOf(checksum)),
+  },
+  {
+    id: 'v2-hides-a-pending-deployment',
+    title: 'POST of version 2 says that there is nothing although a deployment waits.',
+    breaks: ['next.v2-pending-is-200'],
+    operations: ['post-next-deployment-v2'],
+    plant: statusBecomes(200, 204, saysNothingOf(checksum)),
+  },
+  {
+    id: 'pending-is-201',
+    title: 'A pending deployment is answered 201.',
+    breaks: ['next.get-pending-is-200', 'next.post-pending-is-200', 'next.v2-pending-is-200'],
+    operations: everyForm,
+    plant: statusBecomes(200, 201, saysNothingOf(checksum)),
+  },
+  {
+    id: 'nothing-is-200',
+    title: 'A device for which nothing is pending is answered 200 with an empty object.',
+    breaks: ['next.nothing-is-204'],
+    operations: everyForm,
+    plant: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(200, {}) : answer)),
+  },
+  {
+    id: 'changed-request-is-204',
+    title: 'A device that describes itself otherwise in mid-deployment is answered 204.',
+    breaks: ['next.conflict-is-409'],
+    operations: everyForm,
+    plant: statusBecomes(409, 204),
+  },
+  {
+    id: 'foreign-deployment-is-offered',
+    title: 'A device is offered what another device was offered before it.',
+    breaks: ['next.own-deployments-only'],
+    operations: everyForm,
+    plant: () => {
+      let last: ProxiedAnswer | undefined;
+      return {
+        answer: (answer, request) => {
+          if (answer.status === 200) last = answer;
+          const isStranger = saidIn(request).artifact_name === 'conformance-stranger';
+          return isStranger && answer.status === 204 && last ? last : answer;
+        },
+      };
+    },
+  },
+  {
+    id: 'device-type-is-not-looked-at-by-get',
+    title: 'GET offers an artifact to devices of types that it does not name.',
+    breaks: ['next.compatible-types-only'],
+    operations: ['get-next-deployment'],
+    plant: parameterBecomes(
+      'device_type',
+      'conformance-board',
+      (request) => saidIn(request).device_type === 'another-board',
+    ),
+  },
+  {
+    id: 'depends-are-not-looked-at',
+    title: 'POST of version 1 offers an artifact whatever the device provides.',
+    breaks: ['next.depends'],
+    operations: ['post-next-deployment'],
+    plant: requestBecomes(withChecksum),
+  },
+  {
+    id: 'depends-are-not-looked-at-in-v2',
+    title: 'POST of version 2 offers an artifact whatever the device provides.',
+    breaks: ['next.v2-depends'],
+    operations: ['post-next-deployment-v2'],
+    plant: requestBecomes(withChecksum),
+  },
+  {
+    id: 'met-depends-are-204',
+    title: 'A device that satisfies what an artifact depends on is offered nothing.',
+    breaks: ['next.depends', 'next.v2-depends'],
+    operations: ['post-next-deployment', 'post-next-deployment-v2'],
+    plant: statusBecomes(200, 204, (request) => saidIn(request)[checksum] === neededChecksum),
+  },
+  {
+    id: 'finished-deployment-is-offered-again',
+    title: 'A deployment is offered again after the device has reported its end.',
+    breaks: ['next.finished-is-over'],
+    operations: [...everyForm, 'put-deployment-status'],
+    plant: offersAgain((request, answer) => {
+      const isEnd = ['success', 'failure'].includes(String(sentAt(request, 'status')));
+      const isReport = request.operation === 'put-deployment-status' && isSuccess(answer);
+      return isReport && isEnd ? [tokenOf(request)] : [];
+    }),
+  },
+  {
+    id: 'aborted-deployment-is-offered-again',
+    title: 'A deployment is offered again after a user has aborted it.',
+    breaks: ['next.aborted-is-over'],
+    operations: [...everyForm, 'abort-deployment'],
+    plant: offersAgain((request, answer, offers) => {
+      if (request.operation !== 'abort-deployment' || !isSuccess(answer)) return [];
+      const { id } = request.parameters;
+      const isOfIt = ([, offer]: [string, ProxiedAnswer]) => objectOf(offer).id === id;
+      return [...offers].filter(isOfIt).map(([token]) => token);
+    }),
+  },
+  {
+    id: 'second-poll-is-204',
+    title: 'A device is offered its deployment only once.',
+    breaks: ['next.repeatable', 'next.parallel-polls'],
+    operations: everyForm,
+    plant: () => {
+      const offered = new Set<string>();
+      return {
+        answer: (answer, request) => {
+          if (answer.status !== 200) return answer;
+          const offer = `${tokenOf(request)} ${String(objectOf(answer).id)}`;
+          if (offered.has(offer)) return ownAnswer(204);
+          offered.add(offer);
+          return answer;
+        },
+      };
+    },
+  },
+];

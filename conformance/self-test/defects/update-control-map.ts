@@ -1,0 +1,87 @@
+/** Planted defects: the control map that a device fetches. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { objectOf, ownAnswer } from '../alter.ts';
+import type { Defect } from '../defect.ts';
+import { type Relation, relationOf } from '../device-part.ts';
+import { answerBecomes, bodyBecomes, fieldBecomes, statusBecomes } from '../plants.ts';
+import { isObject } from '../sent.ts';
+
+const fetches = ['get-update-control-map'] as const;
+
+/** A defect: the map of a deployment that stands so to the device is given. */
+function givenOn(relation: Relation, requirement: RequirementId): Defect {
+  return {
+    id: `map-of-${relation}-deployment-is-given`,
+    title: `The map of a deployment that is ${relation} to the device is answered 200.`,
+    breaks: [requirement],
+    operations: fetches,
+    plant: answerBecomes(async (answer, request, ask) => {
+      const isRefused = answer.status === 404 || answer.status === 400;
+      const fits = isRefused && (await relationOf(request, ask)) === relation;
+      return fits ? ownAnswer(200, { update_control_map: { id: request.parameters.id } }) : answer;
+    }),
+  };
+}
+
+/** A defect: a member of the map is another one. */
+function fieldIs(
+  [name, breaks]: readonly [string, Defect['breaks']],
+  path: string,
+  value: unknown,
+): Defect {
+  return {
+    id: `map-has-another-${name}`,
+    title: `The ${name} of the map is not what it must be.`,
+    breaks,
+    operations: fetches,
+    plant: fieldBecomes(`update_control_map.${path}`, () => value),
+  };
+}
+
+const assigned = 'map.is-the-assigned-one';
+
+export const updateControlMapDefects: readonly Defect[] = [
+  {
+    id: 'map-of-active-deployment-is-404',
+    title: 'The map of an active deployment is answered 404.',
+    breaks: ['map.of-active-deployment'],
+    operations: fetches,
+    plant: statusBecomes(200, 404),
+  },
+  {
+    id: 'map-is-not-wrapped',
+    title: 'The map is answered as it is, not wrapped in an object.',
+    breaks: ['map.is-wrapped'],
+    operations: fetches,
+    plant: bodyBecomes((value) => (isObject(value) ? (value.update_control_map ?? {}) : value)),
+  },
+  fieldIs(['id', ['map.id-is-the-deployment']], 'id', 'another-map'),
+  fieldIs(['type of id', ['map.id']], 'id', 7),
+  fieldIs(['priority', [assigned]], 'priority', 9),
+  fieldIs(['type of priority', ['map.priority', assigned]], 'priority', 'high'),
+  fieldIs(['form of states', ['map.fields', assigned]], 'states', ['ArtifactInstall_Enter']),
+  fieldIs(['action', [assigned]], 'states.ArtifactInstall_Enter.action', 'fail'),
+  fieldIs(['type of action', ['map.action', assigned]], 'states.ArtifactInstall_Enter.action', 7),
+  givenOn('malformed', 'map.malformed-id'),
+  givenOn('unknown', 'map.unknown-is-404'),
+  givenOn('foreign', 'map.foreign-is-404'),
+  givenOn('own', 'map.finished-is-404'),
+  {
+    id: 'map-of-a-failed-deployment-is-given',
+    title: 'The map is given to a device that has reported failure.',
+    breaks: ['map.finished-is-404'],
+    operations: ['get-update-control-map', 'put-deployment-status'],
+    plant: () => {
+      const failed = new Set<string>();
+      return {
+        answer: (answer, request) => {
+          const { id = '' } = request.parameters;
+          const isReport = request.operation === 'put-deployment-status';
+          if (isReport && objectOf(request).status === 'failure') failed.add(id);
+          const isGiven = !isReport && answer.status === 404 && failed.has(id);
+          return isGiven ? ownAnswer(200, { update_control_map: { id } }) : answer;
+        },
+      };
+    },
+  },
+];
