@@ -23,10 +23,10 @@ import {
 import { openRunLines } from './conform/run-lines.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { setUpFault } from './fault.ts';
+import { CommandFault, setUpFault } from './fault.ts';
 import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
-import { prepareReports, writeReports } from './reports.ts';
+import { prepareReports, type Renderings, writeReports } from './reports.ts';
 import { stopSignal } from './stop-signal.ts';
 import { selectedCases, verdictTeller } from './suite-watch.ts';
 
@@ -71,9 +71,7 @@ export function configure(command: Command): void {
       new Option(
         '--ndjson <file>',
         'a line of JSON for the start, each verdict and the end; - is stdout',
-      )
-        .argParser(values.filled)
-        .conflicts('json'),
+      ).argParser(values.filled),
     )
     .option('--json', 'standard output carries the result as JSON')
     .action(async (selection: readonly string[], options: ConformOptions) => {
@@ -101,6 +99,9 @@ async function act(selection: readonly string[], options: ConformOptions): Promi
   if (options.schema) {
     process.stdout.write(`${JSON.stringify(resultSchema(), null, 2)}\n`);
     return exitCodes.pass;
+  }
+  if (options.json && options.ndjson === '-') {
+    throw new CommandFault('--ndjson - and --json both want standard output.', exitCodes.usage);
   }
   const output = createOutput(options.json === true || options.ndjson === '-');
   return options.list ? list(selection, output) : conform(selection, options, output);
@@ -138,14 +139,19 @@ async function conform(
     },
   });
   lines.end(result);
-  await writeReports(options.report, {
-    json: result,
-    junit: () => conformanceJunit(result),
-    html: () => conformanceHtml(result, coverageOf(listCases())),
-  });
+  await writeReports(options.report, renderingsOf(result));
   if (options.json) output.data(result);
   output.line(conformanceReport(result));
   return conformanceExitCode(result);
+}
+
+/** The forms of a report. */
+export function renderingsOf(result: ConformanceResult): Renderings {
+  return {
+    json: result,
+    junit: () => conformanceJunit(result),
+    html: () => conformanceHtml(result, coverageOf(listCases())),
+  };
 }
 
 /** A mistyped beginning among others would otherwise just play fewer cases. */

@@ -81,6 +81,7 @@ async function programFor(words: readonly string[]): Promise<Command> {
   const program = new Command('fleetbed')
     .description('A reference server, a fleet simulator and a conformance suite in one.')
     .version(packageVersion())
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(printableText(text)) });
   for (const [name, { summary, load }] of Object.entries(commands)) {

@@ -18,7 +18,7 @@ describe('a wrong command line', () => {
     ['simulate --accept-with admin', /argument 'admin' .*EMAIL:PASSWORD/],
     ['simulate --deploy release-2', /'--deploy <artifact>' needs --accept-with/],
     ['conform --token a --password b', /'--token <jwt>' cannot be used with .*'--password/],
-    ['conform --report xml=f', /argument 'xml=f' .*json=FILE and junit=FILE/],
+    ['conform --report xml=f', /argument 'xml=f' .*json=FILE, junit=FILE and html=FILE/],
     ['demo --devices 5', /unknown option '--devices'/],
   ])('ends `fleetbed %s` with exit code 2 and one line', async (words, sentence) => {
     const { code, stdout, stderr } = await runCommand(words.split(' '));

@@ -1,14 +1,30 @@
 /** `fleetbed conform compare`: tells regressions, repairs and changed observations between two reports. */
 import type { Command } from 'commander';
-import { exitCodes } from '../exit-codes.ts';
-import { CommandFault } from '../fault.ts';
+import { type Comparison, compareReports } from '../../conformance/compare.ts';
+import { comparisonText } from '../../conformance/report/differences.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { createOutput } from '../output.ts';
+import { readReportFile } from './read-report.ts';
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
   command
     .argument('<a>', 'JSON report of the earlier run')
     .argument('<b>', 'of the later one')
-    .action(() => {
-      throw new CommandFault('compare is not there yet', exitCodes.setUp);
+    .option('--json', 'standard output carries the comparison as JSON')
+    .action(async (a: string, b: string, options: { readonly json?: boolean }) => {
+      const comparison = compareReports(await readReportFile('A', a), await readReportFile('B', b));
+      const output = createOutput(options.json ?? false);
+      output.data(comparison);
+      if (!output.json) output.line(comparisonText(comparison));
+      process.exitCode = exitCodeOf(comparison);
     });
+}
+
+/** A regression fails; a case that was decided before and is not now leaves it undecided. */
+function exitCodeOf({ changes }: Comparison): ExitCode {
+  if (changes.some(({ kind }) => kind === 'regression')) return exitCodes.failed;
+  return changes.some(({ kind }) => kind === 'undecided-now')
+    ? exitCodes.undecided
+    : exitCodes.pass;
 }

@@ -1,11 +1,79 @@
 /** `fleetbed conform replay`: repeats only the failures of an earlier run. */
 import type { Command } from 'commander';
-import { exitCodes } from '../exit-codes.ts';
-import { CommandFault } from '../fault.ts';
+import { idsToReplay, type ReplayedCase, replayedCases } from '../../conformance/replay.ts';
+import { replayText } from '../../conformance/report/differences.ts';
+import type { Report } from '../../conformance/report/schema.ts';
+import { conformanceReport } from '../../conformance/report/text.ts';
+import { judge, renderingsOf } from '../conform.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import * as values from '../option-values.ts';
+import { createOutput } from '../output.ts';
+import { prepareReports, writeReports } from '../reports.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { verdictTeller } from '../suite-watch.ts';
+import { addRunOptions, addTargetOptions, type ConformOptions, runSettingsOf } from './options.ts';
+import { readReportFile } from './read-report.ts';
+
+type ReplayOptions = ConformOptions & { readonly inconclusive?: boolean };
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
-  command.argument('<report>', 'JSON report of the earlier run').action(() => {
-    throw new CommandFault('replay is not there yet', exitCodes.setUp);
+  command.argument('<report>', 'JSON report of the earlier run');
+  addRunOptions(addTargetOptions(command))
+    .option('--inconclusive', 'repeat also the cases that nothing was decided about')
+    .option(
+      '--report <form=file>',
+      'json=FILE, junit=FILE, html=FILE of the new run; repeatable',
+      values.reportOrPage,
+    )
+    .option('--json', 'standard output carries what became of each case as JSON')
+    .action(async (path: string, options: ReplayOptions) => {
+      const report = await readReportFile('REPORT', path);
+      process.exitCode = await replay(report, { ...options, ...recorded(report, command) });
+    });
+}
+
+/** What was not given on the command line is as it was in the earlier run. */
+function recorded({ target, seed, settings }: Report, command: Command): Partial<ConformOptions> {
+  const facts: Partial<ConformOptions> = {
+    ...target,
+    seed,
+    disruptive: settings.disruptive,
+    readOnly: settings.readOnly,
+    caseTimeLimit: settings.caseTimeLimitMs,
+    requestTimeLimit: settings.requestTimeLimitMs,
+  };
+  const kept = Object.entries(facts).filter(([name]) => {
+    return ['default', undefined].includes(command.getOptionValueSource(name));
   });
+  return Object.fromEntries(kept);
+}
+
+async function replay(report: Report, options: ReplayOptions): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  await prepareReports(options.report);
+  const ids = idsToReplay(report, options.inconclusive ?? false);
+  if (ids.size === 0) {
+    output.data([]);
+    output.line(`nothing to repeat: run ${report.runId} has no failure`);
+    return exitCodes.pass;
+  }
+  output.progress(`${ids.size} cases of run ${report.runId}, seed "${report.seed}"`);
+  const result = await judge({
+    ...(await runSettingsOf(options)),
+    ids,
+    signal: stopSignal(),
+    onVerdict: verdictTeller(output, ids.size),
+  });
+  await writeReports(options.report, renderingsOf(result));
+  const rows = replayedCases(report, ids, result.verdicts);
+  output.data(rows);
+  if (!output.json) output.line(`${conformanceReport(result)}\n`);
+  output.line(replayText(rows));
+  return exitCodeOf(rows);
+}
+
+function exitCodeOf(rows: readonly ReplayedCase[]): ExitCode {
+  if (rows.some(({ end }) => end === 'still-failing')) return exitCodes.failed;
+  return rows.some(({ end }) => end === 'other') ? exitCodes.undecided : exitCodes.pass;
 }

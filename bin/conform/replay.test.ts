@@ -1,0 +1,140 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ConformanceResult } from '../../conformance/conformance.ts';
+import type { ServerReady } from '../ready.ts';
+import { type RunningCommand, runCommand, startServe } from '../testing/built-command.ts';
+
+const failing = 'errors/request-id';
+
+let servers: RunningCommand[];
+let ready: ServerReady;
+let otherReady: ServerReady;
+/** A run that fails, since it is said to be of a vendor that it is not; and one that passes. */
+let bad: string;
+let good: string;
+
+beforeAll(async () => {
+  const [first, second] = [await startServe(), await startServe(['--header-prefix', 'X-MEN'])];
+  servers = [first.running, second.running];
+  ready = first.ready;
+  otherReady = second.ready;
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-replay-'));
+  bad = join(folder, 'bad.json');
+  good = join(folder, 'good.json');
+  const run = (report: string, ...words: string[]) =>
+    runCommand(['conform', ...who(ready), '--report', `json=${report}`, ...words, failing]);
+  expect((await run(bad, '--header-prefix', 'X-MEN')).code).toBe(1);
+  expect((await run(good)).code).toBe(0);
+});
+
+afterAll(async () => {
+  for (const server of servers ?? []) await server.end();
+});
+
+function who({ baseUrl, adminPassword }: ServerReady): readonly string[] {
+  return ['--base-url', baseUrl, '--password', adminPassword];
+}
+
+function resultIn(path: string): ConformanceResult {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+const failuresOf = ({ verdicts }: ConformanceResult) =>
+  verdicts.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
+
+describe('fleetbed conform replay', () => {
+  const replay = (...words: string[]) => runCommand(['conform', 'replay', ...words]);
+
+  it('repeats only the failures, where and with the seed that they were found', async () => {
+    const again = join(tmpdir(), `fleetbed-again-${process.pid}.json`);
+    const password = ['--password', ready.adminPassword];
+    const { code, stdout } = await replay(bad, ...password, '--report', `json=${again}`);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/still failing {2}errors\/request-id[\s\S]*0 fixed\n$/);
+    const [before, after] = [resultIn(bad), resultIn(again)];
+    expect(after.verdicts.map(({ id }) => id)).toEqual(failuresOf(before));
+    expect(after.seed).toBe(before.seed);
+    expect(after.target).toEqual(before.target);
+  });
+
+  it('says that they are fixed once the target is as it is said to be', async () => {
+    const words = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword, '--json'];
+    const { code, stdout } = await replay(bad, ...words);
+    expect(code).toBe(0);
+    const rows = JSON.parse(stdout) as { id: string; end: string }[];
+    expect(rows.map(({ id }) => id)).toEqual(failuresOf(resultIn(bad)));
+    expect(new Set(rows.map(({ end }) => end))).toEqual(new Set(['fixed']));
+  });
+
+  it('repeats them against another target', async () => {
+    const { code, stdout } = await replay(bad, ...who(otherReady));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/0 still failing, 0 other, \d+ fixed/);
+  });
+
+  it('leaves it undecided when a case can no longer be decided', async () => {
+    const path = join(tmpdir(), `fleetbed-gone-${process.pid}.json`);
+    const report = resultIn(bad);
+    const [first, ...rest] = report.verdicts.filter(({ verdict }) => verdict === 'fail');
+    const gone = { ...first, id: 'errors/no-such-case' };
+    writeFileSync(path, JSON.stringify({ ...report, verdicts: [gone, ...rest] }));
+    const words = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword];
+    const { code, stdout } = await replay(path, ...words);
+    expect(code).toBe(4);
+    expect(stdout).toContain('the suite has no such case any more');
+  });
+
+  it('has nothing to do after a run without a failure', async () => {
+    const { code, stdout } = await replay(good);
+    expect(code).toBe(0);
+    expect(stdout).toContain('nothing to repeat');
+  });
+
+  it.each([
+    ['no JSON at all', 'is no JSON'],
+    ['{"testsuites":[]}', 'is no report of a conformance run'],
+    ['{"schema":"fleetbed-conformance/1"}', 'is a report of the form fleetbed-conformance/1'],
+    ['{"schema":"fleetbed-conformance/2"}', 'is a damaged report: suite is not'],
+  ])('refuses %s in one sentence', async (text, sentence) => {
+    const path = join(tmpdir(), `fleetbed-foreign-${process.pid}.json`);
+    writeFileSync(path, text);
+    const { code, stdout, stderr } = await replay(path);
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(stderr).toContain(`REPORT: ${path} ${sentence}`);
+  });
+});
+
+describe('fleetbed conform compare', () => {
+  const compare = (...words: string[]) => runCommand(['conform', 'compare', ...words]);
+
+  it('fails on a regression and names it', async () => {
+    const { code, stdout } = await compare(good, bad);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/Regressions\n {2}errors\/request-id[\s\S]*before {2}pass/);
+  });
+
+  it('passes on a repair, as JSON too', async () => {
+    expect((await compare(bad, good)).code).toBe(0);
+    const { code, stdout } = await compare(bad, good, '--json');
+    expect(code).toBe(0);
+    const { changes } = JSON.parse(stdout) as { changes: { kind: string }[] };
+    const kinds = changes.map(({ kind }) => kind);
+    expect(kinds).toContain('repair');
+    expect(kinds).not.toContain('regression');
+  });
+
+  it('passes on two equal reports', async () => {
+    const { code, stdout } = await compare(bad, bad);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^0 regression, 0 undecided-now.* 0 new, 0 vanished/m);
+  });
+
+  it('names the file that is no report', async () => {
+    const { code, stderr } = await compare(good, '/dev/null');
+    expect(code).toBe(3);
+    expect(stderr).toContain('B: /dev/null is no JSON');
+  });
+});

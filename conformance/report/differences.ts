@@ -1,0 +1,78 @@
+/** Two results beside each other, and a replay, as lines for a terminal. Renders facts, adds none. */
+import { printable, printableText } from '../../fixtures/printable.ts';
+import { type CaseChange, type Comparison, changeKinds, type LoneCase } from '../compare.ts';
+import { type ReplayedCase, replayEnds } from '../replay.ts';
+import type { VerdictName } from '../result.ts';
+
+const headings: Readonly<Record<CaseChange['kind'], string>> = {
+  regression: 'Regressions',
+  'undecided-now': 'Not decided any more',
+  'other-failure': 'Failures that are other ones now',
+  'changed-observation': 'Changed observations',
+  repair: 'Repairs',
+  'decided-now': 'Decided for the first time',
+};
+
+const replayWords: Readonly<Record<ReplayedCase['end'], string>> = {
+  'still-failing': 'still failing',
+  other: 'other',
+  fixed: 'fixed',
+};
+
+/** The comparison, regressions first, with the counts at the end. */
+export function comparisonText(comparison: Comparison): string {
+  const { before, after, changes, newCases, vanishedCases, unchanged } = comparison;
+  const origins = [before, after].map(
+    ({ baseUrl, startedAt, runId, outcome }, index) =>
+      `${index === 0 ? 'before' : 'after '}  ${printableText(baseUrl)}, run ${runId}, ${startedAt}: ${outcome}`,
+  );
+  const sections = changeKinds.flatMap((kind) => {
+    const own = changes.filter((change) => change.kind === kind);
+    return own.length === 0 ? [] : ['', headings[kind], ...own.flatMap(changeLines)];
+  });
+  const counts = changeKinds.map((kind) => {
+    return `${changes.filter((change) => change.kind === kind).length} ${kind}`;
+  });
+  const others = [
+    `${newCases.length} new`,
+    `${vanishedCases.length} vanished`,
+    `${unchanged} unchanged`,
+  ];
+  return [
+    ...origins,
+    ...sections,
+    ...loneLines('New cases', newCases),
+    ...loneLines('Vanished cases', vanishedCases),
+    '',
+    [...counts, ...others].join(', '),
+  ].join('\n');
+}
+
+/** Each repeated case with both sides, with the counts at the end. */
+export function replayText(rows: readonly ReplayedCase[]): string {
+  const lines = rows.flatMap(({ id, end, before, after }) => [
+    `${replayWords[end].padEnd(14)} ${id}`,
+    sideLine('before', before),
+    after ? sideLine('now   ', after) : '  now     the suite has no such case any more',
+  ]);
+  const counts = replayEnds.map((end) => {
+    return `${rows.filter((row) => row.end === end).length} ${replayWords[end]}`;
+  });
+  return [...lines, `${rows.length} repeated: ${counts.join(', ')}`].join('\n');
+}
+
+function changeLines({ id, before, after }: CaseChange): readonly string[] {
+  return [`  ${id}`, `  ${sideLine('before', before)}`, `  ${sideLine('after ', after)}`];
+}
+
+function sideLine(
+  name: string,
+  { verdict, text }: { readonly verdict: VerdictName; readonly text: string },
+): string {
+  return `  ${name}  ${verdict}${text === '' ? '' : `: ${printable(text.replace(/\s+/g, ' '))}`}`;
+}
+
+function loneLines(heading: string, cases: readonly LoneCase[]): readonly string[] {
+  if (cases.length === 0) return [];
+  return ['', heading, ...cases.map(({ id, verdict }) => `  ${id}: ${verdict}`)];
+}
