@@ -1,34 +1,42 @@
 /** `fleetbed conform self-test`: plants defects before a good server and sees who catches them. */
 import { type Command, Option } from 'commander';
+import { listCases } from '../../conformance/conformance.ts';
+import type { Defect } from '../../conformance/self-test/defect.ts';
 import { allDefects } from '../../conformance/self-test/defects/index.ts';
-import type { DefectResult } from '../../conformance/self-test/judgement.ts';
-import { isSound } from '../../conformance/self-test/judgement.ts';
-import {
-  casesTouched,
-  playBaseline,
-  playDefect,
-  type SelfTestOptions,
-} from '../../conformance/self-test/self-test.ts';
-import { systemClock } from '../../fixtures/clock.ts';
+import { holds, type KillMatrix, playMatrix } from '../../conformance/self-test/matrix.ts';
+import { matrixHtml } from '../../conformance/self-test/report/html.ts';
+import { matrixText, rowText } from '../../conformance/self-test/report/text.ts';
+import { playBaseline } from '../../conformance/self-test/self-test.ts';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
-import { systemRandom } from '../../fixtures/random.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { CommandFault } from '../fault.ts';
+import { requireWritable, writeWhole } from '../files.ts';
 import * as values from '../option-values.ts';
-import { createOutput } from '../output.ts';
-import { judgeProxied, openOwnServer } from '../self-test/good-targets.ts';
+import { createOutput, type Output } from '../output.ts';
+import { type GivenTarget, selfTestOn } from '../self-test/good-targets.ts';
+import { forkedPlayers, obey, ownPlayer, type Players } from '../self-test/players.ts';
+import { record } from '../self-test/recorded.ts';
 import { stopSignal } from '../stop-signal.ts';
+
+const PROCESSES_MAX = 16;
 
 interface SelfTestCommandOptions {
   readonly baseUrl?: string;
   readonly token?: string;
   readonly headerPrefix: string;
+  readonly cases?: readonly string[];
+  readonly processes: number;
+  readonly html?: string;
+  readonly list?: boolean;
+  readonly record?: boolean;
   readonly json?: boolean;
+  readonly worker?: boolean;
 }
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
   command
-    .argument('[defect-id...]', 'only these defects')
+    .argument('[defect-id...]', 'only the defects whose ids begin so')
     .addOption(
       new Option(
         '--base-url <url>',
@@ -41,51 +49,112 @@ export function configure(command: Command): void {
         .argParser(values.headerPrefix)
         .default(defaultHeaderPrefix),
     )
+    .option('--cases <id-prefix...>', 'play only the cases whose ids begin so')
+    .addOption(
+      new Option('--processes <count>', 'processes that play defects side by side')
+        .argParser(values.count(1, PROCESSES_MAX))
+        .default(1),
+    )
+    .option('--html <file>', 'write the matrix as a page', values.filled)
+    .option('--list', 'list the defects and play none')
+    .option('--record', 'write the result that is committed with the sources')
     .option('--json', 'standard output carries the result as JSON')
-    .action(async (ids: readonly string[], options: SelfTestCommandOptions) => {
-      process.exitCode = await selfTest(ids, options);
+    .addOption(new Option('--worker').hideHelp())
+    .action(async (beginnings: readonly string[], options: SelfTestCommandOptions) => {
+      process.exitCode = await act(beginnings, options);
     });
 }
 
-async function selfTest(
-  ids: readonly string[],
+async function act(
+  beginnings: readonly string[],
   options: SelfTestCommandOptions,
 ): Promise<ExitCode> {
-  const output = createOutput(options.json ?? false);
-  const defects = allDefects.filter(({ id }) => ids.length === 0 || ids.includes(id));
-  const { baseUrl, token: userToken = '', headerPrefix } = options;
-  const selfTestOptions: SelfTestOptions = {
-    openTarget:
-      baseUrl === undefined
-        ? openOwnServer
-        : async () => ({ baseUrl, headerPrefix, userToken, close: async () => undefined }),
-    judge: judgeProxied,
-    clock: systemClock,
-    random: systemRandom,
-    signal: stopSignal(),
-  };
-  const { footprints, faults } = await playBaseline(selfTestOptions);
-  output.progress(`self-test: ${footprints.size} cases without a defect, ${faults.length} faults`);
-  for (const fault of faults) output.progress(`self-test: ${fault} fails without a defect`);
-  const results: DefectResult[] = [];
-  for (const defect of defects) {
-    const result = await playDefect(defect, casesTouched(defect, footprints), selfTestOptions);
-    results.push(result);
-    for (const line of linesOf(result)) output.line(line);
+  if (options.worker) {
+    await obey(allDefects, (signal) => selfTestOn(targetOf(options), signal));
+    return exitCodes.pass;
   }
-  output.data({ faults, results });
-  return faults.length === 0 && results.every(isSound) ? exitCodes.pass : exitCodes.failed;
+  const output = createOutput(options.json ?? false);
+  const defects = chosenDefects(beginnings);
+  return options.list ? list(defects, output) : selfTest(defects, options, output);
 }
 
-function linesOf(result: DefectResult): string[] {
-  const { id, outcome, killedBy, falseCatches, stumbles, played } = result;
+/** Those whose ids begin so; all without a beginning. @throws CommandFault when none begins so */
+function chosenDefects(beginnings: readonly string[]): readonly Defect[] {
+  for (const beginning of beginnings) {
+    if (allDefects.some(({ id }) => id.startsWith(beginning))) continue;
+    const sentence = `no defect's id begins with "${beginning}"; --list shows them all.`;
+    throw new CommandFault(sentence, exitCodes.usage);
+  }
+  if (beginnings.length === 0) return allDefects;
+  return allDefects.filter(({ id }) => beginnings.some((beginning) => id.startsWith(beginning)));
+}
+
+function list(defects: readonly Defect[], output: Output): ExitCode {
+  output.data(defects.map(({ plant: _, ...facts }) => facts));
+  for (const { id, title } of defects) output.line(`${id}  ${title}`);
+  return exitCodes.pass;
+}
+
+async function selfTest(
+  defects: readonly Defect[],
+  options: SelfTestCommandOptions,
+  output: Output,
+): Promise<ExitCode> {
+  if (options.html !== undefined) await requireWritable('--html', options.html);
+  const matrix = await playAll(defects, options, output);
+  if (options.html !== undefined) await writeWhole(options.html, matrixHtml(matrix));
+  if (options.record && !matrix.interrupted) await record(matrix);
+  output.data(matrix);
+  output.line(matrixText(matrix));
+  if (matrix.interrupted) return exitCodes.undecided;
+  return holds(matrix) ? exitCodes.pass : exitCodes.failed;
+}
+
+async function playAll(
+  defects: readonly Defect[],
+  options: SelfTestCommandOptions,
+  output: Output,
+): Promise<KillMatrix> {
+  const signal = stopSignal();
+  const selfTestOptions = selfTestOn(targetOf(options), signal);
+  output.progress('self-test: playing every case without a defect');
+  const baseline = await playBaseline(selfTestOptions, caseIds(options.cases));
+  const { processes } = options;
+  const players: Players =
+    processes === 1 ? ownPlayer(selfTestOptions) : forkedPlayers(processes, workerWords(options));
+  let played = 0;
+  try {
+    return await playMatrix({
+      defects,
+      footprints: baseline.footprints,
+      baselineFaults: baseline.faults,
+      players: players.players,
+      signal,
+      onRow: (row) => output.progress(`${++played} of ${defects.length} ${rowText(row)}`),
+    });
+  } finally {
+    players.close();
+  }
+}
+
+function caseIds(beginnings: readonly string[] | undefined): ReadonlySet<string> | undefined {
+  if (beginnings === undefined) return undefined;
+  const ids = listCases().map(({ id }) => id);
+  return new Set(ids.filter((id) => beginnings.some((beginning) => id.startsWith(beginning))));
+}
+
+function targetOf({
+  baseUrl,
+  token = '',
+  headerPrefix,
+}: SelfTestCommandOptions): GivenTarget | 'own' {
+  return baseUrl === undefined ? 'own' : { baseUrl, headerPrefix, userToken: token };
+}
+
+function workerWords({ baseUrl, token, headerPrefix }: SelfTestCommandOptions): readonly string[] {
   return [
-    `${outcome} ${id} (${played} cases played)`,
-    ...killedBy.map((each) => `  caught by ${each}`),
-    ...stumbles.map((each) => `  the suite broke down in ${each}`),
-    ...falseCatches.map(
-      ({ caseId, requirements, expected = '', actual = '' }) =>
-        `  false catch by ${caseId} for ${requirements.join(', ')}: expected ${expected}, saw ${actual}`,
-    ),
+    ...['conform', 'self-test', '--worker', '--header-prefix', headerPrefix],
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...(token === undefined ? [] : ['--token', token]),
   ];
 }

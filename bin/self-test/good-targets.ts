@@ -1,36 +1,56 @@
 /** The good targets of the self-test: our own server, fresh for each defect, or one that is given. */
 import { runConformance } from '../../conformance/conformance.ts';
-import type { GoodTarget, JudgeRequest } from '../../conformance/self-test/self-test.ts';
+import { HurriedClock } from '../../conformance/self-test/hurried-clock.ts';
+import type {
+  GoodTarget,
+  JudgeRequest,
+  SelfTestOptions,
+} from '../../conformance/self-test/self-test.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { systemRandom } from '../../fixtures/random.ts';
 import { startServer } from '../../server/server.ts';
 
 /** Much of a case is waiting for effects that a defect keeps away. */
 const PARALLEL_CASES = 16;
-const CASE_TIME_LIMIT_MS = 10_000;
-const REQUEST_TIME_LIMIT_MS = 5000;
+/** An effect for which a case waits five seconds is waited for half a second. */
+const HASTE = 10;
+const CASE_TIME_LIMIT_MS = 20_000;
+const REQUEST_TIME_LIMIT_MS = 10_000;
+
+/** A server that somebody else runs. */
+export type GivenTarget = Omit<GoodTarget, 'close'>;
+
+/** The self-test on a given server, or on our own ones. */
+export function selfTestOn(given: GivenTarget | 'own', signal?: AbortSignal): SelfTestOptions {
+  return {
+    openTarget:
+      given === 'own' ? openOwnServer : async () => ({ ...given, close: async () => undefined }),
+    judge: judgeProxied,
+    clock: systemClock,
+    random: systemRandom,
+    ...(signal && { signal }),
+  };
+}
 
 /** Our own server, in this process, with nothing in it yet. */
-export async function openOwnServer(): Promise<GoodTarget> {
+async function openOwnServer(): Promise<GoodTarget> {
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
   const { baseUrl, headerPrefix, adminToken: userToken, close } = server;
   return { baseUrl, headerPrefix, userToken, close };
 }
 
-/** The suite, as the self-test runs it: the same seed for every defect. */
-export function judgeProxied({ baseUrl, target, ids, parallel, onVerdict }: JudgeRequest) {
+/** The suite, as the self-test runs it: with the same seed for every defect. */
+function judgeProxied({ target, parallel, ...request }: JudgeRequest) {
   return runConformance({
-    baseUrl,
+    ...request,
     headerPrefix: target.headerPrefix,
     credentials: target.userToken === '' ? 'none' : { token: target.userToken },
     disruptive: true,
-    clock: systemClock,
+    clock: new HurriedClock(systemClock, HASTE),
     random: systemRandom,
-    caseTimeLimitMs: CASE_TIME_LIMIT_MS,
-    requestTimeLimitMs: REQUEST_TIME_LIMIT_MS,
     seed: 'self-test',
     jobs: parallel ? PARALLEL_CASES : 1,
-    ...(ids && { ids }),
-    ...(onVerdict && { onVerdict }),
+    caseTimeLimitMs: CASE_TIME_LIMIT_MS,
+    requestTimeLimitMs: REQUEST_TIME_LIMIT_MS,
   });
 }

@@ -8,7 +8,7 @@ import type { Defect } from './defect.ts';
  * defect showed. `unexercised`: nothing that was played brought it about. `equivalent`: it says
  * that nothing can see it, and nothing did. `stale-reason`: it says so, and was seen.
  */
-type DefectOutcome = 'killed' | 'survived' | 'unexercised' | 'equivalent' | 'stale-reason';
+export type DefectOutcome = 'killed' | 'survived' | 'unexercised' | 'equivalent' | 'stale-reason';
 
 /** A case that failed for something that it does not name. */
 interface FalseCatch {

@@ -30,8 +30,10 @@ export interface JudgeRequest {
   /** True when the cases may be played side by side. */
   readonly parallel: boolean;
   readonly onVerdict?: (verdict: CaseVerdict) => void;
+  readonly signal?: AbortSignal;
 }
 
+/** What the self-test stands on. */
 export interface SelfTestOptions {
   /** A fresh target, or the same one again where there is only one. */
   readonly openTarget: () => Promise<GoodTarget>;
@@ -60,12 +62,16 @@ const sharedOperations: ReadonlySet<ProxiedOperation> = new Set([
   'download-artifact',
 ]);
 
-/** Plays every case through a faithful proxy. */
-export async function playBaseline(options: SelfTestOptions): Promise<Baseline> {
+/** Plays every case, or these, through a faithful proxy. */
+export async function playBaseline(
+  options: SelfTestOptions,
+  ids?: ReadonlySet<string>,
+): Promise<Baseline> {
   const footprints = new Map<string, ReadonlySet<ProxiedOperation | undefined>>();
   let called = new Set<ProxiedOperation | undefined>();
   const result = await throughProxy(options, {
     parallel: false,
+    ...(ids && { ids }),
     onRequest: (operation) => called.add(operation),
     onVerdict: ({ id }) => {
       footprints.set(id, called);
@@ -85,15 +91,16 @@ export function casesTouched({ operations }: Defect, footprints: Footprints): Re
   return new Set(touched.map(([id]) => id));
 }
 
-/** Plays the cases with the defect planted, and judges the defect. */
+/** Plays the cases with the defect planted, and judges it; undefined when that was interrupted. */
 export async function playDefect(
   defect: Defect,
   ids: ReadonlySet<string>,
   options: SelfTestOptions,
-): Promise<DefectResult> {
+): Promise<DefectResult | undefined> {
   const planted = new PlantedDefect(defect);
   const verdicts =
     ids.size === 0 ? [] : (await throughProxy(options, { parallel: true, ids, planted })).verdicts;
+  if (options.signal?.aborted) return undefined;
   return judgedDefect(defect, { verdicts, changes: planted.changes });
 }
 
@@ -103,7 +110,7 @@ interface ProxiedRun extends Pick<JudgeRequest, 'ids' | 'parallel' | 'onVerdict'
 }
 
 async function throughProxy(
-  { openTarget, judge, clock, random }: SelfTestOptions,
+  { openTarget, judge, clock, random, signal }: SelfTestOptions,
   { planted, onRequest, ...request }: ProxiedRun,
 ): Promise<ConformanceResult> {
   const target = await openTarget();
@@ -118,7 +125,12 @@ async function throughProxy(
     });
     try {
       proxy.plant(planted);
-      return await judge({ ...request, baseUrl: proxy.baseUrl, target });
+      return await judge({
+        ...request,
+        ...(signal && { signal }),
+        baseUrl: proxy.baseUrl,
+        target,
+      });
     } finally {
       await proxy.close();
     }

@@ -1,0 +1,33 @@
+/**
+ * The clock by which the suite waits in a self-test. A defect keeps many effects away for which a
+ * case waits seconds; before a server at hand a tenth of that is plenty. Limits stay as they are.
+ */
+import { BaseClock, type Clock, type Timer } from '../../fixtures/clock.ts';
+
+/** Passes `haste` times as fast for whoever waits for an effect; its moments are those of `base`. */
+export class HurriedClock extends BaseClock {
+  readonly #base: Clock;
+  readonly #haste: number;
+
+  constructor(base: Clock, haste: number) {
+    super();
+    this.#base = base;
+    this.#haste = haste;
+  }
+
+  now(): number {
+    return this.#base.now();
+  }
+
+  monotonicMs(): number {
+    return this.#base.monotonicMs() * this.#haste;
+  }
+
+  after(delayMs: number, act: () => void, background?: boolean): Timer {
+    return this.#base.after(delayMs, act, background);
+  }
+
+  override sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+    return this.#base.sleep(delayMs / this.#haste, signal);
+  }
+}

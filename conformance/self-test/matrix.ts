@@ -1,0 +1,127 @@
+/** The kill matrix: every defect, by which cases it is caught, and what that says of the suite. */
+import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import type { Defect } from './defect.ts';
+import { type DefectOutcome, type DefectResult, isSound } from './judgement.ts';
+import { casesTouched, type Footprints } from './self-test.ts';
+
+/** A defect and what became of it. */
+export interface MatrixRow extends DefectResult {
+  readonly title: string;
+  readonly breaks: readonly RequirementId[];
+  /** Why nothing can see it; absent when something must. */
+  readonly equivalent?: string;
+  /** Cases that were not played, since the defect touches none of their requests. */
+  readonly untouched: number;
+}
+
+/** The figures of a matrix. */
+export interface MatrixTotals extends Readonly<Record<DefectOutcome, number>> {
+  readonly defects: number;
+  readonly falseCatches: number;
+  readonly stumbles: number;
+  readonly played: number;
+  readonly untouched: number;
+}
+
+/** A whole self-test as plain values. */
+export interface KillMatrix {
+  /** Cases of the run without a defect. */
+  readonly cases: number;
+  /** Cases that failed or stumbled although nothing was planted. */
+  readonly baselineFaults: readonly string[];
+  readonly totals: MatrixTotals;
+  /** Musts that can be seen from outside and that no defect breaks. */
+  readonly undefended: readonly RequirementId[];
+  readonly rows: readonly MatrixRow[];
+  /** True when the self-test was ended before every defect was played. */
+  readonly interrupted: boolean;
+}
+
+/** Plays one defect against these cases; undefined when it was interrupted. */
+export type PlayDefect = (
+  defect: Defect,
+  ids: ReadonlySet<string>,
+) => Promise<DefectResult | undefined>;
+
+/** What a matrix is made of. */
+export interface MatrixOptions {
+  readonly defects: readonly Defect[];
+  readonly footprints: Footprints;
+  readonly baselineFaults: readonly string[];
+  /** Each plays one defect at a time. */
+  readonly players: readonly PlayDefect[];
+  /** Which of the cases that a defect touches are played; all of them without it. */
+  readonly selects?: (defect: Defect, touched: ReadonlySet<string>) => ReadonlySet<string>;
+  readonly onRow?: (row: MatrixRow) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Plays every defect. Players take the next one as soon as they are free. */
+export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
+  const { defects, footprints, baselineFaults, players, onRow, signal, selects } = options;
+  const rows = new Map<string, MatrixRow>();
+  const waiting = defects.values();
+  const work = async (play: PlayDefect): Promise<void> => {
+    for (const defect of waiting) {
+      if (signal?.aborted) return;
+      const touched = casesTouched(defect, footprints);
+      const result = await play(defect, selects ? selects(defect, touched) : touched);
+      if (result === undefined) return;
+      const row = rowOf(defect, result, footprints.size);
+      rows.set(defect.id, row);
+      onRow?.(row);
+    }
+  };
+  await Promise.all(players.map(work));
+  const inOrder = defects.flatMap(({ id }) => rows.get(id) ?? []);
+  return {
+    cases: footprints.size,
+    baselineFaults,
+    totals: totalsOf(inOrder),
+    undefended: undefendedMusts(defects),
+    rows: inOrder,
+    interrupted: inOrder.length < defects.length,
+  };
+}
+
+/** Whether suite and defects are as they should be, so far as they were played. */
+export function holds({ baselineFaults, rows, interrupted }: KillMatrix): boolean {
+  return baselineFaults.length === 0 && !interrupted && rows.every(isSound);
+}
+
+/** The musts that can be seen from outside, that bind the server, and that no defect breaks. */
+export function undefendedMusts(defects: readonly Defect[]): readonly RequirementId[] {
+  const broken = new Set(defects.flatMap(({ breaks }) => breaks));
+  const records: readonly Requirement[] = Object.values(requirements);
+  const musts = records.filter(
+    ({ level, actor, excluded }) =>
+      level === 'must' && actor !== 'client' && excluded === undefined,
+  );
+  return musts.map(({ id }) => id as RequirementId).filter((id) => !broken.has(id));
+}
+
+function rowOf(defect: Defect, result: DefectResult, cases: number): MatrixRow {
+  const { title, breaks, equivalent } = defect;
+  const untouched = cases - result.played;
+  return { ...result, title, breaks, untouched, ...(equivalent !== undefined && { equivalent }) };
+}
+
+function totalsOf(rows: readonly MatrixRow[]): MatrixTotals {
+  const outcome = (name: DefectOutcome): number =>
+    rows.filter((row) => row.outcome === name).length;
+  const sum = (count: (row: MatrixRow) => number): number =>
+    rows.reduce((total, row) => total + count(row), 0);
+  return {
+    defects: rows.length,
+    killed: outcome('killed'),
+    survived: outcome('survived'),
+    unexercised: outcome('unexercised'),
+    equivalent: outcome('equivalent'),
+    'stale-reason': outcome('stale-reason'),
+    falseCatches: sum(({ falseCatches }) => falseCatches.length),
+    stumbles: sum(({ stumbles }) => stumbles.length),
+    played: sum(({ played }) => played),
+    untouched: sum(({ untouched }) => untouched),
+  };
+}

@@ -1,0 +1,125 @@
+/** A kill matrix as one page: a row for each defect, a column for each area of cases. */
+import { requirements } from '../../../fixtures/contract/requirements/index.ts';
+import { escaped, selfContainedPage } from '../../report/markup.ts';
+import { isSound } from '../judgement.ts';
+import type { KillMatrix, MatrixRow } from '../matrix.ts';
+
+const style = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; padding: 1rem; }
+form { display: flex; flex-wrap: wrap; gap: 1rem; margin-block: 1rem; }
+input, select { font: inherit; padding: 0.2rem 0.4rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; }
+th, td { text-align: start; vertical-align: top; padding: 0.25rem 0.5rem; border-bottom: 1px solid #8884; }
+thead th { position: sticky; top: 0; background: Canvas; }
+tbody th { font-weight: 400; min-width: 22rem; }
+td.count { text-align: end; font-variant-numeric: tabular-nums; }
+td.count details { text-align: start; }
+code { font-size: 0.85em; overflow-wrap: anywhere; }
+.killed { color: light-dark(#1b6e3c, #7fd6a0); }
+.unsound { color: light-dark(#b3261e, #ff8a80); font-weight: 700; }
+`;
+
+/** Shows only the rows whose text and outcome are asked for. */
+const script = `
+const form = document.querySelector('form');
+const rows = [...document.querySelectorAll('tbody tr')];
+const shown = document.querySelector('output');
+const apply = () => {
+  const text = form.elements.text.value.toLowerCase();
+  const outcome = form.elements.outcome.value;
+  let count = 0;
+  for (const row of rows) {
+    const fits = row.textContent.toLowerCase().includes(text)
+      && (outcome === '' || row.dataset.outcome === outcome);
+    row.hidden = !fits;
+    if (fits) count += 1;
+  }
+  shown.textContent = count + ' of ' + rows.length + ' defects';
+};
+form.addEventListener('input', apply);
+form.addEventListener('submit', (event) => event.preventDefault());
+apply();
+`;
+
+/** The page; it loads nothing. */
+export function matrixHtml(matrix: KillMatrix): string {
+  const { rows } = matrix;
+  const areas = [...new Set(rows.flatMap(catchersOf).map(areaOf))].sort();
+  const outcomes = [...new Set(rows.map(({ outcome }) => outcome))].sort();
+  const body = `<main>
+<h1>The judge is judged</h1>
+<p>${escaped(summary(matrix))}</p>
+${problems(matrix)}
+<form>
+<label>Filter <input name="text" type="search" placeholder="defect, requirement or case"></label>
+<label>Outcome <select name="outcome"><option value="">every</option>${outcomes
+    .map((outcome) => `<option>${outcome}</option>`)
+    .join('')}</select></label>
+<output aria-live="polite"></output>
+</form>
+<div class="scroll" tabindex="0"><table>
+<caption>Cases that catch each defect, by area</caption>
+<thead><tr><th scope="col">Defect</th><th scope="col">Outcome</th>${areas
+    .map((area) => `<th scope="col">${escaped(area)}</th>`)
+    .join('')}<th scope="col">Played</th></tr></thead>
+<tbody>
+${rows.map((row) => defectRow(row, areas)).join('\n')}
+</tbody></table></div>
+</main>`;
+  return selfContainedPage({ title: 'Fleetbed conformance: self-test', style, script, body });
+}
+
+function summary({ cases, totals }: KillMatrix): string {
+  const { defects, killed, equivalent, survived, unexercised, falseCatches } = totals;
+  return (
+    `${cases} cases against ${defects} planted defects: ${killed} killed, ${equivalent} ` +
+    `equivalent, ${survived} survived, ${unexercised} never exercised, ${falseCatches} false catches.`
+  );
+}
+
+function problems({ baselineFaults, undefended }: KillMatrix): string {
+  const lines = [
+    ...baselineFaults.map((id) => `${id} fails without any defect`),
+    ...undefended.map((id) => `no defect breaks ${id}`),
+  ];
+  if (lines.length === 0) return '';
+  return `<ul class="unsound">${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;
+}
+
+function defectRow(row: MatrixRow, areas: readonly string[]): string {
+  const { id, title, breaks, outcome, equivalent, played } = row;
+  const named = breaks.map(
+    (each) => `<li><code>${each}</code> ${escaped(requirements[each].sentence)}</li>`,
+  );
+  const reason = equivalent === undefined ? '' : `<p>Equivalent: ${escaped(equivalent)}</p>`;
+  return `<tr data-outcome="${outcome}"><th scope="row">${escaped(title)}<details><summary><code>${escaped(
+    id,
+  )}</code></summary><ul>${named.join('')}</ul>${reason}</details></th><td class="${
+    isSound(row) ? 'killed' : 'unsound'
+  }">${outcome}</td>${areas.map((area) => areaCell(row, area)).join('')}<td class="count">${played}</td></tr>`;
+}
+
+/** How many cases of an area catch the defect, and which. */
+function areaCell(row: MatrixRow, area: string): string {
+  const own = row.killedBy.filter((id) => areaOf(id) === area);
+  const wrong = row.falseCatches.filter(({ caseId }) => areaOf(caseId) === area);
+  if (own.length + wrong.length === 0) return '<td></td>';
+  const items = [
+    ...own.map((id) => `<li><code>${escaped(id)}</code></li>`),
+    ...wrong.map(
+      ({ caseId }) => `<li class="unsound"><code>${escaped(caseId)}</code> falsely</li>`,
+    ),
+  ];
+  const count = `${own.length}${wrong.length > 0 ? ` + ${wrong.length} false` : ''}`;
+  return `<td class="count"><details><summary>${count}</summary><ul>${items.join('')}</ul></details></td>`;
+}
+
+function catchersOf({ killedBy, falseCatches }: MatrixRow): string[] {
+  return [...killedBy, ...falseCatches.map(({ caseId }) => caseId)];
+}
+
+function areaOf(caseId: string): string {
+  return caseId.split('/')[0] ?? caseId;
+}

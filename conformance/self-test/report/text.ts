@@ -1,0 +1,63 @@
+/** A kill matrix as lines for a terminal. Renders facts, adds none. */
+import { requirements } from '../../../fixtures/contract/requirements/index.ts';
+import { isSound } from '../judgement.ts';
+import type { KillMatrix, MatrixRow } from '../matrix.ts';
+
+const VALUE_MAX_CHARACTERS = 200;
+const KILLERS_SHOWN = 4;
+
+/** What has become of one defect: a line, and one more for each thing to be mended. */
+export function rowText(row: MatrixRow): string {
+  const { id, outcome, killedBy, falseCatches, stumbles, played, equivalent } = row;
+  const killers = killedBy.slice(0, KILLERS_SHOWN).join(', ');
+  const more =
+    killedBy.length > KILLERS_SHOWN ? ` and ${killedBy.length - KILLERS_SHOWN} more` : '';
+  const by = killedBy.length > 0 ? ` by ${killers}${more}` : '';
+  const because = equivalent === undefined ? '' : `: ${equivalent}`;
+  return [
+    `${isSound(row) ? ' ' : '!'} ${outcome} ${id}${by}${because} (${played} cases played)`,
+    ...stumbles.map((each) => `    the suite broke down in ${each}`),
+    ...falseCatches.map(
+      ({ caseId, requirements: named, expected = '', actual = '' }) =>
+        `    false catch by ${caseId} for ${named.join(', ')}: expected ${cut(expected)}, saw ${cut(actual)}`,
+    ),
+  ].join('\n');
+}
+
+/** The whole matrix: each requirement with its defects, by heading, and the figures. */
+export function matrixText(matrix: KillMatrix): string {
+  const { cases, baselineFaults, totals, undefended } = matrix;
+  const { killed, defects, survived, unexercised, equivalent } = totals;
+  return [
+    ...requirementLines(matrix),
+    '',
+    ...baselineFaults.map((id) => `! ${id} fails without any defect`),
+    ...undefended.map((id) => `! no defect breaks ${id}`),
+    `${cases} cases, ${defects} defects: ${killed} killed, ${survived} survived, ` +
+      `${unexercised} never exercised, ${equivalent} equivalent, ` +
+      `${totals['stale-reason']} stale reasons, ${totals.falseCatches} false catches, ` +
+      `${totals.stumbles} breakdowns of the suite`,
+    `${totals.played} plays of cases; ${totals.untouched} left out, which the defect cannot touch`,
+    ...(matrix.interrupted ? ['! ended before every defect was played'] : []),
+  ].join('\n');
+}
+
+function requirementLines({ rows }: KillMatrix): string[] {
+  const broken = [...new Set(rows.flatMap(({ breaks }) => breaks))];
+  const headings = [...new Set(broken.map((id) => requirements[id].heading))];
+  return headings.flatMap((heading) => [
+    heading,
+    ...broken
+      .filter((id) => requirements[id].heading === heading)
+      .map((id) => {
+        const own = rows.filter(({ breaks }) => breaks.includes(id));
+        const killers = new Set(own.flatMap(({ killedBy }) => killedBy));
+        const killed = own.filter(({ outcome }) => outcome === 'killed').length;
+        return `  ${id}: ${killed} of ${own.length} defects killed, by ${killers.size} cases`;
+      }),
+  ]);
+}
+
+function cut(text: string): string {
+  return text.length <= VALUE_MAX_CHARACTERS ? text : `${text.slice(0, VALUE_MAX_CHARACTERS)}…`;
+}
