@@ -15,7 +15,10 @@ const decidingFolders = [
 ];
 
 /** One defect, with what it takes to doubt its verdict. */
-type RecordedRow = Pick<MatrixRow, 'id' | 'outcome' | 'killedBy' | 'played' | 'untouched'> & {
+type RecordedRow = Pick<
+  MatrixRow,
+  'id' | 'outcome' | 'killedBy' | 'proves' | 'stumbles' | 'played' | 'untouched'
+> & {
   readonly falseCatches: readonly string[];
 };
 
@@ -72,7 +75,7 @@ export async function record(matrix: KillMatrix): Promise<void> {
 }
 
 function recordedRow(row: MatrixRow): RecordedRow {
-  const { id, outcome, killedBy, played, untouched, falseCatches } = row;
-  const wrong = falseCatches.map(({ caseId }) => caseId);
-  return { id, outcome, killedBy, falseCatches: wrong, played, untouched };
+  const { id, outcome, killedBy, proves, stumbles, played, untouched } = row;
+  const falseCatches = row.falseCatches.map(({ caseId }) => caseId);
+  return { id, outcome, killedBy, proves, falseCatches, stumbles, played, untouched };
 }

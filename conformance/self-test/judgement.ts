@@ -25,6 +25,8 @@ export interface DefectResult {
   readonly outcome: DefectOutcome;
   /** Cases that failed and name a requirement that the defect breaks. */
   readonly killedBy: readonly string[];
+  /** Those of the broken requirements by whose names the defect was caught. */
+  readonly proves: readonly RequirementId[];
   readonly falseCatches: readonly FalseCatch[];
   /** Cases in which the suite itself broke down. */
   readonly stumbles: readonly string[];
@@ -42,14 +44,16 @@ export interface PlayedDefect {
 
 /** Judges a defect by the verdicts of the cases that were played with it. */
 export function judgedDefect(defect: Defect, { verdicts, changes }: PlayedDefect): DefectResult {
-  const broken = new Set<string>(defect.breaks);
+  const broken = new Set<RequirementId>(defect.breaks);
   const failed = verdicts.filter(({ verdict }) => verdict === 'fail');
   const catches = failed.filter((each) => missedBy(each).some((id) => broken.has(id)));
+  const missed = new Set(catches.flatMap(missedBy));
   const killedBy = catches.map(({ id }) => id);
   return {
     id: defect.id,
     outcome: outcomeOf(defect, { isCaught: killedBy.length > 0, isExercised: changes > 0 }),
     killedBy,
+    proves: defect.breaks.filter((id) => missed.has(id)),
     falseCatches: failed.filter((each) => !catches.includes(each)).map(falseCatchOf),
     stumbles: verdicts.filter(({ verdict }) => verdict === 'error').map(({ id }) => id),
     played: verdicts.length,

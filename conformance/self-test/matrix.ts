@@ -33,6 +33,8 @@ export interface KillMatrix {
   readonly totals: MatrixTotals;
   /** Musts that can be seen from outside and that no defect breaks. */
   readonly undefended: readonly RequirementId[];
+  /** Such musts that a defect breaks, and by whose name none was caught. */
+  readonly unproven: readonly RequirementId[];
   readonly rows: readonly MatrixRow[];
   /** True when the self-test was ended before every defect was played. */
   readonly interrupted: boolean;
@@ -75,11 +77,13 @@ export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
   };
   await Promise.all(players.map(work));
   const inOrder = defects.flatMap(({ id }) => rows.get(id) ?? []);
+  const undefended = undefendedMusts(defects);
   return {
     cases: footprints.size,
     baselineFaults,
     totals: totalsOf(inOrder),
-    undefended: undefendedMusts(defects),
+    undefended,
+    unproven: unprovenMusts(inOrder).filter((id) => !undefended.includes(id)),
     rows: inOrder,
     interrupted: inOrder.length < defects.length,
   };
@@ -90,15 +94,26 @@ export function holds({ baselineFaults, rows, interrupted }: KillMatrix): boolea
   return baselineFaults.length === 0 && !interrupted && rows.every(isSound);
 }
 
-/** The musts that can be seen from outside, that bind the server, and that no defect breaks. */
+/** The observable musts that no defect breaks. */
 export function undefendedMusts(defects: readonly Defect[]): readonly RequirementId[] {
-  const broken = new Set(defects.flatMap(({ breaks }) => breaks));
+  return mustsBeside(defects.flatMap(({ breaks }) => breaks));
+}
+
+/** The observable musts by whose name no defect was caught. */
+export function unprovenMusts(
+  rows: readonly Pick<MatrixRow, 'proves'>[],
+): readonly RequirementId[] {
+  return mustsBeside(rows.flatMap(({ proves }) => proves));
+}
+
+/** The musts that can be seen from outside and bind the server, beside these. */
+function mustsBeside(known: readonly RequirementId[]): readonly RequirementId[] {
   const records: readonly Requirement[] = Object.values(requirements);
   const musts = records.filter(
     ({ level, actor, excluded }) =>
       level === 'must' && actor !== 'client' && excluded === undefined,
   );
-  return musts.map(({ id }) => id as RequirementId).filter((id) => !broken.has(id));
+  return musts.map(({ id }) => id as RequirementId).filter((id) => !known.includes(id));
 }
 
 function rowOf(defect: Defect, result: DefectResult, cases: number): MatrixRow {

@@ -45,7 +45,8 @@ export async function passOn(
 ): Promise<void> {
   begin(response);
   response.writeHead(received.statusCode ?? 0, received.statusMessage ?? '', received.rawHeaders);
-  response.flushHeaders();
+  // Sends the headers at once; flushHeaders would write them as UTF-8, and they came as Latin-1.
+  response.write(Buffer.alloc(0));
   if (!change) return pipeline(received, response);
   const changing = new Transform({
     transform: (chunk: Buffer, _, done) => done(null, change(chunk)),

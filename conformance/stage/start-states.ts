@@ -59,6 +59,9 @@ export async function acceptedDevice(
 ): Promise<SuiteDevice> {
   const device = await preauthorizedDevice(stage, keyType);
   device.token = expectToken(await device.authenticate());
+  if (!/^[\w.~+/=-]+$/.test(device.token)) {
+    throw new StartStateMissed('a token that a header can carry', 'it is none');
+  }
   return device;
 }
 

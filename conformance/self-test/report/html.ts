@@ -79,10 +79,11 @@ function summary({ cases, totals }: KillMatrix): string {
   );
 }
 
-function problems({ baselineFaults, undefended }: KillMatrix): string {
+function problems({ baselineFaults, undefended, unproven }: KillMatrix): string {
   const lines = [
     ...baselineFaults.map((id) => `${id} fails without any defect`),
     ...undefended.map((id) => `no defect breaks ${id}`),
+    ...unproven.map((id) => `no case that names ${id} catches a defect of it`),
   ];
   if (lines.length === 0) return '';
   return `<ul class="unsound">${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;

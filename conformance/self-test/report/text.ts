@@ -26,13 +26,14 @@ export function rowText(row: MatrixRow): string {
 
 /** The whole matrix: each requirement with its defects, by heading, and the figures. */
 export function matrixText(matrix: KillMatrix): string {
-  const { cases, baselineFaults, totals, undefended } = matrix;
+  const { cases, baselineFaults, totals, undefended, unproven } = matrix;
   const { killed, defects, survived, unexercised, equivalent } = totals;
   return [
     ...requirementLines(matrix),
     '',
     ...baselineFaults.map((id) => `! ${id} fails without any defect`),
     ...undefended.map((id) => `! no defect breaks ${id}`),
+    ...unproven.map((id) => `! no case that names ${id} catches a defect of it`),
     `${cases} cases, ${defects} defects: ${killed} killed, ${survived} survived, ` +
       `${unexercised} never exercised, ${equivalent} equivalent, ` +
       `${totals['stale-reason']} stale reasons, ${totals.falseCatches} false catches, ` +
@@ -51,9 +52,9 @@ function requirementLines({ rows }: KillMatrix): string[] {
       .filter((id) => requirements[id].heading === heading)
       .map((id) => {
         const own = rows.filter(({ breaks }) => breaks.includes(id));
-        const killers = new Set(own.flatMap(({ killedBy }) => killedBy));
         const killed = own.filter(({ outcome }) => outcome === 'killed').length;
-        return `  ${id}: ${killed} of ${own.length} defects killed, by ${killers.size} cases`;
+        const named = own.filter(({ proves }) => proves.includes(id)).length;
+        return `  ${id}: ${killed} of ${own.length} defects killed, ${named} by its own name`;
       }),
   ]);
 }

@@ -1,0 +1,331 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { systemClock } from '../../fixtures/clock.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { ownAnswer, withHeaders, withStatus, withText } from './alter.ts';
+import type { Defect, Plant } from './defect.ts';
+import { opcodes } from './frames.ts';
+import { PlantedDefect } from './planted.ts';
+import { DefectProxy } from './proxy.ts';
+
+const configurationPath = operations['get-configuration'].path;
+const connectPath = operations.connect.path;
+
+function planting(plant: Plant, operations_: Defect['operations'] = 'all'): PlantedDefect {
+  return new PlantedDefect({
+    id: 'a-defect',
+    title: 'Something is wrong.',
+    breaks: ['errors.body-is-error'],
+    operations: operations_,
+    plant: () => plant,
+  });
+}
+
+async function listening(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function proxyBefore(targetUrl: string, planted?: PlantedDefect): Promise<DefectProxy> {
+  const proxy = await DefectProxy.open({
+    targetUrl,
+    names: vendorNames('X-SVC'),
+    userToken: 'user-token',
+    clock: systemClock,
+    random: seededRandom('proxy'),
+  });
+  onTestFinished(() => proxy.close());
+  proxy.plant(planted);
+  return proxy;
+}
+
+/** A proxy before a server that does nothing but the listener. */
+async function before(listener: RequestListener, planted?: PlantedDefect): Promise<DefectProxy> {
+  return proxyBefore(await listening(createServer(listener)), planted);
+}
+
+/** Everything that comes back for these bytes, which ask for the end of the connection. */
+async function exchanged(baseUrl: string, bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1');
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  socket.write(bytes, 'latin1');
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('latin1');
+}
+
+const odd: RequestListener = (request, response) => {
+  response.sendDate = false;
+  response.writeHead(299, 'Quite Fine', [
+    ...['X-Seen', `${request.method} ${request.url}`],
+    ...['X-Twice', 'one', 'X-Twice', 'two', 'x-SPELT', 'oddly \u00e9'],
+    ...['Content-Length', '3', 'Connection', 'close'],
+  ]);
+  response.end('a\u0000b');
+};
+
+describe('a proxy without a defect', () => {
+  it('passes an answer on byte by byte', async () => {
+    const targetUrl = await listening(createServer(odd));
+    const proxy = await proxyBefore(targetUrl);
+    const asked = 'GET /a%2Fb?c=d&c=%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+    const direct = await exchanged(targetUrl, asked);
+    expect(direct).toContain('299 Quite Fine');
+    expect(await exchanged(proxy.baseUrl, asked)).toBe(direct);
+  });
+
+  it('passes a request on with its headers as they are spelt, its Host and its body', async () => {
+    const seen: { headers: string[]; body: string }[] = [];
+    const proxy = await before(async (request, response) => {
+      seen.push({ headers: request.rawHeaders, body: await text(request) });
+      response.writeHead(204, { connection: 'close' }).end();
+    });
+    const headers = ['HOST', 'devices.example', 'x-One', '1', 'X-one', '2', 'Content-Length', '4'];
+    const lines = ['HOST: devices.example', 'x-One: 1', 'X-one: 2', 'Content-Length: 4'];
+    await exchanged(proxy.baseUrl, `PUT / HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\nbody`);
+    // Whether a connection is kept is between each two neighbours.
+    expect(seen).toEqual([{ headers: [...headers, 'Connection', 'keep-alive'], body: 'body' }]);
+  });
+
+  it('passes chunks on as they come, before the answer is whole', async () => {
+    let proceed = (): void => undefined;
+    const proxy = await before((_, response) => {
+      response.write('first');
+      proceed = () => response.end('second');
+    });
+    const answer = await fetch(`${proxy.baseUrl}/`);
+    expect(answer.headers.get('transfer-encoding')).toBe('chunked');
+    const parts: string[] = [];
+    for await (const part of answer.body ?? []) {
+      parts.push(Buffer.from(part).toString());
+      proceed();
+    }
+    expect(parts).toEqual(['first', 'second']);
+  });
+
+  it('passes a range, an empty answer and the answer to HEAD on', async () => {
+    const proxy = await before((request, response) => {
+      if (request.headers.range) {
+        response.writeHead(206, { 'content-range': 'bytes 1-2/4', 'content-length': 2 }).end('bc');
+      } else if (request.method === 'HEAD') response.writeHead(200, { 'content-length': 4 }).end();
+      else response.writeHead(204).end();
+    });
+    const part = await fetch(proxy.baseUrl, { headers: { range: 'bytes=1-2' } });
+    expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([
+      206,
+      'bytes 1-2/4',
+      'bc',
+    ]);
+    const head = await fetch(proxy.baseUrl, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '4']);
+    expect((await fetch(proxy.baseUrl)).status).toBe(204);
+  });
+
+  it('passes on what no parser reads, and the answer to it', async () => {
+    const proxy = await before(() => undefined);
+    expect(await exchanged(proxy.baseUrl, 'NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('closes the connection when the target does, in the middle of an answer too', async () => {
+    const silent = await before((request) => request.socket.destroy());
+    await expect(fetch(silent.baseUrl)).rejects.toThrow('fetch failed');
+    const broken = await before((_, response) => {
+      response.writeHead(200, { 'content-length': 10 });
+      response.write('half', () => response.destroy());
+    });
+    const answer = await fetch(broken.baseUrl);
+    await expect(answer.text()).rejects.toThrow('terminated');
+  });
+
+  it('leads a request to the path of the target', async () => {
+    const targetUrl = await listening(createServer(odd));
+    const proxy = await proxyBefore(`${targetUrl}/family`);
+    expect(proxy.baseUrl).toMatch(/\/family$/);
+    const answer = await fetch(`${proxy.baseUrl}/x`);
+    expect(answer.headers.get('x-seen')).toBe('GET /family/x');
+  });
+});
+
+describe('a proxy with a defect', () => {
+  const plain: RequestListener = (_, response) => {
+    response.writeHead(200, { 'X-Kept': 'as it is', 'content-length': '4' }).end('good');
+  };
+
+  it('changes nothing and counts nothing when the hooks give back what came', async () => {
+    const planted = planting({
+      answer: (answer) => ({ ...answer }),
+      request: (request) => request,
+    });
+    const proxy = await before(odd, planted);
+    const answer = await fetch(`${proxy.baseUrl}/`);
+    expect([answer.statusText, await answer.text()]).toEqual(['Quite Fine', 'a\u0000b']);
+    expect(planted.changes).toBe(0);
+  });
+
+  it('keeps the length in step with a changed body, and counts the change', async () => {
+    const planted = planting({ answer: (answer) => withText(answer, 'worse than that') });
+    const proxy = await before(plain, planted);
+    const answer = await fetch(proxy.baseUrl);
+    expect(await answer.text()).toBe('worse than that');
+    expect(answer.headers.get('content-length')).toBe('15');
+    expect(answer.headers.get('x-kept')).toBe('as it is');
+    expect(planted.changes).toBe(1);
+  });
+
+  it('gives an answer without a body no length and no type', async () => {
+    const proxy = await before(plain, planting({ answer: (answer) => withStatus(answer, 204) }));
+    const answer = await fetch(proxy.baseUrl);
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([204, null]);
+  });
+
+  it('makes a chunked answer whole', async () => {
+    const unchunked = planting({
+      answer: (answer) => withHeaders(answer, { 'transfer-encoding': undefined }),
+    });
+    const proxy = await before((_, response) => response.end('good'), unchunked);
+    const answer = await fetch(proxy.baseUrl);
+    expect(answer.headers.get('content-length')).toBe('4');
+    expect(answer.headers.get('transfer-encoding')).toBeNull();
+  });
+
+  it('answers in the place of the target, with a request id and a date', async () => {
+    const asked: string[] = [];
+    const proxy = await before(
+      (request) => asked.push(request.url ?? ''),
+      planting({ request: () => ownAnswer(418, { error: 'no' }) }),
+    );
+    const answer = await fetch(proxy.baseUrl);
+    expect(answer.status).toBe(418);
+    expect(await answer.json()).toEqual({ error: 'no' });
+    expect(answer.headers.get('x-svc-requestid')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.headers.get('date')).not.toBeNull();
+    expect(asked).toEqual([]);
+  });
+
+  it('sends a changed request, with the length of its body', async () => {
+    const proxy = await before(
+      async (request: IncomingMessage, response) => response.end(await text(request)),
+      planting({ request: (request) => withText(request, 'something longer') }),
+    );
+    const answer = await fetch(proxy.baseUrl, { method: 'POST', body: 'short' });
+    expect(await answer.text()).toBe('something longer');
+  });
+
+  it('leaves the exchanges of other operations alone', async () => {
+    const planted = planting({ answer: (answer) => withStatus(answer, 500) }, [
+      'get-configuration',
+    ]);
+    const proxy = await before(plain, planted);
+    expect((await fetch(`${proxy.baseUrl}/elsewhere`)).status).toBe(200);
+    expect((await fetch(proxy.baseUrl + configurationPath, { method: 'PUT' })).status).toBe(200);
+    expect((await fetch(proxy.baseUrl + configurationPath)).status).toBe(500);
+  });
+
+  it('lets a hook ask the target once more', async () => {
+    let count = 0;
+    const proxy = await before(
+      (_, response) => response.end(String(++count)),
+      planting({ answer: (_, request, ask) => ask(request) }),
+    );
+    expect(await (await fetch(proxy.baseUrl)).text()).toBe('2');
+  });
+});
+
+describe('a websocket through a proxy', () => {
+  /** A server that echoes, and sends pongs of its own accord as every websocket does. */
+  async function echo(planted?: PlantedDefect): Promise<string> {
+    const server = createServer();
+    const sockets = new WebSocketServer({ server });
+    sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(data)));
+    const proxy = await proxyBefore(await listening(server), planted);
+    return proxy.baseUrl.replace('http', 'ws') + connectPath;
+  }
+
+  async function opened(url: string): Promise<WebSocket> {
+    const socket = new WebSocket(url);
+    onTestFinished(() => socket.terminate());
+    await once(socket, 'open');
+    return socket;
+  }
+
+  async function echoed(socket: WebSocket, message: string): Promise<string> {
+    const answer = once(socket, 'message');
+    socket.send(message);
+    return String((await answer)[0]);
+  }
+
+  it.each([
+    ['without a defect', undefined],
+    ['with one that changes no frame', planting({ frame: (frame) => frame })],
+  ])('passes messages of every length %s', async (_, planted) => {
+    const socket = await opened(await echo(planted));
+    for (const length of [0, 1, 125, 126, 65_535, 65_536, 300_000]) {
+      const message = 'x'.repeat(length);
+      expect(await echoed(socket, message)).toBe(message);
+    }
+    expect(planted?.changes ?? 0).toBe(0);
+  });
+
+  it('passes the closing handshake on', async () => {
+    const socket = await opened(await echo());
+    socket.close(4001, 'enough');
+    expect((await once(socket, 'close'))[0]).toBe(4001);
+  });
+
+  it('passes a refusal on with its body', async () => {
+    const server = createServer();
+    server.on('upgrade', (_, socket) => {
+      socket.end('HTTP/1.1 403 No\r\nX-Why: so\r\nContent-Length: 4\r\n\r\nbody');
+    });
+    const proxy = await proxyBefore(await listening(server));
+    const socket = new WebSocket(proxy.baseUrl.replace('http', 'ws'));
+    const [, answer] = await once(socket, 'unexpected-response');
+    expect([answer.statusCode, answer.headers['x-why']]).toEqual([403, 'so']);
+    expect(await text(answer)).toBe('body');
+  });
+
+  it('changes frames, sends its own, and counts them', async () => {
+    const planted = planting(
+      {
+        frame: (frame, from) =>
+          from === 'target' && frame.opcode === opcodes.binary
+            ? [{ ...frame, payload: Buffer.from('forged') }]
+            : frame,
+      },
+      ['connect'],
+    );
+    const socket = await opened(await echo(planted));
+    expect(await echoed(socket, 'real')).toBe('forged');
+    expect(planted.changes).toBe(1);
+  });
+
+  it('can refuse what the target grants', async () => {
+    const planted = planting({ answer: (answer) => withStatus(answer, 503) }, ['connect']);
+    const socket = new WebSocket(await echo(planted));
+    socket.on('error', () => socket.terminate());
+    const [, answer] = await once(socket, 'unexpected-response');
+    expect(answer.statusCode).toBe(503);
+  });
+
+  it('can rewrite the headers of the switch', async () => {
+    const planted = planting({
+      answer: (answer) => withHeaders(answer, { 'sec-websocket-accept': 'wrong' }),
+    });
+    const socket = new WebSocket(await echo(planted));
+    const [fault] = await once(socket, 'error');
+    expect(String(fault)).toContain('Sec-WebSocket-Accept');
+  });
+});

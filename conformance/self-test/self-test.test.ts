@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import type { CaseVerdict } from '../result.ts';
+import { resultOf, verdictOn } from '../testing/results.ts';
+import { serve } from '../testing/tiny-server.ts';
+import type { Defect } from './defect.ts';
+import { isSound } from './judgement.ts';
+import { holds, type MatrixRow, playMatrix, undefendedMusts, unprovenMusts } from './matrix.ts';
+import { bodyBecomes, statusBecomes } from './plants.ts';
+import { matrixHtml } from './report/html.ts';
+import { matrixText } from './report/text.ts';
+import { type JudgeRequest, playBaseline, playDefect, type SelfTestOptions } from './self-test.ts';
+
+const paths = {
+  configuration: operations['get-configuration'].path,
+  audit: operations['list-audit-logs'].path,
+};
+
+/** The cases of a tiny suite: what each asks, what it wants, and what it names. */
+interface TinyCase {
+  readonly id: string;
+  readonly path: string;
+  readonly wants: string;
+  readonly names: RequirementId;
+}
+
+const tinyCases: readonly TinyCase[] = [
+  {
+    id: 'configuration/set-by-user-is-read',
+    path: paths.configuration,
+    wants: '200 {"a":"1"}',
+    names: 'configuration.set-by-user',
+  },
+  {
+    id: 'errors/error-says-why',
+    path: paths.configuration,
+    wants: '200 {"a":"1"}',
+    names: 'errors.says-why',
+  },
+  {
+    id: 'audit-log/newest-comes-first',
+    path: paths.audit,
+    wants: '200 {"a":"1"}',
+    names: 'audit.newest-first',
+  },
+];
+
+async function verdictOf(each: TinyCase, baseUrl: string): Promise<CaseVerdict> {
+  const answer = await fetch(baseUrl + each.path);
+  const actual = `${answer.status} ${await answer.text()}`;
+  const verdict = actual === each.wants ? 'pass' : 'fail';
+  const finding = verdict === 'pass' ? { verdict } : { verdict, expected: each.wants, actual };
+  return verdictOn(each.id, finding as never, { requirements: [each.names] });
+}
+
+async function tinySuite(cases = tinyCases): Promise<SelfTestOptions> {
+  const baseUrl = await serve((_, answer) => answer.end('{"a":"1"}'));
+  const target = { baseUrl, headerPrefix: 'X-SVC', userToken: '', close: async () => undefined };
+  return {
+    openTarget: async () => target,
+    judge: async ({ baseUrl: proxied, ids, onVerdict }: JudgeRequest) => {
+      const verdicts: CaseVerdict[] = [];
+      for (const each of cases) {
+        if (ids && !ids.has(each.id)) continue;
+        const verdict = await verdictOf(each, proxied);
+        verdicts.push(verdict);
+        onVerdict?.(verdict);
+      }
+      return resultOf(verdicts);
+    },
+    clock: systemClock,
+    random: seededRandom('self-test'),
+  };
+}
+
+const defect: Defect = {
+  id: 'configuration-is-empty',
+  title: 'The configuration is always empty.',
+  breaks: ['configuration.set-by-user', 'errors.says-why'],
+  operations: ['get-configuration'],
+  plant: bodyBecomes(() => ({})),
+};
+
+async function rowFor(changes: Partial<Defect>, cases = tinyCases): Promise<MatrixRow> {
+  const options = await tinySuite(cases);
+  const { footprints, faults } = await playBaseline(options);
+  const { rows } = await playMatrix({
+    defects: [{ ...defect, ...changes }],
+    footprints,
+    baselineFaults: faults,
+    players: [(each, ids) => playDefect(each, ids, options)],
+  });
+  const [row] = rows;
+  if (!row) throw new Error('the defect was not played');
+  return row;
+}
+
+describe('the run without a defect', () => {
+  it('tells which operations each case calls', async () => {
+    const { footprints, faults } = await playBaseline(await tinySuite());
+    expect(faults).toEqual([]);
+    expect([...footprints].map(([id, called]) => [id, ...called])).toEqual([
+      ['configuration/set-by-user-is-read', 'get-configuration'],
+      ['errors/error-says-why', 'get-configuration'],
+      ['audit-log/newest-comes-first', 'list-audit-logs'],
+    ]);
+  });
+
+  it('tells which cases fail although nothing is planted', async () => {
+    const wrong = tinyCases.map((each) => ({ ...each, wants: '200 other' }));
+    const { faults } = await playBaseline(await tinySuite(wrong));
+    expect(faults).toHaveLength(3);
+  });
+});
+
+describe('a defect', () => {
+  it('is killed by the cases that fail and name what it breaks', async () => {
+    const row = await rowFor({});
+    expect(row.outcome).toBe('killed');
+    expect(row.killedBy).toEqual(['configuration/set-by-user-is-read', 'errors/error-says-why']);
+    expect(isSound(row)).toBe(true);
+  });
+
+  it('is not played against cases that never call its operations', async () => {
+    expect(await rowFor({})).toMatchObject({ played: 2, untouched: 1 });
+    expect(await rowFor({ operations: 'all' })).toMatchObject({ played: 3, untouched: 0 });
+  });
+
+  it('survives when nobody catches it', async () => {
+    const row = await rowFor({ plant: bodyBecomes(() => ({ a: '1', b: '2' })) }, [
+      { ...tinyCases[0], wants: '200 {"a":"1","b":"2"}' } as TinyCase,
+    ]);
+    expect(row).toMatchObject({ outcome: 'survived', killedBy: [], changes: 1 });
+    expect(isSound(row)).toBe(false);
+  });
+
+  it('is told apart when nothing ever brought it about', async () => {
+    const row = await rowFor({ plant: statusBecomes(409, 204) });
+    expect(row).toMatchObject({ outcome: 'unexercised', played: 2, changes: 0 });
+    expect(isSound(row)).toBe(false);
+    const unplayed = await rowFor({ operations: ['connect'] });
+    expect(unplayed).toMatchObject({ outcome: 'unexercised', played: 0, untouched: 3 });
+  });
+
+  it('is not sound when a case catches it that names nothing of it', async () => {
+    const row = await rowFor({ breaks: ['configuration.set-by-user'] });
+    expect(row.outcome).toBe('killed');
+    expect(row.falseCatches).toEqual([
+      {
+        caseId: 'errors/error-says-why',
+        requirements: ['errors.says-why'],
+        expected: '200 {"a":"1"}',
+        actual: '200 {}',
+      },
+    ]);
+    expect(isSound(row)).toBe(false);
+  });
+
+  it('that nobody can see needs its reason to hold', async () => {
+    const reason = { equivalent: 'white space says nothing' };
+    const unseen = await rowFor({ ...reason, plant: statusBecomes(200, 200) });
+    expect([unseen.outcome, isSound(unseen)]).toEqual(['equivalent', true]);
+    const seen = await rowFor(reason);
+    expect([seen.outcome, isSound(seen)]).toEqual(['stale-reason', false]);
+  });
+
+  it('has a fresh memory for each run', async () => {
+    let made = 0;
+    const plant = (): ReturnType<Defect['plant']> => {
+      made += 1;
+      return {};
+    };
+    await rowFor({ plant });
+    await rowFor({ plant });
+    expect(made).toBe(2);
+  });
+});
+
+describe('what a failed case missed', () => {
+  it('is narrower than what it names, when it says so', async () => {
+    const options = await tinySuite();
+    const judge: SelfTestOptions['judge'] = async (request) => {
+      const { verdicts, ...rest } = await options.judge(request);
+      const missed: RequirementId[] = ['audit.total'];
+      return { ...rest, verdicts: verdicts.map((verdict) => ({ ...verdict, missed })) };
+    };
+    const ids = new Set(tinyCases.map(({ id }) => id));
+    const result = await playDefect(defect, ids, { ...options, judge });
+    expect(result).toMatchObject({ outcome: 'survived', killedBy: [] });
+    expect(result?.falseCatches.map(({ requirements }) => requirements)).toEqual([
+      ['audit.total'],
+      ['audit.total'],
+    ]);
+  });
+});
+
+describe('a matrix', () => {
+  async function matrixOf(defects: readonly Defect[], signal?: AbortSignal) {
+    const options = { ...(await tinySuite()), ...(signal && { signal }) };
+    const { footprints, faults } = await playBaseline(options);
+    const play = (each: Defect, ids: ReadonlySet<string>) => playDefect(each, ids, options);
+    return playMatrix({
+      defects,
+      footprints,
+      baselineFaults: faults,
+      players: [play, play],
+      ...(signal && { signal }),
+    });
+  }
+
+  const survivor: Defect = { ...defect, id: 'nobody-sees', plant: statusBecomes(204, 200) };
+
+  it('holds when every defect is sound, and is in the order of the defects', async () => {
+    const matrix = await matrixOf([defect, { ...defect, id: 'another' }]);
+    expect(matrix.rows.map(({ id }) => id)).toEqual(['configuration-is-empty', 'another']);
+    expect(matrix.totals).toMatchObject({ defects: 2, killed: 2, played: 4, untouched: 2 });
+    expect(holds(matrix)).toBe(true);
+  });
+
+  it('does not hold with one that is not', async () => {
+    const matrix = await matrixOf([defect, survivor]);
+    expect(matrix.totals).toMatchObject({ killed: 1, unexercised: 1 });
+    expect(holds(matrix)).toBe(false);
+  });
+
+  it('does not hold when cases fail without a defect, or when it was interrupted', async () => {
+    const matrix = await matrixOf([defect]);
+    expect(holds({ ...matrix, baselineFaults: ['errors/error-says-why'] })).toBe(false);
+    const ended = AbortSignal.abort();
+    const interrupted = await matrixOf([defect], ended);
+    expect(interrupted).toMatchObject({ interrupted: true, rows: [] });
+    expect(holds(interrupted)).toBe(false);
+  });
+
+  it('names the musts that no defect breaks', () => {
+    const all = undefendedMusts([]);
+    expect(all).toContain('audit.total');
+    expect(undefendedMusts([{ ...defect, breaks: ['audit.total'] }])).toEqual(
+      all.filter((id) => id !== 'audit.total'),
+    );
+  });
+
+  it('names the musts by whose name no defect was caught', async () => {
+    const row = await rowFor({ breaks: ['configuration.set-by-user', 'audit.total'] });
+    expect(row.proves).toEqual(['configuration.set-by-user']);
+    expect(unprovenMusts([row])).toContain('audit.total');
+    expect(unprovenMusts([row])).not.toContain('configuration.set-by-user');
+  });
+
+  it('is rendered with every defect, its killers and its figures', async () => {
+    const matrix = await matrixOf([defect, survivor]);
+    const text = matrixText(matrix);
+    expect(text).toContain('2 defects: 1 killed, 0 survived, 1 never exercised');
+    expect(text).toContain('configuration.set-by-user: 1 of 2 defects killed, 1 by its own name');
+    const page = matrixHtml(matrix);
+    for (const { id } of [defect, survivor]) expect(page).toContain(id);
+    expect(page).toContain('configuration/set-by-user-is-read');
+    expect(page).toContain("default-src 'none'");
+  });
+
+  it('keeps a title from becoming markup', async () => {
+    const page = matrixHtml(await matrixOf([{ ...defect, title: '<img src=x> is sent.' }]));
+    expect(page).toContain('&lt;img src=x&gt; is sent.');
+    expect(page).not.toContain('<img');
+  });
+});
