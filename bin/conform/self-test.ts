@@ -118,7 +118,7 @@ async function playAll(
   const signal = stopSignal();
   const selfTestOptions = selfTestOn(targetOf(options), signal);
   output.progress('self-test: playing every case without a defect');
-  const baseline = await playBaseline(selfTestOptions, caseIds(options.cases));
+  const baseline = await playBaseline(defects, selfTestOptions, caseIds(options.cases));
   const { processes } = options;
   const players: Players =
     processes === 1 ? ownPlayer(selfTestOptions) : forkedPlayers(processes, workerWords(options));

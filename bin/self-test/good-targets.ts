@@ -36,7 +36,8 @@ export function selfTestOn(given: GivenTarget | 'own', signal?: AbortSignal): Se
 async function openOwnServer(): Promise<GoodTarget> {
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
   const { baseUrl, headerPrefix, adminToken: userToken, close } = server;
-  return { baseUrl, headerPrefix, userToken, close };
+  const control = { url: server.controlUrl, token: server.controlToken };
+  return { baseUrl, headerPrefix, userToken, control, close };
 }
 
 /** The suite, as the self-test runs it: with the same seed for every defect. */
@@ -45,6 +46,7 @@ function judgeProxied({ target, parallel, ...request }: JudgeRequest) {
     ...request,
     headerPrefix: target.headerPrefix,
     credentials: target.userToken === '' ? 'none' : { token: target.userToken },
+    ...(target.control && { control: target.control }),
     disruptive: true,
     clock: new HurriedClock(systemClock, HASTE),
     random: systemRandom,

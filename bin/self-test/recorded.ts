@@ -23,7 +23,7 @@ type RecordedRow = Pick<
 };
 
 /** The committed file. */
-export interface RecordedMatrix {
+interface RecordedMatrix {
   readonly cases: number;
   readonly totals: MatrixTotals;
   /** Over the source text of cases, model, defects and requirements. */
@@ -40,7 +40,7 @@ function packageFolder(): string {
 }
 
 /** Where the result is committed. */
-export function recordPath(): string {
+function recordPath(): string {
   return join(packageFolder(), 'conformance', 'self-test', 'result.json');
 }
 
@@ -60,16 +60,17 @@ export function sourceHash(): string {
   return hash.digest('hex');
 }
 
-/** The committed result. */
-export function readRecord(): RecordedMatrix {
-  return JSON.parse(readFileSync(recordPath(), 'utf8'));
-}
-
 /** Writes the result for committing, a line for each defect so that changes can be read. */
 export async function record(matrix: KillMatrix): Promise<void> {
   const { cases, totals } = matrix;
-  const head = JSON.stringify({ cases, totals, sourceHash: sourceHash() }, null, 2);
-  const lines = matrix.rows.map((row) => `    ${JSON.stringify(recordedRow(row))}`);
+  const { defects, ...facts }: RecordedMatrix = {
+    cases,
+    totals,
+    sourceHash: sourceHash(),
+    defects: matrix.rows.map(recordedRow),
+  };
+  const head = JSON.stringify(facts, null, 2);
+  const lines = defects.map((row) => `    ${JSON.stringify(row)}`);
   const text = `${head.slice(0, -2)},\n  "defects": [\n${lines.join(',\n')}\n  ]\n}\n`;
   await writeWhole(recordPath(), text);
 }

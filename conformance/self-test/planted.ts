@@ -12,6 +12,11 @@ import type {
 } from './defect.ts';
 import type { Frame } from './frames.ts';
 
+/** Whether a defect sees the exchanges of the operation; undefined is a request that is none. */
+export function touches({ operations }: Defect, operation: ProxiedOperation | undefined): boolean {
+  return operations === 'all' || (operation !== undefined && operations.includes(operation));
+}
+
 /** One planting of a defect. */
 export class PlantedDefect {
   readonly defect: Defect;
@@ -30,8 +35,7 @@ export class PlantedDefect {
 
   /** Whether hooks see the exchanges of the operation; undefined is a request that is none. */
   touches(operation: ProxiedOperation | undefined): boolean {
-    const { operations } = this.defect;
-    return operations === 'all' || (operation !== undefined && operations.includes(operation));
+    return touches(this.defect, operation);
   }
 
   get seesAnswers(): boolean {

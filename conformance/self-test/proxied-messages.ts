@@ -21,6 +21,13 @@ export async function readAll(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** The whole body of a message that is piped elsewhere, or what came of it before it broke off. */
+export function overheard(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  message.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return new Promise((resolve) => message.on('close', () => resolve(Buffer.concat(chunks))));
+}
+
 /** An answer of the target, read to its end. */
 export async function answerOf(received: IncomingMessage): Promise<ProxiedAnswer> {
   const { statusCode = 0, rawHeaders } = received;

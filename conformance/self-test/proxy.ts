@@ -20,9 +20,16 @@ import type { Clock } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { withHeaders } from './alter.ts';
-import type { Ask, ProxiedAnswer, ProxiedOperation, ProxiedRequest } from './defect.ts';
+import type { Ask, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 import type { PlantedDefect } from './planted.ts';
-import { answerOf, passOn, readAll, wireHeaders, writeAnswer } from './proxied-messages.ts';
+import {
+  answerOf,
+  overheard,
+  passOn,
+  readAll,
+  wireHeaders,
+  writeAnswer,
+} from './proxied-messages.ts';
 import { joinSockets, writeUpgradeAnswer } from './proxied-upgrade.ts';
 import { seenHeaders } from './raw-headers.ts';
 import { recognized } from './requests.ts';
@@ -39,8 +46,20 @@ export interface ProxyOptions {
   readonly userToken: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called with the operation of each request; undefined for one that is none. */
-  readonly onRequest?: (operation: ProxiedOperation | undefined) => void;
+  /** Looks on at what passes while no defect is planted. */
+  readonly attendant?: Attendant;
+}
+
+/** Someone who looks on, and changes nothing. */
+export interface Attendant {
+  /** A request has come; `exchange` gives it whole with its answer, or fails when there is none. */
+  attend(exchange: Promise<Exchanged>): void;
+}
+
+/** A request and its answer, both whole. */
+export interface Exchanged {
+  readonly request: ProxiedRequest;
+  readonly answer: ProxiedAnswer;
 }
 
 /** A proxy that listens. Its owner closes it. */
@@ -112,8 +131,10 @@ export class DefectProxy {
     const planted = this.#planted?.touches(seen.operation) ? this.#planted : undefined;
     if (!planted) {
       const outgoing = this.#open(request.method, request.url, [...request.rawHeaders]);
+      const answered = responseTo(outgoing, response);
+      this.#options.attendant?.attend(exchangeOf(seen, request, answered));
       request.pipe(outgoing);
-      return passOn(await responseTo(outgoing, response), response);
+      return passOn(await answered, response);
     }
     const asked = { ...seen, body: await readAll(request) };
     const sent = await planted.request(asked, this.#ask);
@@ -139,6 +160,9 @@ export class DefectProxy {
     outgoing.end();
     const { received, upgraded, rest } = await upgradeAnswerTo(outgoing, socket);
     const before = upgraded ? switched(received) : await answerOf(received);
+    if (!planted) {
+      this.#options.attendant?.attend(Promise.resolve({ request: asked, answer: before }));
+    }
     const answer = planted ? await planted.answer(before, asked, this.#ask) : before;
     writeUpgradeAnswer(socket, { answer, before, received });
     if (!upgraded) return;
@@ -168,7 +192,6 @@ export class DefectProxy {
     const path = whole.startsWith(this.#prefix) ? whole.slice(this.#prefix.length) : whole;
     const method = request.method ?? 'GET';
     const known = recognized(method, path);
-    this.#options.onRequest?.(known.operation);
     const headers = seenHeaders(request.rawHeaders);
     return { ...known, method, path, query: rest.join('?'), headers };
   }
@@ -219,6 +242,20 @@ export class DefectProxy {
     const { port } = this.#server.address() as AddressInfo;
     return `127.0.0.1:${port}`;
   }
+}
+
+/** Listens in while request and answer are passed on. */
+async function exchangeOf(
+  seen: Omit<ProxiedRequest, 'body'>,
+  request: IncomingMessage,
+  answered: Promise<IncomingMessage>,
+): Promise<Exchanged> {
+  const sent = overheard(request);
+  const received = await answered;
+  const body = await overheard(received);
+  const { statusCode = 0, rawHeaders } = received;
+  const answer = { status: statusCode, headers: seenHeaders(rawHeaders), body };
+  return { request: { ...seen, body: await sent }, answer };
 }
 
 /** The answer of the target; the request ends when the suite goes away. */

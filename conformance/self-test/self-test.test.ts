@@ -12,7 +12,13 @@ import { holds, type MatrixRow, playMatrix, undefendedMusts, unprovenMusts } fro
 import { bodyBecomes, statusBecomes } from './plants.ts';
 import { matrixHtml } from './report/html.ts';
 import { matrixText } from './report/text.ts';
-import { type JudgeRequest, playBaseline, playDefect, type SelfTestOptions } from './self-test.ts';
+import {
+  casesTouched,
+  type JudgeRequest,
+  playBaseline,
+  playDefect,
+  type SelfTestOptions,
+} from './self-test.ts';
 
 const paths = {
   configuration: operations['get-configuration'].path,
@@ -86,7 +92,7 @@ const defect: Defect = {
 
 async function rowFor(changes: Partial<Defect>, cases = tinyCases): Promise<MatrixRow> {
   const options = await tinySuite(cases);
-  const { footprints, faults } = await playBaseline(options);
+  const { footprints, faults } = await playBaseline([{ ...defect, ...changes }], options);
   const { rows } = await playMatrix({
     defects: [{ ...defect, ...changes }],
     footprints,
@@ -99,19 +105,40 @@ async function rowFor(changes: Partial<Defect>, cases = tinyCases): Promise<Matr
 }
 
 describe('the run without a defect', () => {
-  it('tells which operations each case calls', async () => {
-    const { footprints, faults } = await playBaseline(await tinySuite());
+  it('tells which defects would change something in each case', async () => {
+    const both = [defect, { ...defect, id: 'other', operations: ['list-audit-logs'] as const }];
+    const { footprints, faults } = await playBaseline(both, await tinySuite());
     expect(faults).toEqual([]);
     expect([...footprints].map(([id, called]) => [id, ...called])).toEqual([
-      ['configuration/set-by-user-is-read', 'get-configuration'],
-      ['errors/error-says-why', 'get-configuration'],
-      ['audit-log/newest-comes-first', 'list-audit-logs'],
+      ['configuration/set-by-user-is-read', defect.id],
+      ['errors/error-says-why', defect.id],
+      ['audit-log/newest-comes-first', 'other'],
     ]);
+  });
+
+  it('takes a hook that wants to ask the target for one that changes something', async () => {
+    let asked = 0;
+    const plant = (): ReturnType<Defect['plant']> => ({
+      answer: async (answer, request, ask) => {
+        await ask(request);
+        asked += 1;
+        return answer;
+      },
+    });
+    const { footprints } = await playBaseline([{ ...defect, plant }], await tinySuite());
+    expect([...footprints.values()].map(({ size }) => size)).toEqual([1, 1, 0]);
+    expect(asked).toBe(0);
+  });
+
+  it('lets what is made once for all cases touch every case', async () => {
+    const upload: Defect = { ...defect, operations: ['upload-artifact'] };
+    const { footprints } = await playBaseline([upload], await tinySuite());
+    expect(casesTouched(upload, footprints).size).toBe(3);
   });
 
   it('tells which cases fail although nothing is planted', async () => {
     const wrong = tinyCases.map((each) => ({ ...each, wants: '200 other' }));
-    const { faults } = await playBaseline(await tinySuite(wrong));
+    const { faults } = await playBaseline([defect], await tinySuite(wrong));
     expect(faults).toHaveLength(3);
   });
 });
@@ -139,7 +166,7 @@ describe('a defect', () => {
 
   it('is told apart when nothing ever brought it about', async () => {
     const row = await rowFor({ plant: statusBecomes(409, 204) });
-    expect(row).toMatchObject({ outcome: 'unexercised', played: 2, changes: 0 });
+    expect(row).toMatchObject({ outcome: 'unexercised', played: 0, changes: 0 });
     expect(isSound(row)).toBe(false);
     const unplayed = await rowFor({ operations: ['connect'] });
     expect(unplayed).toMatchObject({ outcome: 'unexercised', played: 0, untouched: 3 });
@@ -175,7 +202,8 @@ describe('a defect', () => {
     };
     await rowFor({ plant });
     await rowFor({ plant });
-    expect(made).toBe(2);
+    // Twice a run: for looking on, and for being planted.
+    expect(made).toBe(4);
   });
 });
 
@@ -200,7 +228,7 @@ describe('what a failed case missed', () => {
 describe('a matrix', () => {
   async function matrixOf(defects: readonly Defect[], signal?: AbortSignal) {
     const options = { ...(await tinySuite()), ...(signal && { signal }) };
-    const { footprints, faults } = await playBaseline(options);
+    const { footprints, faults } = await playBaseline(defects, options);
     const play = (each: Defect, ids: ReadonlySet<string>) => playDefect(each, ids, options);
     return playMatrix({
       defects,

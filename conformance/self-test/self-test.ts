@@ -5,12 +5,13 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
-import type { ConformanceResult } from '../conformance.ts';
+import type { ConformanceResult, ControlAddress } from '../conformance.ts';
 import type { CaseVerdict } from '../result.ts';
 import type { Defect, ProxiedOperation } from './defect.ts';
 import { type DefectResult, judgedDefect } from './judgement.ts';
 import { PlantedDefect } from './planted.ts';
-import { DefectProxy } from './proxy.ts';
+import { Probe } from './probe.ts';
+import { type Attendant, DefectProxy } from './proxy.ts';
 
 /** A good target on which a defect is played. Its owner closes it. */
 export interface GoodTarget {
@@ -18,6 +19,8 @@ export interface GoodTarget {
   readonly headerPrefix: string;
   /** Of a user of the management API; empty when there is none. */
   readonly userToken: string;
+  /** By which cases steer time, faults and tenants; it is not reached through the proxy. */
+  readonly control?: ControlAddress;
   close(): Promise<void>;
 }
 
@@ -43,10 +46,17 @@ export interface SelfTestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The operations that each case calls when nothing is wrong, by the id of the case. */
-export type Footprints = ReadonlyMap<string, ReadonlySet<ProxiedOperation | undefined>>;
+/** What is done once for all cases, so that any of them may depend on it. */
+const sharedOperations: ReadonlySet<ProxiedOperation> = new Set([
+  'login',
+  'upload-artifact',
+  'list-all-artifacts',
+]);
 
-/** The run without a defect: every case must hold, and tells which operations it calls. */
+/** By the id of each case, the defects that would change something of what passes in it. */
+export type Footprints = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** The run without a defect: every case must hold, and shows which defects could change it. */
 export interface Baseline {
   readonly result: ConformanceResult;
   readonly footprints: Footprints;
@@ -54,41 +64,37 @@ export interface Baseline {
   readonly faults: readonly string[];
 }
 
-/** What is done once for all cases, so that any of them may depend on it. */
-const sharedOperations: ReadonlySet<ProxiedOperation> = new Set([
-  'login',
-  'upload-artifact',
-  'list-all-artifacts',
-  'download-artifact',
-]);
-
-/** Plays every case, or these, through a faithful proxy. */
+/** Plays every case, or these, through a faithful proxy which only asks the defects. */
 export async function playBaseline(
+  defects: readonly Defect[],
   options: SelfTestOptions,
   ids?: ReadonlySet<string>,
 ): Promise<Baseline> {
-  const footprints = new Map<string, ReadonlySet<ProxiedOperation | undefined>>();
-  let called = new Set<ProxiedOperation | undefined>();
+  const footprints = new Map<string, ReadonlySet<string>>();
+  const probe = new Probe(defects);
   const result = await throughProxy(options, {
     parallel: false,
     ...(ids && { ids }),
-    onRequest: (operation) => called.add(operation),
-    onVerdict: ({ id }) => {
-      footprints.set(id, called);
-      called = new Set();
-    },
+    attend: probe,
+    onVerdict: ({ id }) => footprints.set(id, probe.begin()),
   });
+  await probe.settled();
   const bad = result.verdicts.filter(({ verdict }) => verdict === 'fail' || verdict === 'error');
   return { result, footprints, faults: bad.map(({ id }) => id) };
 }
 
-/** The cases that a defect can change: those that call an operation which it touches. */
-export function casesTouched({ operations }: Defect, footprints: Footprints): ReadonlySet<string> {
-  const touchesAll = operations === 'all' || operations.some((each) => sharedOperations.has(each));
-  const touched = [...footprints].filter(
-    ([, called]) => called.size > 0 && (touchesAll || operations.some((each) => called.has(each))),
-  );
-  return new Set(touched.map(([id]) => id));
+/**
+ * The cases that a defect can change. In any other one all requests and answers pass as they are,
+ * the first and so the second and so each, and it must come out as it does without the defect.
+ */
+export function casesTouched(
+  { id, operations }: Defect,
+  footprints: Footprints,
+): ReadonlySet<string> {
+  const isShared = operations !== 'all' && operations.some((each) => sharedOperations.has(each));
+  if (isShared) return new Set(footprints.keys());
+  const touched = [...footprints].filter(([, defects]) => defects.has(id));
+  return new Set(touched.map(([caseId]) => caseId));
 }
 
 /** Plays the cases with the defect planted, and judges it; undefined when that was interrupted. */
@@ -106,12 +112,12 @@ export async function playDefect(
 
 interface ProxiedRun extends Pick<JudgeRequest, 'ids' | 'parallel' | 'onVerdict'> {
   readonly planted?: PlantedDefect;
-  readonly onRequest?: (operation: ProxiedOperation | undefined) => void;
+  readonly attend?: Attendant;
 }
 
 async function throughProxy(
   { openTarget, judge, clock, random, signal }: SelfTestOptions,
-  { planted, onRequest, ...request }: ProxiedRun,
+  { planted, attend, ...request }: ProxiedRun,
 ): Promise<ConformanceResult> {
   const target = await openTarget();
   try {
@@ -121,7 +127,7 @@ async function throughProxy(
       userToken: target.userToken,
       clock,
       random,
-      ...(onRequest && { onRequest }),
+      ...(attend && { attendant: attend }),
     });
     try {
       proxy.plant(planted);
