@@ -48,6 +48,10 @@ const subcommands: Readonly<Record<string, SubcommandRow>> = {
     summary: 'tell regressions, repairs and changed observations between two reports',
     load: () => import('./conform/compare.ts'),
   },
+  hooks: {
+    summary: 'tell the steps of --hooks: what each is given and what it answers',
+    load: () => import('./conform/hooks.ts'),
+  },
   'self-test': {
     summary: 'plant defects and see whether the suite catches each',
     load: () => import('./conform/self-test.ts'),

@@ -20,7 +20,7 @@ interface CapabilityRow {
 }
 
 /** Every capability by name. */
-const capabilities = {
+export const capabilities = {
   operator: {
     kind: 'means',
     offers: 'a user who decides about devices and deploys to them, by the management API or hooks',

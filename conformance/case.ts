@@ -76,7 +76,8 @@ export function defineScenario<World>(
   return scenario.cases.map((each) => ({
     ...checkedListing(scenario, each),
     arrange: async (given) => {
-      const stage = needsOf(scenario, each).some(isControl) ? await given.ofItsOwn() : given;
+      const needs = needsOf(scenario, each);
+      const stage = needs.some(isControl) ? await given.ofItsOwn(needs) : given;
       const world = await scenario.arrange(stage);
       return async () => {
         if ('observe' in each) return each.observe(world, stage);

@@ -14,15 +14,21 @@ import {
 } from './result.ts';
 import { type Progress, Run } from './run.ts';
 import { checkedBaseUrl, reachTarget } from './setup.ts';
+import type { CapabilityFinding } from './steering/declaration.ts';
 import { openSteering, type SteeringOptions } from './steering/steering.ts';
 import { Mask } from './target/mask.ts';
 import { Target } from './target/target.ts';
 
+export { type Capability, capabilityNames } from './capabilities.ts';
 export type { CaseListing } from './case.ts';
 export type { CaseVerdict, ConformanceResult, VerdictName } from './result.ts';
 export type { Credentials } from './setup.ts';
 export { SetupError } from './setup-error.ts';
+export { type Declaration, readDeclaration } from './steering/declaration.ts';
+export { readHookFile } from './steering/hooks/hook-file.ts';
+export { describedSteps } from './steering/hooks/hook-steps.ts';
 export type { ControlAddress } from './steering/http-control.ts';
+export { SteeringFileError } from './steering/steering-file.ts';
 
 const suite = { name: 'fleetbed conformance', version: '1' };
 
@@ -77,24 +83,29 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   try {
     const session = target.session(signal);
     await reachTarget(session, baseUrl);
-    const steering = await openSteering({ target, session, mask }, options);
+    const steering = await openSteering({ target, session, mask, baseUrl }, options);
     const chance = { id: runId, random: seededRandom(seed) };
     const run = new Run({ ...options, ...chance, ...steering, target, mask });
-    return await playAll(run, { ...options, baseUrl, seed });
+    return await playAll(run, { ...options, baseUrl, seed, findings: steering.findings, mask });
   } finally {
     await target.close();
   }
 }
 
-type SeededOptions = ConformanceOptions & { readonly seed: string };
+type SeededOptions = ConformanceOptions & {
+  readonly seed: string;
+  readonly findings: readonly CapabilityFinding[];
+  readonly mask: Mask;
+};
 
 async function playAll(run: Run, options: SeededOptions): Promise<ConformanceResult> {
-  const { clock, baseUrl, headerPrefix, seed } = options;
+  const { clock, baseUrl, headerPrefix, seed, findings, mask } = options;
   const startedAt = new Date(clock.now()).toISOString();
   const startedMs = clock.monotonicMs();
   const cases = selectedCases(options);
   options.onStart?.({ runId: run.id, seed, startedAt, ids: cases.map(({ id }) => id) });
-  const verdicts = await run.play(cases);
+  const contradictions = findings.flatMap(({ verdict }) => verdict ?? []);
+  const verdicts = [...mask.value(contradictions), ...(await run.play(cases))];
   const leftBehind = await run.close();
   return {
     schema: conformanceSchema,
@@ -110,7 +121,7 @@ async function playAll(run: Run, options: SeededOptions): Promise<ConformanceRes
     totals: countVerdicts(verdicts),
     musts: decideMusts(verdicts),
     verdicts,
-    capabilities: [],
+    capabilities: findings.map(({ row }) => row),
     openPoints: readingsOf(verdicts),
     waivers: [],
     problems: [],

@@ -85,7 +85,7 @@ export interface RunSettings {
 }
 
 /** One ability of the target: what it was said to offer, and what it showed. */
-interface CapabilityRow {
+export interface CapabilityRow {
   readonly capability: string;
   readonly declared: 'offered' | 'missing' | 'unsaid';
   readonly probed: 'offered' | 'missing' | 'unknown';

@@ -49,8 +49,8 @@ export interface RunOptions extends Progress {
   readonly operator: OperatorSource;
   /** Powers over the target that no client has. */
   readonly control?: Control | undefined;
-  /** The parts of the API that the target has. */
-  readonly parts: readonly Capability[];
+  /** The capabilities that cases may count on. */
+  readonly offered: ReadonlySet<Capability>;
   readonly mask: Mask;
   readonly headerPrefix: string;
   readonly disruptive?: boolean;
@@ -71,16 +71,12 @@ export class Run {
   #silentCases = 0;
 
   constructor(options: RunOptions) {
-    const { id, operator, control, parts, disruptive = false, clock } = options;
+    const { id, operator, offered, disruptive = false, clock } = options;
     this.id = id;
     this.#options = options;
     this.#startedMs = clock.monotonicMs();
     this.#gates = {
-      capabilities: new Set<Capability>([
-        ...(operator.kind === 'token' || operator.kind === 'hooks' ? ['operator' as const] : []),
-        ...parts,
-        ...(control?.offers ?? []),
-      ]),
+      capabilities: offered,
       disruptive,
       operatorUnusable: operator.kind === 'unusable' ? operator.because : undefined,
     };

@@ -55,3 +55,26 @@ export class LoginRefusedError extends SetupError {
     this.name = 'LoginRefusedError';
   }
 }
+
+/** The control listener does not let the suite in, or there is none. */
+export class ControlRefusedError extends SetupError {
+  readonly code = 'control-refused';
+
+  constructor(url: string, seen: string) {
+    super(
+      `the control listener ${url} cannot be used (${seen}); ` +
+        'correct its URL and its token, or leave both out to skip the cases that need control',
+    );
+    this.name = 'ControlRefusedError';
+  }
+}
+
+/** The hook that logs a user in has failed. */
+export class HookLoginError extends SetupError {
+  readonly code = 'hook-login-failed';
+
+  constructor(because: string) {
+    super(`${because}; mend the hook, or leave the step out to skip what takes a user's token`);
+    this.name = 'HookLoginError';
+  }
+}

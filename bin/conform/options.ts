@@ -1,26 +1,19 @@
 /** The options of `fleetbed conform` and of its subcommands, and what they mean for a run. */
 import { type Command, Option } from 'commander';
-import type {
-  ConformanceOptions,
-  ControlAddress,
-  Credentials,
-} from '../../conformance/conformance.ts';
+import type { ConformanceOptions, Credentials } from '../../conformance/conformance.ts';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import * as values from '../option-values.ts';
+import { addSteeringOptions, type SteeringOptions, steeringOf } from './steering-options.ts';
 
 /** Where the target is and who the suite is there. */
-interface TargetOptions {
+interface TargetOptions extends SteeringOptions {
   readonly baseUrl: string;
   readonly email: string;
   readonly password?: string;
   readonly token?: string;
   readonly headerPrefix: string;
   readonly ca?: string;
-  readonly controlUrl?: string;
-  readonly controlToken?: string;
 }
 
 /** Everything that `fleetbed conform` takes. */
@@ -52,7 +45,7 @@ const REQUEST_TIME_LIMIT_MS = 15_000;
 
 /** Adds where the target is and who the suite is there. */
 export function addTargetOptions(command: Command): Command {
-  return command
+  return addSteeringOptions(command)
     .addOption(
       new Option('--base-url <url>', 'where the server is')
         .argParser(values.baseUrl)
@@ -70,17 +63,7 @@ export function addTargetOptions(command: Command): Command {
         .argParser(values.headerPrefix)
         .default(defaultHeaderPrefix),
     )
-    .option('--ca <file>', "PEM file with the server's certificate or its authority's")
-    .addOption(
-      new Option('--control-url <url>', 'the control listener of a testbed, to steer time and load')
-        .env('FLEETBED_CONTROL_URL')
-        .argParser(values.baseUrl),
-    )
-    .addOption(
-      new Option('--control-token <text>', 'the control token, which fleetbed serve prints')
-        .env('FLEETBED_CONTROL_TOKEN')
-        .argParser(values.filled),
-    );
+    .option('--ca <file>', "PEM file with the server's certificate or its authority's");
 }
 
 /** Adds how the cases are played. */
@@ -125,27 +108,15 @@ function credentialsOf({ email, password, token }: TargetOptions): Credentials {
   return password === undefined ? 'none' : { email, password };
 }
 
-/** The control listener of the target. @throws CommandFault when one half of it is missing */
-function controlOf({ controlUrl, controlToken }: TargetOptions): ControlAddress | undefined {
-  if (controlUrl === undefined && controlToken === undefined) return undefined;
-  if (controlUrl !== undefined && controlToken !== undefined) {
-    return { url: controlUrl, token: controlToken };
-  }
-  const missing = controlUrl === undefined ? '--control-url' : '--control-token';
-  const given = controlUrl === undefined ? '--control-token' : '--control-url';
-  throw new CommandFault(`${given} needs ${missing} beside it.`, exitCodes.usage);
-}
-
 /** What a run takes from the options, but for the cases. @throws CommandFault */
 export async function runSettingsOf(options: ConformOptions) {
   const { baseUrl, headerPrefix, jobs, repeat, seed, rate } = options;
-  const control = controlOf(options);
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
   return {
     baseUrl,
     headerPrefix,
     credentials: credentialsOf(options),
-    ...(control && { control }),
+    ...(await steeringOf(options)),
     jobs,
     repeat,
     disruptive: options.disruptive ?? false,

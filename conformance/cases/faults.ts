@@ -73,6 +73,7 @@ const haste = defineScenario({
   needs: ['operator', 'rate-control'],
   arrange: async (stage) => {
     const world = await everyOperation(stage);
+    stage.ownership.owns('a rate limit', () => stage.control.limitRate(undefined));
     await stage.control.limitRate({ requests: 0, windowSeconds: WINDOW_SECONDS });
     return world;
   },

@@ -2,6 +2,7 @@
 import { printable, printableText } from '../../fixtures/printable.ts';
 import type { CaseListing } from '../case.ts';
 import {
+  type CapabilityRow,
   type CaseVerdict,
   type ConformanceResult,
   type OpenPointReading,
@@ -16,7 +17,7 @@ const BODY_MAX_CHARACTERS = 600;
 
 /** The whole result: what failed with its evidence first, then the rest in brief. */
 export function conformanceReport(result: ConformanceResult): string {
-  const { verdicts, leftBehind, openPoints } = result;
+  const { verdicts, leftBehind, openPoints, capabilities } = result;
   const withVerdict = (name: VerdictName): readonly CaseVerdict[] =>
     verdicts.filter(({ verdict }) => verdict === name);
   const failed = withVerdict('fail');
@@ -29,6 +30,7 @@ export function conformanceReport(result: ConformanceResult): string {
     section('Observed', withVerdict('observed').map(observationLine)),
     section('Open points, and the reading that the target chose', openPoints.flatMap(readingLines)),
     section('Skipped', withVerdict('skip').map(reasonLine)),
+    section('What the target offers', capabilityLines(capabilities)),
     section('Left behind', [...verdicts.flatMap((each) => each.leftBehind ?? []), ...leftBehind]),
     totalLines(result),
   ];
@@ -87,6 +89,18 @@ function totalLines({ totals, musts, outcome, verdicts, durationMs }: Conformanc
     `${verdicts.length} cases in ${seconds} s: ${counts}`,
     `${musts.decided} of ${musts.decided + musts.undecided} musts of the contract decided`,
     `outcome: ${outcome}`,
+  ];
+}
+
+/** What there is in one line, and what is missing or said otherwise in one each. */
+function capabilityLines(rows: readonly CapabilityRow[]): readonly string[] {
+  const plain = rows.filter(({ probed, contradiction }) => probed === 'offered' && !contradiction);
+  const odd = rows.filter((row) => !plain.includes(row));
+  return [
+    ...(plain.length > 0 ? [plain.map(({ capability }) => capability).join(', ')] : []),
+    ...odd.map(({ capability, probed, evidence = '', contradiction }) =>
+      oneLine(`${probed} ${capability}: ${contradiction ?? evidence}`, BODY_MAX_CHARACTERS),
+    ),
   ];
 }
 

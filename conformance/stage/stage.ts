@@ -9,6 +9,7 @@ import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
+import type { Capability } from '../capabilities.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import type { Control } from '../steering/control.ts';
 import { bearer, Caller } from '../target/call.ts';
@@ -75,9 +76,9 @@ export class Stage {
 
   /** Powers over the target. A case that uses them has to say so in its needs. */
   get control(): Control {
-    const { control } = this.#parts;
+    const { control, session } = this.#parts;
     if (!control) throw new Error('the case uses control without needing it');
-    return control;
+    return control.on(session);
   }
 
   /** Those rows of a table by operations that the target has. */
@@ -90,11 +91,12 @@ export class Stage {
   }
 
   /**
-   * A stage on which time, faults and limits can be steered without disturbing any other: in a
-   * tenant of its own where the target has such tenants, else this one.
+   * The stage for a case that needs control of the target: in a tenant of its own where tenants are
+   * what is steered, or have time, faults and limits of their own; else this one.
    */
-  ofItsOwn(): Promise<Stage> | Stage {
-    return this.control.isolates ? this.inNewTenant() : this;
+  ofItsOwn(needs: readonly Capability[]): Promise<Stage> | Stage {
+    const isApart = this.control.isolates || needs.includes('tenant-control');
+    return isApart ? this.inNewTenant() : this;
   }
 
   /** The stage of another tenant, which is removed with all that belongs to it. */

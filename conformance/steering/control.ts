@@ -45,6 +45,8 @@ export interface Control {
    * own disturbs no other. Without, cases that need control have to be played alone.
    */
   readonly isolates: boolean;
+  /** The same powers; what is asked for is recorded on that line. */
+  on(session: Session): Control;
   /** Makes a tenant with a user and without devices. Takes `tenant-control`. */
   newTenant(order: TenantOrder): Promise<ControlledTenant>;
   /** Locks the users and devices of the tenant out. Takes `tenant-control`. */

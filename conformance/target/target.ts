@@ -122,14 +122,26 @@ export class Session {
     });
   }
 
+  /**
+   * Does something that is no request to the target, such as running a command, but is bounded and
+   * recorded like one: `method` and `url` name it, and `body` is what it was given.
+   */
+  beside<T>(
+    { timeLimitMs, ...deed }: WireRequest & { readonly timeLimitMs: number },
+    act: (signal: AbortSignal) => Promise<{ answer: Answer; result: T }>,
+  ): Promise<T> {
+    return this.#recorded(deed, (_, signal) => act(signal), timeLimitMs);
+  }
+
   async #recorded<T>(
     request: WireRequest,
     act: (url: string, signal: AbortSignal) => Promise<{ answer: Answer; result: T }>,
+    timeLimitMs = this.#options.requestTimeLimitMs,
   ): Promise<T> {
-    const { clock, requestTimeLimitMs, beganMs } = this.#options;
+    const { clock, beganMs } = this.#options;
     const limit = new AbortController();
-    const timer = clock.after(requestTimeLimitMs, () => {
-      const message = `no whole answer within ${requestTimeLimitMs} ms`;
+    const timer = clock.after(timeLimitMs, () => {
+      const message = `no whole answer within ${timeLimitMs} ms`;
       limit.abort(new TransportFailure('request-time-limit', message));
     });
     const signal = this.#signal ? AbortSignal.any([limit.signal, this.#signal]) : limit.signal;

@@ -1,0 +1,107 @@
+/** Options of `fleetbed conform` that say by what the target is steered and what it offers. */
+import { dirname, resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  type Capability,
+  type ConformanceOptions,
+  type ControlAddress,
+  capabilityNames,
+  type Declaration,
+  readDeclaration,
+  readHookFile,
+  SteeringFileError,
+} from '../../conformance/conformance.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { CommandFault } from '../fault.ts';
+import { readNamedFile } from '../files.ts';
+import * as values from '../option-values.ts';
+
+/** What `addSteeringOptions` adds. */
+export interface SteeringOptions {
+  readonly controlUrl?: string;
+  readonly controlToken?: string;
+  readonly hooks?: string;
+  readonly capabilities?: string;
+  readonly with?: readonly Capability[];
+  readonly without?: readonly Capability[];
+  readonly probe: boolean;
+}
+
+/** Adds the control listener, the hooks, and what the target is said to offer. */
+export function addSteeringOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--control-url <url>', 'the control listener of a testbed, to steer time and load')
+        .env('FLEETBED_CONTROL_URL')
+        .argParser(values.baseUrl),
+    )
+    .addOption(
+      new Option('--control-token <text>', 'the control token, which fleetbed serve prints')
+        .env('FLEETBED_CONTROL_TOKEN')
+        .argParser(values.filled),
+    )
+    .option(
+      '--hooks <file>',
+      'YAML: a command per step, in place of the management API; see conform hooks',
+    )
+    .option('--capabilities <file>', 'YAML: with and without, what the target offers and lacks')
+    .option('--with <name>', 'the target offers this; repeatable', capability)
+    .option('--without <name>', 'the target lacks this; repeatable', capability)
+    .option('--no-probe', 'do not find out which parts of the API the target has');
+}
+
+function capability(text: string, known: readonly Capability[] = []): readonly Capability[] {
+  const named = capabilityNames.find((name) => name === text);
+  if (named) return [...known, named];
+  throw new InvalidArgumentError(`Accepted: ${capabilityNames.join(', ')}.`);
+}
+
+/** What a run takes from these options. @throws CommandFault */
+export async function steeringOf(options: SteeringOptions) {
+  const control = controlOf(options);
+  const { hooks: hookFile } = options;
+  const declared = await declarationOf(options);
+  return {
+    declared,
+    probe: options.probe,
+    ...(control && { control }),
+    ...(hookFile !== undefined && { hooks: await hooksOf(hookFile) }),
+  } satisfies Partial<ConformanceOptions>;
+}
+
+function controlOf({ controlUrl, controlToken }: SteeringOptions): ControlAddress | undefined {
+  if (controlUrl === undefined && controlToken === undefined) return undefined;
+  if (controlUrl !== undefined && controlToken !== undefined) {
+    return { url: controlUrl, token: controlToken };
+  }
+  const missing = controlUrl === undefined ? '--control-url' : '--control-token';
+  const given = controlUrl === undefined ? '--control-token' : '--control-url';
+  throw new CommandFault(`${given} needs ${missing} beside it.`, exitCodes.usage);
+}
+
+async function hooksOf(path: string) {
+  const text = await readNamedFile('--hooks', path);
+  return usable('--hooks', path, () => readHookFile(text, dirname(resolve(path))));
+}
+
+async function declarationOf(options: SteeringOptions): Promise<Declaration> {
+  const { capabilities: path, with: offered = [], without = [] } = options;
+  const text = path === undefined ? '{}' : await readNamedFile('--capabilities', path);
+  const inFile = usable('--capabilities', path ?? '', () => readDeclaration(text));
+  const declared = {
+    with: [...(inFile.with ?? []), ...offered],
+    without: [...(inFile.without ?? []), ...without],
+  };
+  const both = declared.with.find((name) => declared.without.includes(name));
+  if (both === undefined) return declared;
+  throw new CommandFault(`${both} is declared both ways; leave one out.`, exitCodes.usage);
+}
+
+function usable<T>(option: string, path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof SteeringFileError)) throw error;
+    throw new CommandFault(`${option} ${path}: ${error.message}.`, exitCodes.usage, error);
+  }
+}

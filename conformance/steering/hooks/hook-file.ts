@@ -1,0 +1,66 @@
+/**
+ * The file that says which command carries out which step, in YAML or JSON:
+ *
+ *     timeLimitSeconds: 20          # 30 without it
+ *     command: [node, steer.mjs]    # of every step that `steps` does not give one of its own
+ *     steps:                        # without it the command is taken to know every step
+ *       accept: [./accept.sh]
+ *       deploy:                     # by the command above
+ *
+ * Commands are lists of arguments; no shell reads them. They run in the folder of the file.
+ */
+import * as v from 'valibot';
+import { readSteeringFile } from '../steering-file.ts';
+import { type HookStep, hookStepNames } from './hook-steps.ts';
+
+const TIME_LIMIT_SECONDS = 30;
+const TIME_LIMIT_MAX_SECONDS = 600;
+const ARGUMENTS_MAX = 100;
+
+/** Which commands there are. */
+export interface HookBook {
+  readonly commands: ReadonlyMap<HookStep, readonly string[]>;
+  readonly timeLimitMs: number;
+  /** Where the commands run. */
+  readonly folder: string;
+}
+
+const command = v.pipe(
+  v.array(v.string('must be a list of texts'), 'must be a list of texts: program and arguments'),
+  v.minLength(1, 'must name a program'),
+  v.maxLength(ARGUMENTS_MAX, `must have at most ${ARGUMENTS_MAX} arguments`),
+  v.check(([program]) => program !== '', 'must name a program'),
+);
+const step = v.picklist(hookStepNames, `must be a step: ${hookStepNames.join(', ')}`);
+const fileShape = v.pipe(
+  v.strictObject({
+    timeLimitSeconds: v.optional(
+      v.pipe(
+        v.number('must be a number'),
+        v.minValue(1, 'must be at least 1'),
+        v.maxValue(TIME_LIMIT_MAX_SECONDS, `must be at most ${TIME_LIMIT_MAX_SECONDS}`),
+      ),
+      TIME_LIMIT_SECONDS,
+    ),
+    command: v.optional(command),
+    steps: v.optional(v.record(step, v.nullable(command))),
+  }),
+  v.check(
+    ({ command: whole, steps }) => whole !== undefined || steps !== undefined,
+    'must have a command, or steps with a command each',
+  ),
+  v.check(
+    ({ command: whole, steps = {} }) => whole !== undefined || !Object.values(steps).includes(null),
+    'a step without a command of its own needs the command of all',
+  ),
+);
+
+/** Reads the text of such a file; the commands run in `folder`. @throws SteeringFileError */
+export function readHookFile(text: string, folder: string): HookBook {
+  const { timeLimitSeconds, command: whole, steps } = readSteeringFile(text, fileShape);
+  const named = steps ?? Object.fromEntries(hookStepNames.map((name) => [name, null]));
+  const commands = Object.entries(named).map(
+    ([name, own]) => [name as HookStep, own ?? whole ?? []] as const,
+  );
+  return { commands: new Map(commands), timeLimitMs: timeLimitSeconds * 1000, folder };
+}

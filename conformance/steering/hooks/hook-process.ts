@@ -1,0 +1,94 @@
+/** One run of a hook: a child process that reads JSON and writes JSON, bounded in all it does. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+
+/** Of standard output; an answer is a few fields. */
+const OUTPUT_MAX_BYTES = 1_048_576;
+/** Of standard error; the last ones are kept. */
+const COMPLAINT_MAX_CHARACTERS = 4096;
+
+/** What a hook printed, and how it ended. */
+export interface HookOutcome {
+  readonly code: number;
+  readonly output: string;
+  /** The end of what it wrote to standard error. */
+  readonly complaint: string;
+}
+
+/** A hook that did not come to its end; the message says why, and what it had complained of. */
+export class HookEnded extends Error {
+  constructor(message: string, complaint: string, cause?: unknown) {
+    super(complaint === '' ? message : `${message}: ${complaint}`, { cause });
+    this.name = 'HookEnded';
+  }
+}
+
+export interface HookRun {
+  readonly command: readonly string[];
+  readonly folder: string;
+  readonly input: string;
+  /** Kills the hook and all that it started. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs a command without any shell. @throws HookEnded, or the reason of the signal */
+export async function runHook({ command, folder, input, signal }: HookRun): Promise<HookOutcome> {
+  const [program = '', ...words] = command;
+  signal.throwIfAborted();
+  // A group of its own, so that what the hook starts ends with it.
+  const child = spawn(program, words, { cwd: folder, stdio: 'pipe', detached: true });
+  const kill = (): void => killGroup(child);
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    return await outcomeOf(child, input, signal);
+  } finally {
+    signal.removeEventListener('abort', kill);
+    kill();
+  }
+}
+
+async function outcomeOf(
+  child: ChildProcess & { readonly stdout: Readable; readonly stderr: Readable },
+  input: string,
+  signal: AbortSignal,
+): Promise<HookOutcome> {
+  let complaint = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-COMPLAINT_MAX_CHARACTERS);
+  });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > OUTPUT_MAX_BYTES) killGroup(child);
+    else chunks.push(chunk);
+  });
+  // A hook that reads nothing closes its end; that is its right.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(input);
+  const { code, error } = await ended(child);
+  signal.throwIfAborted();
+  if (error) throw new HookEnded(`it cannot be started: ${error.message}`, complaint, error);
+  if (length > OUTPUT_MAX_BYTES) {
+    throw new HookEnded(`it wrote more than ${OUTPUT_MAX_BYTES} bytes`, complaint);
+  }
+  if (code === null) throw new HookEnded('it was killed by a signal', complaint);
+  return { code, output: Buffer.concat(chunks).toString('utf8'), complaint: complaint.trim() };
+}
+
+function ended(child: ChildProcess): Promise<{ code: number | null; error?: Error }> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: null, error }));
+    child.once('close', (code) => resolve({ code }));
+  });
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // There is nobody left in the group.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
