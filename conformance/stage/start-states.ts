@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import { expectShape, shownAnswer } from '../expectations.ts';
+import { shownAnswer } from '../expectations.ts';
 import type { Answer } from '../target/target.ts';
 import { expectToken } from '../target/token-claims.ts';
 import { boardType, type SampleName } from './sample-artifacts.ts';
@@ -136,7 +136,10 @@ export async function abortedDeployment(stage: Stage): Promise<OfferedDeployment
 /** The deployment id in the instructions of an answer that offers an update. */
 export function instructedId(answer: Answer): string {
   needStatus('an offered update', answer, 200);
-  return expectShape(answer, v.looseObject({ id: v.string() })).id;
+  const named = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
+  const parsed = v.safeParse(named, answer.text);
+  if (parsed.success) return parsed.output.id;
+  throw new StartStateMissed('instructions with an id', shownAnswer(answer));
 }
 
 /** Misses the start state unless the answer has the status. */

@@ -2,7 +2,7 @@
 
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
-import { ownAnswer, withStatus } from '../alter.ts';
+import { objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
 import { type Relation, relationOf } from '../device-part.ts';
 import { answerBecomes, sentFieldBecomes, statusBecomes } from '../plants.ts';
@@ -124,6 +124,25 @@ export const deploymentLogDefects: readonly Defect[] = [
       (messages) => (Array.isArray(messages) ? messages.slice(0, 1) : messages),
       holds('messages.last.message', 'rolled back'),
     ),
+  },
+  {
+    id: 'log-is-appended',
+    title: 'A log that is uploaded again is added to the earlier one.',
+    breaks: ['log.is-replaced'],
+    operations: uploads,
+    plant: () => {
+      const earlier = new Map<string, readonly unknown[]>();
+      return {
+        request: (request) => {
+          const part = `${tokenOf(request)} ${request.parameters.id ?? ''}`;
+          const { messages } = objectOf(request);
+          if (!Array.isArray(messages)) return request;
+          const all = [...(earlier.get(part) ?? []), ...messages];
+          earlier.set(part, all);
+          return withJson(request, { messages: all });
+        },
+      };
+    },
   },
   {
     id: 'log-is-that-of-every-device',

@@ -1,7 +1,7 @@
 /** Planted defects: whether, and which, deployment a device is offered. */
 import { isSuccess, objectOf, ownAnswer, queryOf, tokenOf, withJson } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, parameterBecomes, requestBecomes, statusBecomes } from '../plants.ts';
+import { parameterBecomes, requestBecomes, statusBecomes } from '../plants.ts';
 import { isObject, sentAt } from '../sent.ts';
 
 const everyForm = [
@@ -88,11 +88,11 @@ export const nextDeploymentDefects: readonly Defect[] = [
     plant: statusBecomes(200, 201, saysNothingOf(checksum)),
   },
   {
-    id: 'nothing-is-200',
-    title: 'A device for which nothing is pending is answered 200 with an empty object.',
+    id: 'nothing-is-202',
+    title: 'A device for which nothing is pending is answered 202.',
     breaks: ['next.nothing-is-204'],
     operations: everyForm,
-    plant: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(200, {}) : answer)),
+    plant: statusBecomes(204, 202),
   },
   {
     id: 'changed-request-is-204',
