@@ -1,6 +1,6 @@
 /** Planted defects of links to artifact files, and of what they answer. */
 import { isMap } from '../../target/json-members.ts';
-import { ownAnswer, tokenOf, withHeaders, withStatus } from '../alter.ts';
+import { ownAnswer, withHeaders, withStatus } from '../alter.ts';
 import type { Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import {
   answerBecomes,
@@ -170,7 +170,7 @@ const links: readonly Defect[] = [
     title: 'Links are given to callers without a token.',
     breaks: ['link.unauthenticated-is-401', 'tokens.missing-is-401'],
     operations: asking,
-    plant: statusBecomes(401, 200, (request) => tokenOf(request) === ''),
+    plant: statusBecomes(401, 200, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'artifact-file-is-altered',

@@ -178,7 +178,11 @@ export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-link-has-another-parameter',
     title: 'The signature of a link to a configuration stands in a parameter of another name.',
-    breaks: ['download.link-is-signed', 'download.signature-is-required'],
+    breaks: [
+      'download.link-is-signed',
+      'download.signature-is-required',
+      'download.invalid-signature-is-403',
+    ],
     operations: offered,
     plant: parameterBecomes('-signature', (_, signature) => ['sig', signature]),
   },

@@ -2,7 +2,13 @@
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { jsonOf, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
 import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, bodyBecomes, dropped, isAuthorized, statusBecomes } from '../plants.ts';
+import {
+  answerBecomes,
+  bodyBecomes,
+  isAuthorized,
+  requestBecomes,
+  statusBecomes,
+} from '../plants.ts';
 import { requestFor } from '../requests.ts';
 
 const get = ['get-configuration'] as const;
@@ -131,7 +137,7 @@ export const configurationDefects: readonly Defect[] = [
       'configuration.concurrent-writes',
     ],
     operations: put,
-    plant: dropped(204, setsPairs),
+    plant: requestBecomes((request) => withJson(request, {}), setsPairs),
   },
   {
     id: 'configuration-keeps-the-first-value',

@@ -1,6 +1,6 @@
 /** Planted defects of the inventory of a device. */
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
-import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
+import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
 import type { Ask, Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, requestBecomes, statusBecomes } from '../plants.ts';
 import { requestFor } from '../requests.ts';
@@ -352,10 +352,10 @@ const refusals: readonly Defect[] = [
   },
   {
     id: 'attributes-of-strangers-are-403',
-    title: 'Attributes without a valid token are answered 403.',
-    breaks: ['inventory.unauthenticated-is-401', 'tokens.missing-is-401', 'tokens.invalid-is-401'],
+    title: 'Attributes without a token are answered 403.',
+    breaks: ['inventory.unauthenticated-is-401', 'tokens.missing-is-401'],
     operations: both,
-    plant: answerBecomes((answer) => (answer.status === 401 ? withStatus(answer, 403) : answer)),
+    plant: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
 ];
 

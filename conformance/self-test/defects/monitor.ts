@@ -1,9 +1,10 @@
 /** Planted defects of alerts and of monitor configurations. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
-import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withStatus } from '../alter.ts';
+import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
 import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, dropped, statusBecomes } from '../plants.ts';
+import { answerBecomes, requestBecomes, statusBecomes } from '../plants.ts';
 
 const alerts = ['post-alerts'] as const;
 const configurations = ['post-monitor-configuration'] as const;
@@ -277,12 +278,17 @@ const isPlain = isListOf(['name', 'level', 'timestamp'], ({ level, timestamp, su
   const { name, type, status, details } = membersOf(subject);
   const isKnown = level === 'OK' || level === 'CRITICAL';
   const areTexts = [name, type, status].every((text) => typeof text === 'string');
-  return isKnown && areTexts && details === undefined && String(timestamp).endsWith('Z');
+  return isKnown && areTexts && details === undefined && isTimestamp(String(timestamp));
 });
 
 function isNoListOfObjects(request: ProxiedRequest): boolean {
   const body = jsonOf(request);
   return request.body.length > 0 && !(Array.isArray(body) && body.every(isMap));
+}
+
+/** The target sees an empty list in place of one that is in order. */
+function emptied(picks: (request: ProxiedRequest) => boolean): () => Plant {
+  return requestBecomes((request) => withJson(request, []), picks);
 }
 
 /** The first configuration of each device stays, whatever it sends later. */
@@ -324,7 +330,7 @@ const sending: readonly Defect[] = [
     title: 'Alerts without a token are answered 403.',
     breaks: ['alerts.need-a-token', 'tokens.missing-is-401'],
     operations: alerts,
-    plant: statusBecomes(401, 403, (request) => tokenOf(request) === ''),
+    plant: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'alerts-of-any-form-are-taken',
@@ -345,7 +351,7 @@ const sending: readonly Defect[] = [
     title: 'Alerts are answered 204 and forgotten.',
     breaks: ['alerts.are-shown', 'alerts.both-levels-are-shown'],
     operations: alerts,
-    plant: dropped(204, isPlain),
+    plant: emptied(isPlain),
   },
 ];
 
@@ -369,14 +375,14 @@ const configuring: readonly Defect[] = [
     title: 'A monitor configuration without a token is answered 403.',
     breaks: ['monitor.needs-a-token', 'tokens.missing-is-401'],
     operations: configurations,
-    plant: statusBecomes(401, 403, (request) => tokenOf(request) === ''),
+    plant: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'monitor-configuration-is-dropped',
     title: 'A monitor configuration is answered 204 and forgotten.',
     breaks: ['monitor.is-stored', 'monitor.is-current'],
     operations: configurations,
-    plant: dropped(204, isConfiguration),
+    plant: emptied(isConfiguration),
   },
   {
     id: 'monitor-configuration-stays-the-first',
