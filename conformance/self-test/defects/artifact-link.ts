@@ -298,7 +298,10 @@ const ranges: readonly Defect[] = [
     title: 'Range that begins past the end is answered 206 with nothing.',
     breaks: ['link.range-unsatisfiable', 'link.range-unsatisfiable-is-416'],
     operations: file,
-    plant: answerBecomes((answer) => (answer.status === 416 ? ownAnswer(206) : answer)),
+    plant: answerBecomes((answer, request) => {
+      const first = Number.parseInt(rangeOf(request).slice('bytes='.length), 10);
+      return answer.status === 416 && first >= totalOf(answer) ? ownAnswer(206) : answer;
+    }),
   },
   {
     id: 'unsatisfiable-range-is-ignored',
