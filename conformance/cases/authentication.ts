@@ -127,6 +127,14 @@ const decision = defineScenario({
   ],
 });
 
+const jsonObject = v.pipe(v.string(), v.parseJson(), v.looseObject({}));
+
+/** Whether a part of a JWT is the Base64url of a JSON object. */
+function isJsonObject(part = ''): boolean {
+  const text = Buffer.from(part, 'base64url').toString('utf8');
+  return /^[\w-]+$/.test(part) && v.is(jsonObject, text);
+}
+
 const preauthorized = defineScenario({
   area: 'authentication',
   name: 'Trusted before',
@@ -141,42 +149,6 @@ const preauthorized = defineScenario({
       requirements: ['auth.preauthorized-gets-token'],
       run: async (device) => expectStatus(await device.authenticate(), 200),
     },
-    {
-      id: 'preauthorized-must-sign',
-      title: 'A pre-authorized device whose signature is not valid is not let in.',
-      requirements: ['auth.preauthorized-must-sign'],
-      run: async (device, stage) => {
-        const signedBy = await stage.newKey();
-        expectStatus(await device.authenticate({ signedBy }), 400, 401, 403);
-      },
-    },
-  ],
-});
-
-const jsonObject = v.pipe(v.string(), v.parseJson(), v.looseObject({}));
-
-/** Whether a part of a JWT is the Base64url of a JSON object. */
-function isJsonObject(part = ''): boolean {
-  const text = Buffer.from(part, 'base64url').toString('utf8');
-  return /^[\w-]+$/.test(part) && v.is(jsonObject, text);
-}
-
-/** Headers that some clients send without meaning anything by them. */
-const meaningless = {
-  'an API key': 'API_KEY',
-  'an empty token': 'Bearer ',
-  'a token that is none': 'Bearer nonsense',
-  'another scheme': 'Basic dXNlcjpwYXNzd29yZA==',
-};
-
-const known = defineScenario({
-  area: 'authentication',
-  name: 'A device that is known',
-  start: 'an accepted device with a token',
-  risk: 'write',
-  needs: ['operator'],
-  arrange: (stage) => acceptedDevice(stage),
-  cases: [
     {
       id: 'token-is-plain-text',
       title: 'The token is the whole body: no quotes, no white space, no line end.',
@@ -201,6 +173,34 @@ const known = defineScenario({
         expectThat(isJwt && /^[\w-]+$/.test(signature ?? ''), 'a JWT', shownAnswer(answer));
       },
     },
+    {
+      id: 'preauthorized-must-sign',
+      title: 'A pre-authorized device whose signature is not valid is not let in.',
+      requirements: ['auth.preauthorized-must-sign'],
+      run: async (device, stage) => {
+        const signedBy = await stage.newKey();
+        expectStatus(await device.authenticate({ signedBy }), 400, 401, 403);
+      },
+    },
+  ],
+});
+
+/** Headers that some clients send without meaning anything by them. */
+const meaningless = {
+  'an API key': 'API_KEY',
+  'an empty token': 'Bearer ',
+  'a token that is none': 'Bearer nonsense',
+  'another scheme': 'Basic dXNlcjpwYXNzd29yZA==',
+};
+
+const known = defineScenario({
+  area: 'authentication',
+  name: 'A device that is known',
+  start: 'an accepted device with a token',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => acceptedDevice(stage),
+  cases: [
     {
       id: 'token-lasts-a-week',
       title: 'A device token expires one week after it was issued, by its own claims.',

@@ -4,7 +4,7 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { type Coverage, defineScenario, type JudgingCase } from '../case.ts';
 import { expectEach, expectStatus } from '../expectations.ts';
 import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice } from '../stage/start-states.ts';
+import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
 import { Caller } from '../target/call.ts';
 import type { Answer } from '../target/target.ts';
 import { forged, unsigned, withOtherClaims } from '../target/token-claims.ts';
@@ -173,7 +173,8 @@ const apart = defineScenario<string>({
       title: 'The token of an accepted device opens the device API.',
       requirements: ['tokens.device-token-opens'],
       run: async (token, stage) => {
-        expectStatus(await askForNext(stage.caller(token)), 200, 204);
+        const query = { ...factoryProvides, device_type: 'conformance-tokens' };
+        expectStatus(await stage.caller(token).call('get-next-deployment', { query }), 200, 204);
       },
     },
     {

@@ -4,20 +4,29 @@ import { artifactLinkDefects } from './artifact-link.ts';
 import { artifactDefects } from './artifacts.ts';
 import { auditLogDefects } from './audit-log.ts';
 import { authenticationDefects } from './authentication.ts';
+import { authorizationDefects } from './authorization.ts';
 import { configurationDefects } from './configuration.ts';
 import { configurationDownloadDefects } from './configuration-download.ts';
 import { connectDefects } from './connect.ts';
 import { deploymentInstructionDefects } from './deployment-instructions.ts';
 import { deploymentLogDefects } from './deployment-log.ts';
 import { deploymentStatusDefects } from './deployment-status.ts';
+import { errorDefects } from './errors.ts';
 import { inventoryDefects } from './inventory.ts';
 import { monitorDefects } from './monitor.ts';
 import { nextDeploymentDefects } from './next-deployment.ts';
 import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
+import { serviceDefects } from './service.ts';
+import { signatureDefects } from './signatures.ts';
+import { tokenDefects } from './tokens.ts';
 import { updateControlMapDefects } from './update-control-map.ts';
+import { versioningDefects } from './versioning.ts';
 
 /** All rows. */
 export const allDefects: readonly Defect[] = [
+  ...serviceDefects,
+  ...errorDefects,
+  ...versioningDefects,
   ...authenticationDefects,
   ...nextDeploymentInputDefects,
   ...nextDeploymentDefects,
@@ -25,6 +34,9 @@ export const allDefects: readonly Defect[] = [
   ...deploymentStatusDefects,
   ...deploymentLogDefects,
   ...updateControlMapDefects,
+  ...signatureDefects,
+  ...tokenDefects,
+  ...authorizationDefects,
   ...artifactDefects,
   ...artifactLinkDefects,
   ...configurationDefects,

@@ -1,0 +1,55 @@
+/** Planted defects of the authorisation matrix: each operation lets in whom it should not. */
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import type { Defect } from '../defect.ts';
+import { statusBecomes } from '../plants.ts';
+
+/** What each operation answers a caller whom it lets in. */
+const successes: readonly (readonly [OperationId, number])[] = [
+  ['list-artifacts', 200],
+  ['get-artifact', 404],
+  ['get-artifact-link', 404],
+  ['get-next-deployment', 204],
+  ['post-next-deployment', 204],
+  ['put-deployment-status', 404],
+  ['put-deployment-log', 404],
+  ['post-next-deployment-v2', 204],
+  ['get-update-control-map', 404],
+  ['get-configuration', 200],
+  ['put-configuration', 204],
+  ['connect', 400],
+  ['post-alerts', 204],
+  ['post-monitor-configuration', 204],
+  ['patch-attributes', 200],
+  ['put-attributes', 200],
+  ['list-audit-logs', 200],
+  ['export-audit-logs', 200],
+];
+
+/** Spec: Authentication, rule 5 */
+export const authorizationDefects: readonly Defect[] = successes.flatMap(
+  ([operation, status]) =>
+    [
+      {
+        id: `${operation}-takes-no-token`,
+        title: `The operation ${operation} is open to callers without a token.`,
+        breaks: ['tokens.missing-is-401'],
+        operations: [operation],
+        plant: statusBecomes(
+          401,
+          status,
+          ({ headers }) => headers.authorization === undefined && headers.cookie === undefined,
+        ),
+      },
+      {
+        id: `${operation}-takes-made-up-tokens`,
+        title: `The operation ${operation} is open to callers with any three words as a token.`,
+        breaks: ['tokens.invalid-is-401'],
+        operations: [operation],
+        plant: statusBecomes(
+          401,
+          status,
+          ({ headers }) => headers.authorization === 'Bearer one.two.three',
+        ),
+      },
+    ] as const satisfies readonly Defect[],
+);

@@ -1,0 +1,113 @@
+/** Planted defects of errors and request ids. */
+import { changedAt, changedJson, withHeaders } from '../alter.ts';
+import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes } from '../plants.ts';
+
+const operations = ['post-auth-request'] as const;
+
+/** A member of the Error body of a malformed authentication request becomes another. */
+function errorMemberBecomes(name: string, change: (value: unknown) => unknown) {
+  return answerBecomes((answer) =>
+    answer.status === 400 ? changedJson(answer, (body) => changedAt(body, name, change)) : answer,
+  );
+}
+
+/** The name of the header with the request id; undefined when the answer has none. */
+function requestIdHeader({ headers }: ProxiedAnswer): string | undefined {
+  return Object.keys(headers).find((name) => name.endsWith('-requestid'));
+}
+
+function hasRequestId({ headers }: ProxiedRequest): boolean {
+  return Object.keys(headers).some((name) => name.endsWith('-requestid'));
+}
+
+/** Another request id in body and header. */
+function withRequestId(answer: ProxiedAnswer, id: string): ProxiedAnswer {
+  const name = requestIdHeader(answer);
+  const inBody = changedJson(answer, (body) => changedAt(body, 'request_id', () => id));
+  return name === undefined ? inBody : withHeaders(inBody, { [name]: id });
+}
+
+/** Spec: Error; Errors */
+export const errorDefects: readonly Defect[] = [
+  {
+    id: 'error-is-an-object',
+    title: 'The `error` of a refusal is an object with a code and a message, as gateways write it.',
+    breaks: ['errors.error-is-a-text'],
+    operations,
+    plant: errorMemberBecomes('error', (message) => ({ status_code: 400, message })),
+  },
+  {
+    id: 'error-is-empty',
+    title: 'The `error` of a refusal is an empty text.',
+    breaks: ['errors.says-why', 'auth.refusal-says-why'],
+    operations,
+    plant: errorMemberBecomes('error', () => ''),
+  },
+  {
+    id: 'request-id-is-a-number',
+    title: 'The request_id of a refusal is a number.',
+    breaks: ['errors.request-id-is-a-text'],
+    operations,
+    plant: errorMemberBecomes('request_id', () => 17),
+  },
+  {
+    id: 'request-id-of-the-caller-is-replaced',
+    title: 'The server makes a request id of its own although the caller sent one.',
+    breaks: ['errors.request-id-of-the-caller'],
+    operations,
+    plant: answerBecomes((answer) => withRequestId(answer, 'another'), hasRequestId),
+  },
+  {
+    id: 'request-id-is-always-the-same',
+    title: 'Every request without an id gets the same one.',
+    breaks: ['errors.request-id-of-the-server'],
+    operations,
+    plant: answerBecomes(
+      (answer) => withRequestId(answer, 'the-only-one'),
+      (request) => !hasRequestId(request),
+    ),
+  },
+  {
+    id: 'request-ids-differ',
+    title: 'The request id in the body is another than in the header.',
+    breaks: ['errors.request-id-equals-header'],
+    operations,
+    plant: answerBecomes(
+      (answer) => {
+        const name = requestIdHeader(answer);
+        return name === undefined
+          ? answer
+          : withHeaders(answer, { [name]: `${answer.headers[name]}-other` });
+      },
+      (request) => !hasRequestId(request),
+    ),
+  },
+  {
+    id: 'refusals-are-pages',
+    title: 'A malformed authentication request is answered with a page of HTML.',
+    breaks: [
+      'errors.body-is-error',
+      'service.bodies-are-json',
+      'auth.refusals-are-errors',
+      'errors.error-is-a-text',
+      'errors.says-why',
+      'errors.request-id-is-a-text',
+    ],
+    operations,
+    plant: answerBecomes((answer) =>
+      answer.status === 400
+        ? { ...answer, body: Buffer.from('<!doctype html><title>400</title>') }
+        : answer,
+    ),
+  },
+  {
+    id: 'first-contact-is-answered-in-words',
+    title: 'The refusal of a first contact is a sentence in place of an Error body.',
+    breaks: ['auth.refusals-are-errors', 'auth.refusal-says-why', 'errors.body-is-error'],
+    operations,
+    plant: answerBecomes((answer) =>
+      answer.status === 401 ? { ...answer, body: Buffer.from('not authorized') } : answer,
+    ),
+  },
+];

@@ -1,0 +1,144 @@
+/** Planted defects of what holds for the whole API: areas, verbs, browsers, internal APIs, times. */
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { isSuccess, objectOf, queryOf, withHeaders, withStatus } from '../alter.ts';
+import type { Defect, ProxiedRequest } from '../defect.ts';
+import { fieldBecomes, headersBecome, statusBecomes } from '../plants.ts';
+import { signatureText } from '../signed-requests.ts';
+
+const inventory: readonly OperationId[] = ['patch-attributes', 'put-attributes'];
+const monitor: readonly OperationId[] = ['post-alerts', 'post-monitor-configuration'];
+const auditLogs: readonly OperationId[] = ['list-audit-logs', 'export-audit-logs'];
+const configuration: readonly OperationId[] = ['get-configuration', 'put-configuration'];
+const version2: readonly OperationId[] = ['post-next-deployment-v2', 'get-update-control-map'];
+const artifacts: readonly OperationId[] = ['list-artifacts', 'get-artifact', 'get-artifact-link'];
+
+/** The operations of each area, which a caller without a token does not find. */
+const areas: readonly (readonly [RequirementId, readonly OperationId[]])[] = [
+  ['service.deployments-v1', artifacts],
+  ['service.deployments-v2', version2],
+  ['service.configuration', configuration],
+  ['service.connect', ['connect']],
+  ['service.monitor', monitor],
+  ['service.inventory', inventory],
+  ['service.audit-logs', auditLogs],
+  ['service.device-apis', [...version2, ...inventory]],
+  ['service.management-apis', auditLogs],
+];
+
+function isAnonymous({ headers }: ProxiedRequest): boolean {
+  return headers.authorization === undefined && headers.cookie === undefined;
+}
+
+const areaDefects = areas.map(([requirement, operations]): Defect => {
+  const name = requirement.replace('service.', '');
+  return {
+    id: `${name}-are-elsewhere`,
+    title: `To a caller without a token there is nothing where ${name} should stand.`,
+    breaks: [requirement, 'tokens.missing-is-401'],
+    operations,
+    plant: statusBecomes(401, 404, isAnonymous),
+  };
+});
+
+/** The device type by which the cases of verbs and of versions know their own requests. */
+function typeOf(request: ProxiedRequest): unknown {
+  const { device_type: type, device_provides: provides } = objectOf(request);
+  return queryOf(request).get('device_type') ?? type ?? Object(provides).device_type;
+}
+
+function hasMark({ body }: ProxiedRequest): boolean {
+  return body.toString().includes('conformance_verb');
+}
+
+const verbDefects: readonly Defect[] = [
+  {
+    id: 'get-is-not-known',
+    title: 'The verb GET is answered 405.',
+    breaks: ['service.verb-get'],
+    operations: ['get-next-deployment'],
+    plant: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
+  },
+  {
+    id: 'post-is-not-known',
+    title: 'The verb POST is answered 405.',
+    breaks: ['service.verb-post'],
+    operations: ['post-next-deployment'],
+    plant: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
+  },
+  {
+    id: 'put-is-not-known',
+    title: 'The verb PUT is answered 405.',
+    breaks: ['service.verb-put'],
+    operations: ['put-attributes'],
+    plant: statusBecomes(200, 405, hasMark),
+  },
+  {
+    id: 'patch-is-not-known',
+    title: 'The verb PATCH is answered 501.',
+    breaks: ['service.verb-patch'],
+    operations: ['patch-attributes'],
+    plant: statusBecomes(200, 501, hasMark),
+  },
+];
+
+/** Spec: What the service does */
+export const serviceDefects: readonly Defect[] = [
+  ...areaDefects,
+  ...verbDefects,
+  {
+    id: 'authentication-is-elsewhere',
+    title: 'A request without a signature finds nothing where the authentication should stand.',
+    breaks: ['service.authentication', 'auth.signature-header-is-required'],
+    operations: ['post-auth-request'],
+    plant: statusBecomes(400, 404, (request) => signatureText(request) === undefined),
+  },
+  {
+    id: 'options-takes-a-token',
+    title: 'OPTIONS is refused to browsers, which send no token with it.',
+    breaks: ['service.options-for-browsers'],
+    operations: 'all',
+    plant: () => ({
+      answer: (answer, { method }) =>
+        method === 'OPTIONS' && isSuccess(answer) ? withStatus(answer, 401) : answer,
+    }),
+  },
+  {
+    id: 'form-is-taken-for-json',
+    title: 'A body of a form is read as a request and answered 401.',
+    breaks: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
+    operations: ['post-auth-request'],
+    plant: statusBecomes(400, 401, ({ body }) => body.toString().startsWith('id_data=')),
+  },
+  {
+    id: 'json-is-called-text',
+    title: 'An Error body is labelled text/plain.',
+    breaks: ['service.json-is-labelled'],
+    operations: ['post-auth-request'],
+    plant: headersBecome({ 'content-type': 'text/plain' }),
+  },
+  {
+    id: 'chunked-bodies-are-refused',
+    title: 'A body without Content-Length is answered 411.',
+    breaks: ['service.chunked-bodies'],
+    operations: ['put-attributes'],
+    plant: statusBecomes(200, 411, ({ headers }) => headers['content-length'] === undefined),
+  },
+  {
+    id: 'link-expires-in-seconds',
+    title: 'A link tells its expiry time as a number of seconds.',
+    breaks: ['service.timestamps', 'link.expire', 'link.expire-is-later'],
+    operations: ['get-artifact-link'],
+    plant: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
+  },
+  {
+    id: 'internal-apis-are-open',
+    title: 'A path of the internal APIs is answered with success.',
+    breaks: ['service.internal-apis-are-hidden'],
+    operations: 'all',
+    plant: () => ({
+      answer: (answer, { path }) =>
+        /\/internal\//.test(path) ? withHeaders(withStatus(answer, 200), {}) : answer,
+    }),
+  },
+];

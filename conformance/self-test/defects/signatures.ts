@@ -1,0 +1,230 @@
+/** Planted defects of the signature of an authentication request. */
+import type { Defect, ProxiedRequest } from '../defect.ts';
+import { statusBecomes } from '../plants.ts';
+import {
+  fits,
+  type SignedRequest,
+  sha256,
+  signatureText,
+  signedRequest,
+  takesSignature,
+  verifies,
+} from '../signed-requests.ts';
+
+const operations = ['post-auth-request'] as const;
+
+const hexadecimal = ({ text }: SignedRequest): Buffer => Buffer.from(text, 'hex');
+const standard = ({ text }: SignedRequest): Buffer => Buffer.from(text, 'base64');
+
+function overDigest(name: string) {
+  return (request: SignedRequest): boolean =>
+    fits(request.key, { digest: name, body: request.body, signature: standard(request) });
+}
+
+function isKeyType(keyType: string) {
+  return (request: ProxiedRequest): boolean => signedRequest(request)?.keyType === keyType;
+}
+
+const header: readonly Defect[] = [
+  {
+    id: 'missing-signature-is-401',
+    title: 'A request without the signature header is answered 401 in place of 400.',
+    breaks: ['auth.signature-header-is-required'],
+    operations,
+    plant: statusBecomes(400, 401, (request) => signatureText(request) === undefined),
+  },
+  {
+    id: 'zeros-are-a-signature',
+    title: 'R and S that are zero are taken for a signature.',
+    breaks: ['auth.signature-must-verify'],
+    operations,
+    plant: takesSignature(
+      'ec',
+      (request) => standard(request).toString('hex') === '3006020100020100',
+    ),
+  },
+  {
+    id: 'signature-is-not-checked-before-the-first-token',
+    title: 'A signature of P-256 by another key is taken.',
+    breaks: [
+      'auth.preauthorized-must-sign',
+      'auth.signature-must-verify',
+      'auth.bad-signature-is-401',
+      'auth.authorization-is-ignored',
+      'auth.body-is-what-is-signed',
+    ],
+    operations,
+    plant: takesSignature('ec', (request) => isSequence(request) && !isOfThisKey(request)),
+  },
+  {
+    id: 'bad-signature-is-403',
+    title: 'A signature that does not verify is answered 403.',
+    breaks: ['auth.bad-signature-is-401'],
+    operations,
+    plant: statusBecomes(401, 403, (request) => {
+      const signed = signedRequest(request);
+      return signed !== undefined && !verifies(signed, standard(signed));
+    }),
+  },
+  {
+    id: 'line-end-is-not-signed',
+    title: 'A request is verified without the line end behind its body.',
+    breaks: ['auth.body-is-what-is-signed'],
+    operations,
+    plant: statusBecomes(200, 401, ({ body }) => body.at(-1) === 0x0a),
+  },
+  {
+    id: 'body-is-written-anew',
+    title: 'A signature over the body as the server would write it is taken.',
+    breaks: ['auth.body-is-what-is-signed', 'auth.signature-must-verify'],
+    operations,
+    plant: takesSignature('ec', (request) => {
+      const body = Buffer.from(`${request.body.toString().trim()}\n`);
+      return verifies({ ...request, body }, standard(request));
+    }),
+  },
+];
+
+const rsa: readonly Defect[] = [
+  {
+    id: 'rsa-is-refused',
+    title: 'No signature of RSA is taken.',
+    breaks: ['auth.rsa'],
+    operations,
+    plant: statusBecomes(200, 401, isKeyType('rsa')),
+  },
+  {
+    id: 'rsa-over-sha-1',
+    title: 'An RSA signature over SHA-1 is taken.',
+    breaks: ['auth.rsa-digest'],
+    operations,
+    plant: takesSignature('rsa', overDigest('sha1')),
+  },
+  {
+    id: 'rsa-with-pss',
+    title: 'An RSA signature with PSS padding is taken.',
+    breaks: ['auth.rsa-standard'],
+    operations,
+    plant: takesSignature('rsa', (request) => {
+      const { key, body } = request;
+      return fits(key, { digest: 'sha256', body, signature: standard(request), pss: true });
+    }),
+  },
+  {
+    id: 'rsa-in-hexadecimal',
+    title: 'An RSA signature in hexadecimal is taken.',
+    breaks: ['auth.rsa-base64'],
+    operations,
+    plant: takesSignature('rsa', (request) => verifies(request, hexadecimal(request))),
+  },
+];
+
+const ecdsa: readonly Defect[] = [
+  {
+    id: 'ecdsa-is-refused',
+    title: 'No signature of P-256 is taken.',
+    breaks: [
+      'auth.ecdsa',
+      'auth.preauthorized-gets-token',
+      'auth.accepted-gets-token',
+      'auth.decommissioned-is-unknown',
+    ],
+    operations,
+    plant: statusBecomes(200, 401, isKeyType('ec')),
+  },
+  {
+    id: 'ecdsa-over-sha-512',
+    title: 'A P-256 signature over SHA-512 is taken.',
+    breaks: ['auth.ecdsa-digest'],
+    operations,
+    plant: takesSignature('ec', overDigest('sha512')),
+  },
+  {
+    id: 'ecdsa-side-by-side',
+    title: 'R and S side by side are taken.',
+    breaks: ['auth.ecdsa-sequence'],
+    operations,
+    plant: takesSignature('ec', (request) => {
+      const { key, body } = request;
+      return fits(key, { digest: 'sha256', body, signature: standard(request), sideBySide: true });
+    }),
+  },
+  {
+    id: 'ecdsa-in-the-alphabet-of-urls',
+    title: 'A P-256 signature in the Base64 of URLs is taken.',
+    breaks: ['auth.ecdsa-base64'],
+    operations,
+    plant: takesSignature('ec', (request) => verifies(request, standard(request))),
+  },
+];
+
+const ed25519: readonly Defect[] = [
+  {
+    id: 'ed25519-is-refused',
+    title: 'No signature of Ed25519 is taken.',
+    breaks: ['auth.ed25519'],
+    operations,
+    plant: statusBecomes(200, 401, isKeyType('ed25519')),
+  },
+  {
+    id: 'ed25519-over-a-digest',
+    title: 'An Ed25519 signature over the SHA-256 of the body is taken.',
+    breaks: ['auth.ed25519-no-digest'],
+    operations,
+    plant: takesSignature('ed25519', (request) =>
+      verifies({ ...request, body: sha256(request.body) }, standard(request)),
+    ),
+  },
+  {
+    id: 'ed25519-with-the-body-behind-it',
+    title: 'The first 64 bytes of a longer signature of Ed25519 are taken.',
+    breaks: ['auth.ed25519-standard'],
+    operations,
+    plant: takesSignature('ed25519', (request) =>
+      verifies(request, standard(request).subarray(0, 64)),
+    ),
+  },
+  {
+    id: 'ed25519-in-base64-twice',
+    title: 'An Ed25519 signature whose Base64 was encoded again is taken.',
+    breaks: ['auth.ed25519-base64'],
+    operations,
+    plant: takesSignature('ed25519', (request) =>
+      verifies(request, Buffer.from(standard(request).toString(), 'base64')),
+    ),
+  },
+];
+
+/** Spec: Device authentication */
+export const signatureDefects: readonly Defect[] = [...header, ...rsa, ...ecdsa, ...ed25519];
+
+/** Whether the header holds two integers of P-256 in their sequence, in standard Base64. */
+function isSequence(request: SignedRequest): boolean {
+  const bytes = standard(request);
+  const isStandard = bytes.toString('base64') === request.text;
+  return isStandard && bytes[0] === 0x30 && bytes[1] === bytes.length - 2 && bytes.length > 60;
+}
+
+/** Whether this key made the signature, over this body with any digest, or with R and S exchanged. */
+function isOfThisKey(request: SignedRequest): boolean {
+  const digests = ['sha1', 'sha256', 'sha384', 'sha512'];
+  const overTwice = { ...request, body: sha256(request.body) };
+  if (digests.some((name) => overDigest(name)(request)) || verifies(overTwice, standard(request))) {
+    return true;
+  }
+  const { r, s } = integersOf(standard(request));
+  const body = { ...request, text: '' };
+  return fits(body.key, {
+    digest: 'sha256',
+    body: body.body,
+    signature: Buffer.concat([s, r]),
+    sideBySide: true,
+  });
+}
+
+/** The two integers of a sequence, each as 32 bytes. */
+function integersOf(der: Buffer): { readonly r: Buffer; readonly s: Buffer } {
+  const length = der[3] ?? 0;
+  const padded = (bytes: Buffer) => Buffer.concat([Buffer.alloc(32), bytes]).subarray(-32);
+  return { r: padded(der.subarray(4, 4 + length)), s: padded(der.subarray(6 + length)) };
+}

@@ -1,0 +1,153 @@
+/** Planted defects of tokens: which are taken, for whom, and for how long. */
+import { ownAnswer, queryOf, tokenOf, withStatus } from '../alter.ts';
+import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
+import { requestBecomes, statusBecomes } from '../plants.ts';
+
+/** Remembers the tokens of devices, so that a plant can tell them from others. */
+function knowingTokens(
+  isTaken: (token: string, issued: ReadonlySet<string>, request: ProxiedRequest) => boolean,
+): () => Plant {
+  return () => {
+    const issued = new Set<string>();
+    return {
+      answer: (answer, request) => {
+        if (request.operation === 'post-auth-request') {
+          if (answer.status === 200) issued.add(answer.body.toString());
+          return answer;
+        }
+        const token = tokenOf(request);
+        const isRefused = answer.status === 401 && token !== '';
+        return isRefused && isTaken(token, issued, request) ? ownAnswer(200, {}) : answer;
+      },
+    };
+  };
+}
+
+/** The part of a token that says whose it is. */
+function claimsOf(token: string): string {
+  return token.split('.')[1] ?? '';
+}
+
+/** Spec: Authentication */
+export const tokenDefects: readonly Defect[] = [
+  {
+    id: 'missing-device-token-is-403',
+    title: 'A device operation without a token is answered 403 in place of 401.',
+    breaks: ['tokens.missing-is-401'],
+    operations: 'all',
+    plant: statusBecomes(
+      401,
+      403,
+      ({ headers, operation }) =>
+        headers.authorization === undefined && operation !== 'post-auth-request',
+    ),
+  },
+  {
+    id: 'scheme-does-not-matter',
+    title: 'A token is taken behind any scheme.',
+    breaks: ['tokens.malformed-is-401'],
+    operations: 'all',
+    plant: requestBecomes((request) => {
+      const [scheme = '', token = ''] = request.headers.authorization?.split(' ') ?? [];
+      const isOther = scheme === 'Token' && token !== '';
+      const authorization = `Bearer ${token}`;
+      return isOther ? { ...request, headers: { ...request.headers, authorization } } : request;
+    }),
+  },
+  {
+    id: 'unsigned-token-is-taken',
+    title: 'A token that asks for the algorithm none opens the configuration.',
+    breaks: ['tokens.invalid-is-401'],
+    operations: ['post-auth-request', 'get-configuration'],
+    plant: knowingTokens(
+      (token, issued) =>
+        token.endsWith('.') && [...issued].some((each) => claimsOf(each) === claimsOf(token)),
+    ),
+  },
+  {
+    id: 'any-word-is-a-token',
+    title: 'Any word opens the inventory as a token.',
+    breaks: ['tokens.invalid-is-401'],
+    operations: ['patch-attributes'],
+    plant: statusBecomes(401, 200, (request) => tokenOf(request) === 'nonsense'),
+  },
+  {
+    id: 'token-outlives-the-device',
+    title: 'A token of a device that is rejected or decommissioned opens the configuration.',
+    breaks: ['tokens.end-with-acceptance', 'tokens.end-with-device', 'tokens.expired-is-refused'],
+    operations: ['post-auth-request', 'get-configuration'],
+    plant: knowingTokens((token, issued) => issued.has(token)),
+  },
+  {
+    id: 'user-token-opens-device-operations',
+    title: "A user's token opens the configuration of devices.",
+    breaks: ['tokens.kinds-are-apart'],
+    operations: ['get-configuration'],
+    plant: () => ({
+      answer: (answer, request, { userToken }) =>
+        answer.status === 401 && tokenOf(request) === userToken ? ownAnswer(200, {}) : answer,
+    }),
+  },
+  {
+    id: 'device-token-opens-the-audit-log',
+    title: "A device's token opens the export of the audit log.",
+    breaks: ['tokens.devices-are-no-users'],
+    operations: ['post-auth-request', 'export-audit-logs'],
+    plant: knowingTokens((token, issued) => issued.has(token)),
+  },
+  {
+    id: 'user-token-does-not-open-the-audit-log',
+    title: 'The audit log is refused to users who ask for no page and no filter.',
+    breaks: ['tokens.login-opens-management'],
+    operations: ['list-audit-logs'],
+    plant: statusBecomes(200, 401, ({ query }) => query === ''),
+  },
+  {
+    id: 'device-token-does-not-open-the-device-api',
+    title: 'A device of one type is refused although its token is good.',
+    breaks: ['tokens.device-token-opens'],
+    operations: ['get-next-deployment'],
+    plant: statusBecomes(
+      204,
+      401,
+      (request) => queryOf(request).get('device_type') === 'conformance-tokens',
+    ),
+  },
+  {
+    id: 'scheme-in-small-letters-is-refused',
+    title: 'The scheme Bearer is known in one spelling only.',
+    breaks: ['tokens.scheme-in-any-case'],
+    operations: ['get-next-deployment'],
+    plant: statusBecomes(204, 401, ({ headers }) => /^bearer/.test(headers.authorization ?? '')),
+  },
+  {
+    id: 'alerts-are-of-every-device',
+    title: 'Alerts of one device are shown as those of another too.',
+    breaks: ['tokens.device-of-the-token'],
+    operations: ['list-alerts', 'post-alerts'],
+    plant: () => {
+      let latest: unknown[] = [];
+      return {
+        request: (request) => {
+          const isSent =
+            request.operation === 'post-alerts' && `${request.body}`.includes('stranger');
+          if (isSent) latest = JSON.parse(`${request.body}`);
+          return request;
+        },
+        answer: (answer, { operation }) =>
+          operation === 'list-alerts' && answer.status === 200 && latest.length > 0
+            ? { ...answer, body: Buffer.from(JSON.stringify(latest)) }
+            : answer,
+      };
+    },
+  },
+  {
+    id: 'status-of-any-deployment-is-taken',
+    title: 'A status for a deployment of another device is answered 204.',
+    breaks: ['tokens.device-of-the-token', 'status.unknown-deployment-is-404', 'tenants.are-apart'],
+    operations: ['put-deployment-status'],
+    plant: () => ({
+      answer: (answer) => (answer.status === 404 ? withStatus(answer, 204) : answer),
+    }),
+  },
+];

@@ -1,0 +1,29 @@
+/** Planted defects of versions. */
+import { objectOf } from '../alter.ts';
+import type { Defect } from '../defect.ts';
+import { statusBecomes } from '../plants.ts';
+
+/** The device type by which the case of versions knows its own requests. */
+const own = 'conformance-versions';
+
+/** Spec: Versioning */
+export const versioningDefects: readonly Defect[] = [
+  {
+    id: 'version-2-is-not-there',
+    title: 'The path of version 2 is not found.',
+    breaks: ['versioning.version-in-path', 'versioning.both-versions-served'],
+    operations: ['post-next-deployment-v2'],
+    plant: statusBecomes(
+      204,
+      404,
+      (request) => Object(objectOf(request).device_provides).device_type === own,
+    ),
+  },
+  {
+    id: 'version-1-is-gone',
+    title: 'Version 1 is retired as soon as there is a version 2.',
+    breaks: ['versioning.both-versions-served'],
+    operations: ['post-next-deployment'],
+    plant: statusBecomes(204, 410, (request) => objectOf(request).device_type === own),
+  },
+];

@@ -1,0 +1,79 @@
+/** What a defect can find out about a signed authentication request. Spec: Device authentication */
+import { constants, createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { objectOf, ownAnswer } from './alter.ts';
+import type { Plant, ProxiedRequest } from './defect.ts';
+
+/** An authentication request as a server reads it. */
+export interface SignedRequest {
+  readonly key: KeyObject;
+  /** `rsa`, `ec` or `ed25519`. */
+  readonly keyType: string;
+  readonly body: Buffer;
+  /** The header as it was sent; empty when there is none. */
+  readonly text: string;
+}
+
+/** The text of the signature header; undefined when there is none. */
+export function signatureText({ headers }: ProxiedRequest): string | undefined {
+  return Object.entries(headers).find(([name]) => name.endsWith('-signature'))?.[1];
+}
+
+/** The parts of a request that has a key and a signature; undefined for any other. */
+export function signedRequest(request: ProxiedRequest): SignedRequest | undefined {
+  const { pubkey } = objectOf(request);
+  const key = typeof pubkey === 'string' ? keyOf(pubkey) : undefined;
+  if (!key) return undefined;
+  const keyType = key.asymmetricKeyType ?? '';
+  return { key, keyType, body: request.body, text: signatureText(request) ?? '' };
+}
+
+/** The public key in a text; undefined when there is none. */
+export function keyOf(pem: string): KeyObject | undefined {
+  try {
+    return createPublicKey(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the bytes are the key's signature over the body, as the contract says. */
+export function verifies({ key, keyType, body }: SignedRequest, signature: Buffer): boolean {
+  return fits(key, { digest: keyType === 'ed25519' ? null : 'sha256', body, signature });
+}
+
+/** Whether the bytes are the key's signature over the body with that digest. */
+export function fits(
+  key: KeyObject,
+  given: {
+    readonly digest: string | null;
+    readonly body: Buffer;
+    readonly signature: Buffer;
+    readonly pss?: boolean;
+    readonly sideBySide?: boolean;
+  },
+): boolean {
+  const { digest, body, signature, pss = false, sideBySide = false } = given;
+  const padding = pss ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;
+  const form = key.asymmetricKeyType === 'rsa' ? { padding } : {};
+  const dsaEncoding = sideBySide ? 'ieee-p1363' : 'der';
+  return verify(digest, body, { key, ...form, dsaEncoding }, signature);
+}
+
+/** SHA-256 of the body. */
+export function sha256(body: Buffer): Buffer {
+  return createHash('sha256').update(body).digest();
+}
+
+/** A server that grants a token for signatures which it should refuse, to keys of one type. */
+export function takesSignature(
+  keyType: string,
+  isTaken: (request: SignedRequest) => boolean,
+): () => Plant {
+  return () => ({
+    answer: (answer, request) => {
+      const signed = signedRequest(request);
+      if (answer.status !== 401 || signed?.keyType !== keyType || !isTaken(signed)) return answer;
+      return { ...ownAnswer(200), body: Buffer.from('e30.e30.granted') };
+    },
+  });
+}
