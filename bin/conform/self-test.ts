@@ -36,7 +36,7 @@ interface SelfTestCommandOptions {
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
   command
-    .argument('[defect-id...]', 'only the defects whose ids begin so')
+    .argument('[defect...]', 'only the defects whose ids begin so')
     .addOption(
       new Option(
         '--base-url <url>',

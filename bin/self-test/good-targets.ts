@@ -48,6 +48,8 @@ function judgeProxied({ target, parallel, ...request }: JudgeRequest) {
     credentials: target.userToken === '' ? 'none' : { token: target.userToken },
     ...(target.control && { control: target.control }),
     disruptive: true,
+    // A planted 404 must not look like a part that the target does not have.
+    probe: false,
     clock: new HurriedClock(systemClock, HASTE),
     random: systemRandom,
     seed: 'self-test',
