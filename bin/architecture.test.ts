@@ -28,7 +28,10 @@ const serverPackages = [
 
 /** The longest folder that holds a file decides. A trailing slash means: files right there only. */
 const rules: Readonly<Record<string, Rule>> = {
-  fixtures: { folders: ['fixtures'], packages: ['valibot', 'tar-stream', '@msgpack/msgpack'] },
+  fixtures: {
+    folders: ['fixtures'],
+    packages: ['valibot', 'tar-stream', '@msgpack/msgpack', 'yaml'],
+  },
   server: { folders: ['fixtures', 'server'], packages: without('sql.js') },
   'server/rules': { folders: ['fixtures', 'server/rules'], packages: [] },
   'server/store': {

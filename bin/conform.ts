@@ -14,6 +14,7 @@ import { resultSchema } from '../conformance/report/schema.ts';
 import { caseList, conformanceReport } from '../conformance/report/text.ts';
 import { systemClock } from '../fixtures/clock.ts';
 import { systemRandom } from '../fixtures/random.ts';
+import { closeLedger, ledgerPlace, tellWhenCutShort } from './conform/ledger-place.ts';
 import {
   addRunOptions,
   addTargetOptions,
@@ -85,7 +86,7 @@ export function configure(command: Command): void {
 
 /** Each is loaded when it is asked for; what follows its name is its own. */
 function addSubcommands(command: Command): void {
-  command.enablePositionalOptions().helpCommand(false);
+  command.helpCommand(false);
   for (const [name, { summary }] of Object.entries(subcommands)) {
     command.command(name).description(summary).allowExcessArguments(false);
   }
@@ -130,6 +131,8 @@ async function conform(
   if (settings.credentials === 'none') {
     output.progress('neither --password nor --token: cases that need a user are skipped');
   }
+  const place = ledgerPlace(options.ledger, settings.credentials);
+  if (place) tellWhenCutShort(place, options);
   const lines = await openRunLines(options);
   const teller = verdictTeller(output, selectedCases(selection).length);
   const result = await judge({
@@ -141,7 +144,9 @@ async function conform(
       lines.verdict(verdict);
       teller(verdict);
     },
+    ...(place && { ledgerFile: place.file }),
   });
+  if (place) closeLedger(place, result, output);
   lines.end(result);
   await writeReports(options.report, renderingsOf(result));
   if (options.json) output.data(result);

@@ -3,14 +3,16 @@ import type { Clock } from '../fixtures/clock.ts';
 import { type Random, seededRandom } from '../fixtures/random.ts';
 import type { CaseListing, PlayableCase } from './case.ts';
 import { allCases } from './cases/all-cases.ts';
+import { LedgerFile } from './ledger.ts';
 import { readingsOf } from './readings.ts';
 import {
+  type CaseVerdict,
   type ConformanceResult,
   conformanceSchema,
   countVerdicts,
   decideMusts,
+  outcomeOf,
   type RunSettings,
-  worstOf,
 } from './result.ts';
 import { type Progress, Run } from './run.ts';
 import { checkedBaseUrl, reachTarget } from './setup.ts';
@@ -18,6 +20,8 @@ import type { CapabilityFinding } from './steering/declaration.ts';
 import { openSteering, type SteeringOptions } from './steering/steering.ts';
 import { Mask } from './target/mask.ts';
 import { Target } from './target/target.ts';
+import { sumOfMade } from './thing.ts';
+import { applyWaivers, type Waiver } from './waivers.ts';
 
 export { type Capability, capabilityNames } from './capabilities.ts';
 export type { CaseListing } from './case.ts';
@@ -57,6 +61,10 @@ export interface ConformanceOptions extends Progress, SteeringOptions {
   readonly requestsPerSecondMax?: number;
   /** Plays only the cases that change nothing. */
   readonly readOnly?: boolean;
+  /** Failures that are known and tolerated until a day. */
+  readonly waivers?: readonly Waiver[];
+  /** A file to which all that is made is announced, so that it can be removed after a kill too. */
+  readonly ledgerFile?: string;
   /** Makes each must that the run does not decide a problem. */
   readonly requireAllMust?: boolean;
   readonly caseTimeLimitMs: number;
@@ -80,53 +88,78 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const seed = options.seed ?? random.bytes(8).toString('hex');
   const mask = new Mask();
   const target = new Target({ baseUrl, clock, requestTimeLimitMs, caPem: tls?.caPem });
+  const startedAt = new Date(clock.now()).toISOString();
+  const start = { runId, seed, startedAt, baseUrl };
+  let ledger: LedgerFile | undefined;
   try {
     const session = target.session(signal);
     await reachTarget(session, baseUrl);
     const steering = await openSteering({ target, session, mask, baseUrl }, options);
+    if (options.ledgerFile !== undefined) ledger = LedgerFile.open(options.ledgerFile, start);
     const chance = { id: runId, random: seededRandom(seed) };
-    const run = new Run({ ...options, ...chance, ...steering, target, mask });
-    return await playAll(run, { ...options, baseUrl, seed, findings: steering.findings, mask });
+    const run = new Run({ ...options, ...chance, ...steering, target, mask, ledger });
+    return await playAll(run, { ...start, findings: mask.value(steering.findings) }, options);
   } finally {
     await target.close();
+    ledger?.close();
   }
 }
 
-type SeededOptions = ConformanceOptions & {
+/** What is settled before the first case. */
+interface Start {
+  readonly runId: string;
   readonly seed: string;
+  readonly startedAt: string;
+  readonly baseUrl: string;
   readonly findings: readonly CapabilityFinding[];
-  readonly mask: Mask;
-};
+}
 
-async function playAll(run: Run, options: SeededOptions): Promise<ConformanceResult> {
-  const { clock, baseUrl, headerPrefix, seed, findings, mask } = options;
-  const startedAt = new Date(clock.now()).toISOString();
+async function playAll(
+  run: Run,
+  { runId, seed, startedAt, baseUrl, findings }: Start,
+  options: ConformanceOptions,
+): Promise<ConformanceResult> {
+  const { clock, headerPrefix } = options;
   const startedMs = clock.monotonicMs();
   const cases = selectedCases(options);
-  options.onStart?.({ runId: run.id, seed, startedAt, ids: cases.map(({ id }) => id) });
+  options.onStart?.({ runId, seed, startedAt, ids: cases.map(({ id }) => id) });
   const contradictions = findings.flatMap(({ verdict }) => verdict ?? []);
-  const verdicts = [...mask.value(contradictions), ...(await run.play(cases))];
+  const played = [...contradictions, ...(await run.play(cases))];
   const leftBehind = await run.close();
   return {
     schema: conformanceSchema,
     suite,
     target: { baseUrl, headerPrefix },
-    runId: run.id,
+    runId,
     seed,
     settings: settingsOf(options),
     environment: { node: process.versions.node, platform: process.platform },
     startedAt,
     durationMs: Math.round(clock.monotonicMs() - startedMs),
-    outcome: worstOf(verdicts),
-    totals: countVerdicts(verdicts),
-    musts: decideMusts(verdicts),
-    verdicts,
+    ...judgementOf(played, options),
     capabilities: findings.map(({ row }) => row),
-    openPoints: readingsOf(verdicts),
-    waivers: [],
-    problems: [],
+    openPoints: readingsOf(played),
+    made: sumOfMade([run.made, ...played.map(({ made }) => made ?? {})]),
     leftBehind,
   };
+}
+
+/** What the verdicts come to under the waivers and the demands of the run. */
+function judgementOf(played: readonly CaseVerdict[], options: ConformanceOptions) {
+  const today = new Date(options.clock.now()).toISOString().slice(0, 10);
+  const ids = new Set(allCases.map(({ id }) => id));
+  const waived = applyWaivers(played, options.waivers ?? [], { today, ids });
+  const musts = decideMusts(played);
+  const undecided = options.requireAllMust ? musts.undecidedMusts : [];
+  const problems = [
+    ...waived.problems,
+    ...undecided.map(({ id, because }) => ({
+      code: 'must-undecided',
+      text: `the must ${id} was not decided: ${because}`,
+    })),
+  ];
+  const outcome = outcomeOf(waived.verdicts, problems);
+  return { ...waived, outcome, totals: countVerdicts(played), musts, problems };
 }
 
 function settingsOf(options: ConformanceOptions): RunSettings {

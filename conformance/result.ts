@@ -3,6 +3,7 @@ import { type RequirementId, requirements } from '../fixtures/contract/requireme
 import type { Requirement } from '../fixtures/contract/requirements/requirement.ts';
 import type { CaseListing } from './case.ts';
 import type { Exchange } from './target/exchange.ts';
+import type { Made } from './thing.ts';
 
 /** The six verdicts, the worst first. */
 export const verdictNames = ['fail', 'error', 'inconclusive', 'pass', 'observed', 'skip'] as const;
@@ -21,7 +22,7 @@ export interface Finding {
 }
 
 /** One of several plays of a case, by which its stability is known. */
-interface Attempt extends Finding {
+export interface Attempt extends Finding {
   readonly startedMs: number;
   readonly durationMs: number;
 }
@@ -50,6 +51,8 @@ export interface CaseVerdict extends Finding, CaseListing {
   readonly exchangesDropped?: number;
   /** Fail: a block for bash that repeats the last exchange by hand. */
   readonly byHand?: string;
+  /** What the case made of its own; absent when it made nothing. */
+  readonly made?: Made;
   /** What the case made and could not remove. */
   readonly leftBehind?: readonly string[];
 }
@@ -111,14 +114,14 @@ export interface OpenPointReading {
 }
 
 /** A waiver of the run and what became of it. */
-interface WaiverRow extends AppliedWaiver {
+export interface WaiverRow extends AppliedWaiver {
   readonly caseId: string;
   /** `used` stands for a failure; `idle` means that the case was not decided by this run. */
   readonly state: 'used' | 'idle' | 'expired' | 'needless' | 'unknown-case';
 }
 
 /** Something that fails a run beside its verdicts. */
-interface RunProblem {
+export interface RunProblem {
   /** Such as `waiver-expired`. */
   readonly code: string;
   /** One sentence. */
@@ -141,7 +144,10 @@ export interface ConformanceResult {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly durationMs: number;
-  /** The worst verdict, a problem being a failure; `inconclusive` when nothing passed or failed. */
+  /**
+   * The worst verdict that is not waived, a problem being a failure; `inconclusive` when nothing
+   * passed or failed.
+   */
   readonly outcome: VerdictName;
   readonly totals: Readonly<Record<VerdictName, number>>;
   readonly musts: DecidedMusts;
@@ -151,6 +157,8 @@ export interface ConformanceResult {
   readonly waivers: readonly WaiverRow[];
   /** What fails the run although no verdict does. */
   readonly problems: readonly RunProblem[];
+  /** How many things of each kind were announced in the ledger. */
+  readonly made: Made;
   /** What the run made for all its cases and could not remove. */
   readonly leftBehind: readonly string[];
 }
@@ -167,6 +175,15 @@ export function worstOf(verdicts: readonly Finding[]): VerdictName {
   const totals = countVerdicts(verdicts);
   const worst = verdictNames.find((name) => totals[name] > 0);
   return worst === undefined || worst === 'observed' || worst === 'skip' ? 'inconclusive' : worst;
+}
+
+/** The outcome of a run: its worst verdict but for what is waived; a problem fails it. */
+export function outcomeOf(
+  verdicts: readonly CaseVerdict[],
+  problems: readonly RunProblem[],
+): VerdictName {
+  if (problems.length > 0) return 'fail';
+  return worstOf(verdicts.filter(({ waiver }) => waiver === undefined));
 }
 
 /** Which musts at least one of the verdicts decides, among all that are not excluded. */

@@ -4,9 +4,12 @@ import { vendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
 import { type Capability, operationsWith } from './capabilities.ts';
 import type { PlayableCase } from './case.ts';
+import { eachOf, lanesOf } from './lanes.ts';
+import { type Ledger, noLedger } from './ledger.ts';
 import { withByHand } from './report/by-hand.ts';
 import type { CaseVerdict, Finding } from './result.ts';
 import { type Gates, gate, inconclusive, play, unplayed } from './runner.ts';
+import { verdictOfAttempts } from './stability.ts';
 import { Keyring } from './stage/keyring.ts';
 import type { Operator } from './stage/operator.ts';
 import { SharedArtifacts } from './stage/shared-artifacts.ts';
@@ -16,6 +19,7 @@ import { type OperatorSource, operatorOn } from './steering/operator-source.ts';
 import type { Mask } from './target/mask.ts';
 import type { Session, Target } from './target/target.ts';
 import { transportCodes } from './target/transport-failure.ts';
+import type { Made } from './thing.ts';
 
 /** Cases in a row that may get no answer before the rest is given up. */
 const SILENT_CASES_MAX = 5;
@@ -54,9 +58,16 @@ export interface RunOptions extends Progress {
   readonly mask: Mask;
   readonly headerPrefix: string;
   readonly disruptive?: boolean;
+  readonly readOnly?: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly caseTimeLimitMs: number;
+  /** Cases that are played at a time, 1 without it. */
+  readonly jobs?: number;
+  /** How often each case is played, once without it. */
+  readonly repeat?: number;
+  /** Where all that the run makes is announced. */
+  readonly ledger?: Ledger | undefined;
 }
 
 /** The run. Its owner closes it, which removes what the cases shared. */
@@ -66,31 +77,45 @@ export class Run {
   readonly #options: RunOptions;
   readonly #gates: Gates;
   readonly #keyring = new Keyring();
-  readonly #artifacts = new SharedArtifacts();
+  readonly #ledger: Ledger;
+  readonly #artifacts: SharedArtifacts;
   readonly #startedMs: number;
   #silentCases = 0;
 
   constructor(options: RunOptions) {
-    const { id, operator, offered, disruptive = false, clock } = options;
+    const { id, operator, offered, clock } = options;
+    const { disruptive = false, readOnly = false } = options;
     this.id = id;
     this.#options = options;
+    this.#ledger = options.ledger ?? noLedger;
+    this.#artifacts = new SharedArtifacts(this.#ledger);
     this.#startedMs = clock.monotonicMs();
     this.#gates = {
       capabilities: offered,
       disruptive,
+      readOnly,
       operatorUnusable: operator.kind === 'unusable' ? operator.because : undefined,
     };
   }
 
-  /** The verdict on each case, in order, without secrets. */
+  /** The verdict on each case, in the order of the cases whatever the order of play. */
   async play(cases: readonly PlayableCase[]): Promise<readonly CaseVerdict[]> {
-    const verdicts: CaseVerdict[] = [];
-    for (const each of cases) {
+    const { control, onVerdict, jobs = 1 } = this.#options;
+    const verdicts = new Map<string, CaseVerdict>();
+    const playInto = async (each: PlayableCase): Promise<void> => {
       const verdict = this.#told(await this.#playOne(each));
-      verdicts.push(verdict);
-      this.#options.onVerdict?.(verdict);
-    }
-    return verdicts;
+      verdicts.set(each.id, verdict);
+      onVerdict?.(verdict);
+    };
+    const { together, alone } = lanesOf(cases, control?.isolates ?? false);
+    await eachOf(together, jobs, playInto);
+    await eachOf(alone, 1, playInto);
+    return reported(cases, verdicts);
+  }
+
+  /** What was made for all cases, beside what each made of its own. */
+  get made(): Made {
+    return this.#artifacts.made;
   }
 
   /** The verdict without secrets, with the way to repeat a failure. */
@@ -105,20 +130,35 @@ export class Run {
   }
 
   async #playOne(each: PlayableCase): Promise<CaseVerdict> {
-    const barred = gate(each, this.#gates) ?? this.#bar();
+    const { repeat = 1 } = this.#options;
+    const barred = gate(each, this.#gates);
+    if (barred) return unplayed(each, barred, this.#elapsedMs());
+    const attempts: CaseVerdict[] = [];
+    for (let attempt = 1; attempt <= repeat; attempt += 1) {
+      attempts.push(await this.#attempt(each, attempt));
+    }
+    return verdictOfAttempts(attempts);
+  }
+
+  async #attempt(each: PlayableCase, attempt: number): Promise<CaseVerdict> {
+    const bar = this.#bar();
+    if (bar) return unplayed(each, bar, this.#elapsedMs());
     const { clock, caseTimeLimitMs, target, signal } = this.#options;
-    const startedMs = Math.round(clock.monotonicMs() - this.#startedMs);
-    if (barred) return unplayed(each, barred, startedMs);
+    const stream = attempt === 1 ? each.id : `${each.id}, attempt ${attempt}`;
     const verdict = await play(each, {
       clock,
       runStartedMs: this.#startedMs,
       caseTimeLimitMs,
       signal,
-      openStage: (played, ended) => this.#openStage(played, ended),
+      openStage: (_, ended) => this.#openStage(each, stream, ended),
       release: (stage) => stage.ownership.release(this.#operatorOn(target.session())),
     });
     this.#silentCases = silentCodes.has(verdict.reason?.code ?? '') ? this.#silentCases + 1 : 0;
     return verdict;
+  }
+
+  #elapsedMs(): number {
+    return Math.round(this.#options.clock.monotonicMs() - this.#startedMs);
   }
 
   #bar(): Finding | undefined {
@@ -129,16 +169,19 @@ export class Run {
     return inconclusive('target-lost', `${SILENT_CASES_MAX} cases in a row got no answer`);
   }
 
-  #openStage(each: PlayableCase, signal: AbortSignal): Stage {
+  /** @param stream names the chance of the case: the same name and seed, the same choices */
+  #openStage({ id }: PlayableCase, stream: string, signal: AbortSignal): Stage {
     const { target, headerPrefix, clock, mask, control } = this.#options;
     const session = target.session(signal);
-    const random = this.#options.random.stream(each.id);
+    const random = this.#options.random.stream(stream);
     return new Stage({
       session,
       operator: this.#operatorOn(session),
       control,
       operations: operationsWith(this.#gates.capabilities),
       artifacts: this.#artifacts,
+      ledger: this.#ledger,
+      caseId: id,
       keyFor: (keyType) => this.#keyring.keyFor(keyType, random),
       names: vendorNames(headerPrefix),
       runId: this.id,
@@ -152,4 +195,13 @@ export class Run {
   #operatorOn(session: Session): Operator | undefined {
     return operatorOn(this.#options.operator, session);
   }
+}
+
+/** A verdict for each case; one that never reported is inconclusive, so that it is not overlooked. */
+export function reported(
+  cases: readonly PlayableCase[],
+  verdicts: ReadonlyMap<string, CaseVerdict>,
+): readonly CaseVerdict[] {
+  const silent = inconclusive('never-reported', 'the case was to be played and never reported');
+  return cases.map((each) => verdicts.get(each.id) ?? unplayed(each, silent, 0));
 }

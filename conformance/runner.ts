@@ -16,6 +16,8 @@ import { TransportFailure } from './target/transport-failure.ts';
 export interface Gates {
   readonly capabilities: ReadonlySet<Capability>;
   readonly disruptive: boolean;
+  /** Whether only cases may be played that change nothing. */
+  readonly readOnly?: boolean;
   /** Why the operator is missing although credentials were given. */
   readonly operatorUnusable?: string | undefined;
 }
@@ -40,6 +42,9 @@ export function gate(each: PlayableCase, gates: Gates): Finding | undefined {
     return inconclusive('operator-unusable', gates.operatorUnusable);
   }
   if (missing !== undefined) return skip(missing, `the target does not offer ${missing}`);
+  if (gates.readOnly && each.risk !== 'read') {
+    return skip('read-only', `the case has the risk ${each.risk} and only reading was asked for`);
+  }
   if (each.risk === 'disruptive' && !gates.disruptive) {
     return skip('disruptive', 'the case touches devices of others and was not asked for');
   }
@@ -58,8 +63,9 @@ export async function play(each: PlayableCase, options: PlayOptions): Promise<Ca
   const limit = new AbortController();
   const stage = options.openStage(each, limit.signal);
   const finding = await withinLimit(perform(each, stage), limit, options);
-  const leftBehind = await options.release(stage);
+  const leftBehind = await releaseInTime(stage, options);
   const { exchanges, dropped } = stage.session.record;
+  const { made } = stage.ownership;
   const keepsEvidence = finding.verdict !== 'pass';
   return {
     ...listed(each),
@@ -68,8 +74,24 @@ export async function play(each: PlayableCase, options: PlayOptions): Promise<Ca
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     ...(keepsEvidence ? { exchanges: [...exchanges] } : {}),
     ...(keepsEvidence && dropped > 0 ? { exchangesDropped: dropped } : {}),
+    ...(Object.keys(made).length > 0 ? { made } : {}),
     ...(leftBehind.length > 0 ? { leftBehind } : {}),
   };
+}
+
+/** A clean-up that never ends would keep all other cases from their verdicts. */
+async function releaseInTime(
+  stage: Stage,
+  { clock, caseTimeLimitMs, release }: PlayOptions,
+): Promise<readonly string[]> {
+  const over = new AbortController();
+  const text = `the clean-up took longer than ${caseTimeLimitMs} ms`;
+  const late = clock.sleep(caseTimeLimitMs, over.signal).then(() => [text]);
+  try {
+    return await Promise.race([release(stage), late]);
+  } finally {
+    over.abort();
+  }
 }
 
 /** An inconclusive finding. */

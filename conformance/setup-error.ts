@@ -78,3 +78,13 @@ export class HookLoginError extends SetupError {
     this.name = 'HookLoginError';
   }
 }
+
+/** The login was answered, but not with a user token. */
+export class OperatorUnusableError extends SetupError {
+  readonly code = 'operator-unusable';
+
+  constructor(because: string) {
+    super(`${because}; without a user nothing can be removed`);
+    this.name = 'OperatorUnusableError';
+  }
+}

@@ -1,11 +1,87 @@
 /** `fleetbed conform cleanup`: removes what a run has left on a target, by its ledger. */
-import type { Command } from 'commander';
-import { exitCodes } from '../exit-codes.ts';
-import { CommandFault } from '../fault.ts';
+import { type Command, Option } from 'commander';
+import { type CleanupResult, cleanUp } from '../../conformance/cleanup.ts';
+import { SetupError } from '../../conformance/setup-error.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { CommandFault, setUpFault } from '../fault.ts';
+import { readNamedFile } from '../files.ts';
+import * as values from '../option-values.ts';
+import { createOutput } from '../output.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { credentialsOf } from './options.ts';
+
+const REQUEST_TIME_LIMIT_MS = 15_000;
+
+interface CleanupOptions {
+  readonly baseUrl?: string;
+  readonly email: string;
+  readonly password?: string;
+  readonly token?: string;
+  readonly ca?: string;
+  readonly json?: boolean;
+}
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
-  command.argument('<ledger>', 'the file that the run wrote').action(() => {
-    throw new CommandFault('cleanup is not there yet', exitCodes.setUp);
+  command
+    .argument('<ledger>', 'the file that the run wrote')
+    .addOption(
+      new Option(
+        '--base-url <url>',
+        'where the server is, if not where the run has played',
+      ).argParser(values.baseUrl),
+    )
+    .option('--email <email>', 'who logs in with --password', values.email, 'admin@example.com')
+    .option('--password <password>', 'of the user', values.filled)
+    .addOption(
+      new Option('--token <jwt>', "a user's token in place of a login")
+        .argParser(values.filled)
+        .conflicts('password'),
+    )
+    .option('--ca <file>', "PEM file with the server's certificate or its authority's")
+    .option('--json', 'standard output carries the result as JSON')
+    .action(async (ledger: string, options: CleanupOptions) => {
+      process.exitCode = await cleanup(ledger, options);
+    });
+}
+
+async function cleanup(ledgerFile: string, options: CleanupOptions): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  const credentials = credentialsOf(options);
+  if (credentials === 'none') {
+    throw new CommandFault('conform cleanup needs --password or --token', exitCodes.usage);
+  }
+  const { baseUrl } = options;
+  const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
+  const result = await removed({
+    ledgerFile,
+    baseUrl,
+    credentials,
+    caPem,
+    clock: systemClock,
+    requestTimeLimitMs: REQUEST_TIME_LIMIT_MS,
+    signal: stopSignal(),
+    onRemoved: (name) => output.progress(`removed ${name}`),
   });
+  output.data(result);
+  output.line(cleanupReport(result));
+  return result.stayed.length === 0 ? exitCodes.pass : exitCodes.failed;
+}
+
+async function removed(options: Parameters<typeof cleanUp>[0]): Promise<CleanupResult> {
+  try {
+    return await cleanUp(options);
+  } catch (error) {
+    const place = options.baseUrl ?? options.ledgerFile;
+    throw error instanceof SetupError ? setUpFault(error, place) : error;
+  }
+}
+
+function cleanupReport({ baseUrl, announced, removed, stayed }: CleanupResult): string {
+  const counts = `${announced} things in the ledger, ${removed.length} removed now`;
+  return [
+    ...(stayed.length > 0 ? [`Stayed on ${baseUrl}`, ...stayed.map((line) => `  ${line}`)] : []),
+    `${counts}, ${stayed.length} stayed`,
+  ].join('\n');
 }

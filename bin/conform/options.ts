@@ -1,7 +1,9 @@
 /** The options of `fleetbed conform` and of its subcommands, and what they mean for a run. */
 import { type Command, Option } from 'commander';
 import type { ConformanceOptions, Credentials } from '../../conformance/conformance.ts';
+import { readWaivers, type Waiver, WaiverFileError } from '../../conformance/waivers.ts';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
+import { setUpFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import * as values from '../option-values.ts';
 import { addSteeringOptions, type SteeringOptions, steeringOf } from './steering-options.ts';
@@ -27,6 +29,9 @@ export interface ConformOptions extends TargetOptions {
   readonly disruptive?: boolean;
   readonly readOnly?: boolean;
   readonly requireAllMust?: boolean;
+  readonly waivers?: string;
+  readonly ledger?: string;
+  readonly dryRun?: boolean;
   readonly list?: boolean;
   readonly coverage?: string | true;
   readonly schema?: boolean;
@@ -99,11 +104,17 @@ export function addRunOptions(command: Command): Command {
     .addOption(
       new Option('--read-only', 'play only the cases that change nothing').conflicts('disruptive'),
     )
-    .option('--require-all-must', 'fail when a must of the contract was not decided');
+    .option('--require-all-must', 'fail when a must of the contract was not decided')
+    .option('--waivers <file>', 'YAML or JSON with failures that are tolerated until a day')
+    .option('--ledger <file>', 'where all that is made is noted, for `conform cleanup`');
 }
 
 /** Who the suite is at the target. */
-function credentialsOf({ email, password, token }: TargetOptions): Credentials {
+export function credentialsOf({
+  email,
+  password,
+  token,
+}: Pick<TargetOptions, 'email' | 'password' | 'token'>): Credentials {
   if (token !== undefined) return { token };
   return password === undefined ? 'none' : { email, password };
 }
@@ -112,6 +123,7 @@ function credentialsOf({ email, password, token }: TargetOptions): Credentials {
 export async function runSettingsOf(options: ConformOptions) {
   const { baseUrl, headerPrefix, jobs, repeat, seed, rate } = options;
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
+  const waivers = await readNamedWaivers(options.waivers);
   return {
     baseUrl,
     headerPrefix,
@@ -124,8 +136,19 @@ export async function runSettingsOf(options: ConformOptions) {
     requireAllMust: options.requireAllMust ?? false,
     caseTimeLimitMs: options.caseTimeLimit,
     requestTimeLimitMs: options.requestTimeLimit,
+    waivers,
     ...(seed !== undefined && { seed }),
     ...(rate !== undefined && { requestsPerSecondMax: rate }),
     ...(caPem !== undefined && { tls: { caPem } }),
   } satisfies Partial<ConformanceOptions>;
+}
+
+async function readNamedWaivers(file: string | undefined): Promise<readonly Waiver[]> {
+  if (file === undefined) return [];
+  const text = await readNamedFile('--waivers', file);
+  try {
+    return readWaivers(text, file);
+  } catch (error) {
+    throw error instanceof WaiverFileError ? setUpFault(error, file) : error;
+  }
 }

@@ -82,6 +82,10 @@ const steps = {
     const answer = await ask('POST', `${v1}/deployments/deployments`, { json: input.deployment });
     return { deploymentId: createdId(answer) };
   },
+  'find-deployment': async () => {
+    const listed = await asked(`${v2}/deployments/deployments?name=${input.name}`);
+    return { deploymentId: listed[0]?.id ?? null };
+  },
   abort: async () => {
     const url = `${v1}/deployments/deployments/${input.deploymentId}/status`;
     await ask('PUT', url, { json: { status: 'aborted' }, statuses: [204, 404, 422] });

@@ -19,6 +19,7 @@ import {
   deviceParts,
   inventoryView,
   listedArtifacts,
+  listedDeployments,
   type ManagedDevice,
   managedDevice,
   monitorViews,
@@ -120,6 +121,12 @@ export class ManagementOperator implements Operator {
   async deploy(deployment: NewDeployment): Promise<string> {
     const answer = await this.#call('create-deployment', { body: deployment });
     return this.#created('create a deployment', answer);
+  }
+
+  async findDeployment(name: string): Promise<string | undefined> {
+    const answer = await this.#call('list-deployments', { query: { name } });
+    const listed = this.#read('list deployments', answer, listedDeployments);
+    return listed.find((deployment) => deployment.name === name)?.id;
   }
 
   async abort(id: string): Promise<void> {

@@ -28,6 +28,9 @@ export const listedArtifacts = v.array(
   }),
 );
 
+/** Deployments as users list them. */
+export const listedDeployments = v.array(v.looseObject({ id: v.string(), name: v.string() }));
+
 /** The parts of devices in a deployment. */
 export const deviceParts = v.array(
   v.looseObject({ id: v.string(), status: v.string(), substate: v.optional(v.string()) }),
@@ -99,6 +102,8 @@ export interface Operator {
   deleteArtifact(id: string): Promise<void>;
   /** Creates a deployment; gives its id. */
   deploy(deployment: NewDeployment): Promise<string>;
+  /** The id of a deployment by its whole name. */
+  findDeployment(name: string): Promise<string | undefined>;
   /** Aborts a deployment; one that is over already is fine. */
   abort(id: string): Promise<void>;
   /** What the server shows of a device's part in a deployment. */

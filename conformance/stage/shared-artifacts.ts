@@ -1,4 +1,6 @@
 /** Artifacts on the target that the cases of a run share; each is uploaded when first needed. */
+import { type Ledger, noLedger } from '../ledger.ts';
+import { type Made, removeThing } from '../thing.ts';
 import type { Operator } from './operator.ts';
 import { Ownership } from './ownership.ts';
 import {
@@ -17,15 +19,29 @@ export interface UploadedArtifact extends SampleArtifact {
 /** The artifacts of one run. */
 export class SharedArtifacts {
   readonly #uploads = new Map<SampleName, Promise<UploadedArtifact>>();
-  readonly #ownership = new Ownership();
+  readonly #ownership: Ownership;
+
+  /** @param ledger where each upload is announced */
+  constructor(ledger: Ledger = noLedger) {
+    this.#ownership = new Ownership(ledger);
+  }
 
   /** The artifact, uploaded by `operator` unless an earlier case, or an earlier run, did it. */
   get(name: SampleName, operator: Operator): Promise<UploadedArtifact> {
     const known = this.#uploads.get(name);
     if (known) return known;
-    const upload = this.#upload(name, operator);
+    const upload = this.#upload(name, operator).catch((error: unknown) => {
+      // What went wrong for one case, such as its end, says nothing about the next one.
+      this.#uploads.delete(name);
+      throw error;
+    });
     this.#uploads.set(name, upload);
     return upload;
+  }
+
+  /** How many artifacts were announced. */
+  get made(): Made {
+    return this.#ownership.made;
   }
 
   /** Deletes what this run uploaded and gives a line for each artifact that stayed. */
@@ -36,14 +52,18 @@ export class SharedArtifacts {
   async #upload(name: SampleName, operator: Operator): Promise<UploadedArtifact> {
     const sample: SampleArtifact = sampleArtifacts[name];
     const bytes = await readSample(name);
+    const [deviceType = ''] = sample.deviceTypes;
+    const thing = { kind: 'artifact', name: sample.name, deviceType } as const;
+    let isOwn = true;
+    const owned = await this.#ownership.intend(thing, async (id, owner) => {
+      if (isOwn) await removeThing(thing, id, owner);
+    });
     const uploaded = await operator.uploadArtifact(sample.fileName, bytes);
     if (uploaded !== undefined) {
-      this.#ownership.owns(`artifact ${sample.name}`, async (owner) => {
-        await owner?.deleteArtifact(uploaded);
-      });
+      owned.made(uploaded);
       return { ...sample, id: uploaded, bytes };
     }
-    const [deviceType = ''] = sample.deviceTypes;
+    isOwn = false;
     const id = await operator.findArtifact(sample.name, deviceType);
     if (id === undefined) throw new Error(`the target refuses ${sample.name} and does not list it`);
     return { ...sample, id, bytes };

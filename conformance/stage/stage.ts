@@ -10,13 +10,15 @@ import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { Capability } from '../capabilities.ts';
+import { type Ledger, noLedger } from '../ledger.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import type { Control } from '../steering/control.ts';
 import { bearer, Caller } from '../target/call.ts';
 import type { LearnSecret } from '../target/mask.ts';
 import type { Answer, Session } from '../target/target.ts';
+import { removeThing } from '../thing.ts';
 import type { Operator } from './operator.ts';
-import { Ownership } from './ownership.ts';
+import { Ownership, type Removal } from './ownership.ts';
 import type { SampleName } from './sample-artifacts.ts';
 import { SharedArtifacts, type UploadedArtifact } from './shared-artifacts.ts';
 import { SuiteDevice } from './suite-device.ts';
@@ -35,6 +37,9 @@ export interface StageParts {
   /** What devices say in `tenant_token` to belong to the tenant of this stage. */
   readonly tenantToken?: string | undefined;
   readonly artifacts: SharedArtifacts;
+  /** Where all that the case makes is announced. */
+  readonly ledger: Ledger;
+  readonly caseId: string;
   /** Keys of one run; RSA keys are costly and shared, since the identity makes the device. */
   readonly keyFor: (keyType: KeyType) => SigningKey | Promise<SigningKey>;
   readonly names: VendorNames;
@@ -47,7 +52,7 @@ export interface StageParts {
 
 /** The stage of one case. */
 export class Stage {
-  readonly ownership = new Ownership();
+  readonly ownership: Ownership;
   readonly session: Session;
   readonly names: VendorNames;
   readonly random: Random;
@@ -56,6 +61,7 @@ export class Stage {
 
   constructor(parts: StageParts) {
     this.#parts = parts;
+    this.ownership = new Ownership(parts.ledger, parts.caseId);
     this.session = parts.session;
     this.names = parts.names;
     this.random = parts.random;
@@ -102,15 +108,22 @@ export class Stage {
   /** The stage of another tenant, which is removed with all that belongs to it. */
   async inNewTenant(): Promise<Stage> {
     const { session, learnSecret } = this.#parts;
-    const tenant = await this.control.newTenant({ session, learnSecret, name: this.newName() });
+    const name = this.newName();
+    let removal: Removal = async () => {
+      throw new Error('whether the target has made it is not known');
+    };
+    const thing = { kind: 'tenant', name } as const;
+    const owned = await this.ownership.intend(thing, (_, operator) => removal(operator));
+    const tenant = await this.control.newTenant({ session, learnSecret, name });
+    owned.made(tenant.id);
     const { tenantToken, operator, control } = tenant;
-    const artifacts = new SharedArtifacts();
-    const stage = new Stage({ ...this.#parts, operator, control, tenantToken, artifacts });
-    this.ownership.owns(`tenant ${tenant.id}`, async () => {
-      // Sockets end here; all else goes with the tenant, so that nobody has to remove it.
+    // All that is made in the tenant goes with it, so that nobody has to remove it.
+    const own = { artifacts: new SharedArtifacts(), ledger: noLedger };
+    const stage = new Stage({ ...this.#parts, ...own, operator, control, tenantToken });
+    removal = async () => {
       await stage.ownership.release(undefined);
       await tenant.remove();
-    });
+    };
     return stage;
   }
 
@@ -129,19 +142,16 @@ export class Stage {
   ): Promise<SuiteDevice> {
     const { runId, names, random, learnSecret, tenantToken } = this.#parts;
     const serial = random.bytes(8).toString('hex');
-    const device = new SuiteDevice(this.session, {
-      identity: { maker: 'conformance suite', run: runId, serial, ...members },
-      key: await this.#parts.keyFor(keyType),
-      names,
-      tenantToken,
-      learnSecret,
+    const identity = { maker: 'conformance suite', run: runId, serial, ...members };
+    const key = await this.#parts.keyFor(keyType);
+    const thing = { kind: 'device', identity } as const;
+    const owned = await this.ownership.intend(thing, async (_, operator) => {
+      if (device.known || device.id !== '')
+        await removeThing(thing, device.id || undefined, operator);
     });
-    this.ownership.owns(`device ${serial}`, async (operator) => {
-      if (!device.known && device.id === '') return;
-      if (!operator) throw new Error('without a user the suite cannot decommission it');
-      const id = device.id || (await operator.findDevice(device.identity))?.id;
-      if (id !== undefined) await operator.decommission(id);
-    });
+    const onId = (id: string): void => owned.made(id);
+    const given = { identity, key, names, tenantToken, learnSecret, onId };
+    const device = new SuiteDevice(this.session, given);
     return device;
   }
 
@@ -160,10 +170,9 @@ export class Stage {
     deployment: Omit<NewDeployment, 'name'>,
   ): Promise<{ readonly id: string; readonly name: string }> {
     const name = this.newName();
+    const owned = await this.ownership.intend({ kind: 'deployment', name });
     const id = await this.operator.deploy({ name, ...deployment });
-    this.ownership.owns(`deployment ${id}`, async (operator) => {
-      await operator?.abort(id);
-    });
+    owned.made(id);
     return { id, name };
   }
 

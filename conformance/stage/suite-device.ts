@@ -28,12 +28,12 @@ type SuiteIdentity = Readonly<Record<string, unknown>> & { readonly serial: stri
 export class SuiteDevice {
   readonly identity: SuiteIdentity;
   readonly key: SigningKey;
-  /** The id that the server gave the device; empty until it is known. */
-  id = '';
   /** The token that the device holds; empty until it got one. */
   token = '';
   /** Whether the server may have recorded the device. */
   known = false;
+  #id = '';
+  readonly #onId: ((id: string) => void) | undefined;
   readonly #session: Session;
   readonly #names: VendorNames;
   readonly #tenantToken: string | undefined;
@@ -49,6 +49,8 @@ export class SuiteDevice {
       readonly tenantToken?: string | undefined;
       /** Called with each token that the device is granted. */
       readonly learnSecret: (secret: string) => void;
+      /** Called with the id that the server gave the device. */
+      readonly onId?: (id: string) => void;
     },
   ) {
     this.#session = session;
@@ -57,6 +59,17 @@ export class SuiteDevice {
     this.#names = given.names;
     this.#tenantToken = given.tenantToken;
     this.#learnSecret = given.learnSecret;
+    this.#onId = given.onId;
+  }
+
+  /** The id that the server gave the device; empty until it is known. */
+  get id(): string {
+    return this.#id;
+  }
+
+  set id(id: string) {
+    this.#id = id;
+    this.#onId?.(id);
   }
 
   /** The body of a good authentication request, as text. Spec: AuthRequest */

@@ -55,6 +55,7 @@ export function resultOf(
     openPoints: [],
     waivers: [],
     problems: [],
+    made: {},
     leftBehind: [],
     ...more,
   };

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { capabilityNames, operationsWith } from '../capabilities.ts';
+import { noLedger } from '../ledger.ts';
 import { Keyring } from '../stage/keyring.ts';
 import { ManagementOperator } from '../stage/management-operator.ts';
 import { SharedArtifacts } from '../stage/shared-artifacts.ts';
@@ -22,6 +23,8 @@ export function stageOn(baseUrl: string, clock: Clock = systemClock): Stage {
     control: undefined,
     operations: operationsWith(new Set(capabilityNames)),
     artifacts: new SharedArtifacts(),
+    ledger: noLedger,
+    caseId: 'example/one',
     keyFor: (keyType) => keyring.keyFor(keyType, random),
     names: vendorNames('X-SVC'),
     runId: 'cafe',

@@ -1,6 +1,6 @@
 /** Reads a plan out of YAML or JSON, and tells of each fault where in the text it is. */
 import { toJsonSchema } from '@valibot/to-json-schema';
-import { readYaml, type YamlFault } from '../yaml-text.ts';
+import { readYaml, type YamlFault } from '../../fixtures/yaml-text.ts';
 import { documentedPlanShape, planShape, type Rule } from './rule.ts';
 
 /** Characters of a plan. */

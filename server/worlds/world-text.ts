@@ -1,5 +1,5 @@
 /** Reads a world out of YAML or JSON. */
-import { readYaml } from '../yaml-text.ts';
+import { readYaml } from '../../fixtures/yaml-text.ts';
 import { type World, worldShape } from './world-shape.ts';
 
 /** Text that is no world: a line `name:line:column: what is wrong` for each fault. */

@@ -88,6 +88,10 @@ export class HookOperator implements Operator {
     return (await this.#ask('deploy', { deployment })).deploymentId;
   }
 
+  async findDeployment(name: string): Promise<string | undefined> {
+    return (await this.#ask('find-deployment', { name })).deploymentId ?? undefined;
+  }
+
   async abort(deploymentId: string): Promise<void> {
     await this.#ask('abort', { deploymentId });
   }

@@ -90,6 +90,12 @@ export const hookSteps = {
     answer: 'deploymentId',
     shape: deploymentId,
   },
+  'find-deployment': {
+    wish: 'find a deployment by its whole name',
+    input: 'name',
+    answer: 'deploymentId: text | null',
+    shape: v.looseObject({ deploymentId: v.nullable(v.string()) }),
+  },
   abort: { wish: 'abort a deployment', input: 'deploymentId', answer: '', shape: nothing },
   'device-part': {
     wish: 'show the part of a device in a deployment',

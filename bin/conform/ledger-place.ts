@@ -1,0 +1,69 @@
+/** Where a run keeps its ledger, and what is said of it in the end. */
+import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Credentials } from '../../conformance/conformance.ts';
+import type { ConformanceResult } from '../../conformance/result.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Output } from '../output.ts';
+
+/** The ledger of one run. */
+export interface LedgerPlace {
+  readonly file: string;
+  /** Whether the user named it; then it is kept even when nothing stayed. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * The file that was named, or one in the user's state folder when the suite has a user and so makes
+ * things; undefined when there is none.
+ */
+export function ledgerPlace(
+  named: string | undefined,
+  credentials: Credentials,
+): LedgerPlace | undefined {
+  if (named !== undefined) return { file: named, isNamed: true };
+  if (credentials === 'none') return undefined;
+  const moment = new Date(systemClock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
+  const file = join(stateFolder(), `conform-${moment}-${process.pid}.ledger`);
+  return { file, isNamed: false };
+}
+
+/** Tells at a second Ctrl-C, which leaves things behind, how they are removed. */
+export function tellWhenCutShort(
+  { file }: LedgerPlace,
+  { baseUrl }: { readonly baseUrl: string },
+): void {
+  process.on('exit', (code) => {
+    if (code !== exitCodes.interrupted) return;
+    process.stderr.write(`${cleanupHint(file, baseUrl)}\n`);
+  });
+}
+
+/** Takes a ledger away that has nothing to tell and that nobody asked for; else says where it is. */
+export function closeLedger(place: LedgerPlace, result: ConformanceResult, output: Output): void {
+  const stayed = [
+    ...result.leftBehind,
+    ...result.verdicts.flatMap((each) => each.leftBehind ?? []),
+  ];
+  if (stayed.length > 0) output.progress(cleanupHint(place.file, result.target.baseUrl));
+  else if (!place.isNamed) rmSync(place.file, { force: true });
+}
+
+function cleanupHint(file: string, baseUrl: string): string {
+  return `what stayed stands in ${file}; fleetbed conform cleanup ${file} --base-url ${baseUrl} --password ... removes it`;
+}
+
+/** The folder for what a program keeps of its runs; the temporary one where there is no home. */
+function stateFolder(): string {
+  const state = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
+  const folder = join(state, 'fleetbed');
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
+    return folder;
+  } catch {
+    return tmpdir();
+  }
+}

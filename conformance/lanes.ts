@@ -1,0 +1,41 @@
+/** Which cases may be played at the same time, and how so many are played at a time. */
+import { isControl } from './capabilities.ts';
+import type { CaseListing } from './case.ts';
+
+/** The cases of a run by how they are played. */
+interface Lanes<Case> {
+  /** Each with devices of its own, so that none disturbs another. */
+  readonly together: readonly Case[];
+  /** One after the other, when nothing else is played. */
+  readonly alone: readonly Case[];
+}
+
+/**
+ * Parts the cases. One has to be played alone when it touches what is not its own, or steers time,
+ * faults or limits that it shares with others.
+ * @param controlIsolates whether each tenant has time, faults and limits of its own
+ */
+export function lanesOf<Case extends Pick<CaseListing, 'risk' | 'needs'>>(
+  cases: readonly Case[],
+  controlIsolates: boolean,
+): Lanes<Case> {
+  const isAlone = ({ risk, needs }: Case): boolean =>
+    risk === 'disruptive' || (needs.some(isControl) && !controlIsolates);
+  return {
+    together: cases.filter((each) => !isAlone(each)),
+    alone: cases.filter(isAlone),
+  };
+}
+
+/** Calls `act` for each item in order, for at most `jobs` of them at a time. */
+export async function eachOf<Item>(
+  items: readonly Item[],
+  jobs: number,
+  act: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items[Symbol.iterator]();
+  const work = async (): Promise<void> => {
+    for (const item of waiting) await act(item);
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+}
