@@ -55,7 +55,7 @@ describe('the subcommands of fleetbed conform', () => {
     ['cleanup', '<ledger>'],
     ['replay', '<report>'],
     ['compare', '<a>'],
-    ['self-test', '[defect...]'],
+    ['self-test', '[defect-id...]'],
   ])('%s has options and words of its own', async (name, word) => {
     const { code, stdout } = await runCommand(['conform', name, '--help']);
     expect(code).toBe(0);
