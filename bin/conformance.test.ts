@@ -10,7 +10,7 @@ import { operations } from '../fixtures/contract/operations.ts';
 import { seededRandom } from '../fixtures/random.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
 
-const SUITE_MAX_MS = 90_000;
+const SUITE_MAX_MS = 180_000;
 
 let server: RunningServer;
 
@@ -32,6 +32,7 @@ function judge(more: Partial<ConformanceOptions> = {}) {
     random: seededRandom(JSON.stringify(more)),
     caseTimeLimitMs: 30_000,
     requestTimeLimitMs: 10_000,
+    jobs: 4,
     ...more,
   });
 }
