@@ -172,6 +172,7 @@ describe('the operator by hooks', () => {
     expect(await operator.findArtifact('a', 'board')).toBeUndefined();
     await operator.deleteArtifact('a1');
     expect(await operator.deploy({ name: 'n', artifact_name: 'a' })).toBe('p1');
+    expect(await operator.findDeployment('n')).toBe('p1');
     await operator.abort('p1');
     expect(await operator.devicePart('p1', 'd1')).toBeUndefined();
     expect(await operator.deploymentLog('p1', 'd1')).toBe('a line');
