@@ -5,7 +5,7 @@ import { type Coverage, defineScenario } from '../case.ts';
 import { expectEach, expectShape, expectStatus, observed } from '../expectations.ts';
 import { type Calls, deviceCalls, tokenlessCalls, userCalls } from '../stage/every-call.ts';
 import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
+import { acceptedDevice, factoryProvides, StartStateMissed } from '../stage/start-states.ts';
 import { bearer, Caller } from '../target/call.ts';
 import type { Answer } from '../target/target.ts';
 
@@ -102,6 +102,9 @@ const haste = defineScenario({
         await stage.control.limitRate({ requests: 1, windowSeconds: WINDOW_SECONDS });
         const ask = () => device.call('get-next-deployment', { query: factoryProvides });
         await ask();
+        const { status } = await ask();
+        if (status !== 429)
+          throw new StartStateMissed('a device in haste', `${status} is answered`);
         await stage.control.advance(WINDOW_SECONDS + 1);
         expectStatus(await ask(), 200, 204);
       },

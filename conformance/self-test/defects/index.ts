@@ -12,12 +12,16 @@ import { deploymentInstructionDefects } from './deployment-instructions.ts';
 import { deploymentLogDefects } from './deployment-log.ts';
 import { deploymentStatusDefects } from './deployment-status.ts';
 import { errorDefects } from './errors.ts';
+import { faultDefects } from './faults.ts';
 import { inventoryDefects } from './inventory.ts';
 import { monitorDefects } from './monitor.ts';
 import { nextDeploymentDefects } from './next-deployment.ts';
 import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
+import { roleDefects } from './roles.ts';
 import { serviceDefects } from './service.ts';
 import { signatureDefects } from './signatures.ts';
+import { tenantDefects } from './tenants.ts';
+import { timeDefects } from './time.ts';
 import { tokenDefects } from './tokens.ts';
 import { updateControlMapDefects } from './update-control-map.ts';
 import { versioningDefects } from './versioning.ts';
@@ -45,4 +49,8 @@ export const allDefects: readonly Defect[] = [
   ...monitorDefects,
   ...auditLogDefects,
   ...connectDefects,
+  ...faultDefects,
+  ...roleDefects,
+  ...tenantDefects,
+  ...timeDefects,
 ];

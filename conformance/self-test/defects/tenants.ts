@@ -1,0 +1,80 @@
+/** Planted defects of tenants that are locked out, and of tenants that are kept apart. */
+import { ownAnswer, tokenOf, withStatus } from '../alter.ts';
+import type { Defect, Plant } from '../defect.ts';
+import { statusBecomes } from '../plants.ts';
+
+/**
+ * Shows an artifact to everybody who names it: what one device was shown is shown to the next one
+ * that is told that there is nothing.
+ */
+function sharedArtifacts(): Plant {
+  const links = new Map<string, string>();
+  return {
+    answer: (answer, { operation, parameters, ...request }) => {
+      const created = answer.headers.location?.split('/').at(-1);
+      if (operation === 'upload-artifact' && answer.status === 201 && created !== undefined) {
+        links.set(created, tokenOf(request));
+      }
+      if (operation === 'delete-artifact') links.delete(parameters.id ?? '');
+      const isKnown = links.has(parameters.id ?? '');
+      return answer.status === 404 && isKnown ? withStatus(answer, 200) : answer;
+    },
+  };
+}
+
+/** Takes reports for every deployment that any device was offered. */
+function sharedDeployments(): Plant {
+  const holders = new Map<string, string>();
+  return {
+    answer: (answer, request) => {
+      const { parameters } = request;
+      const token = tokenOf(request);
+      if (request.operation !== 'put-deployment-log') {
+        const id = /"id":"([0-9a-f-]{36})"/.exec(answer.body.toString())?.[1];
+        if (answer.status === 200 && id !== undefined) holders.set(id, token);
+        return answer;
+      }
+      const holder = holders.get(parameters.id ?? '');
+      const isStranger = holder !== undefined && tenantOf(holder) !== tenantOf(token);
+      return answer.status === 404 && isStranger ? ownAnswer(204) : answer;
+    },
+  };
+}
+
+/** The tenant in the claims of a token of ours; empty where there is none. */
+function tenantOf(token: string): string {
+  const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
+  return /"[\w./-]*tenant[\w]*":"([^"]+)"/.exec(claims)?.[1] ?? '';
+}
+
+/** Spec: Device authentication; Authentication */
+export const tenantDefects: readonly Defect[] = [
+  {
+    id: 'locked-out-device-is-401',
+    title: 'A device whose tenant is suspended is answered 401, as if a user could accept it.',
+    breaks: ['auth.forbidden-is-403'],
+    operations: ['post-auth-request'],
+    plant: statusBecomes(403, 401),
+  },
+  {
+    id: 'locked-out-device-is-let-in',
+    title: 'A device whose tenant is suspended is let in.',
+    breaks: ['auth.forbidden-is-403'],
+    operations: ['post-auth-request'],
+    plant: statusBecomes(403, 200),
+  },
+  {
+    id: 'artifacts-are-of-all-tenants',
+    title: 'A device is shown an artifact of another tenant.',
+    breaks: ['tenants.are-apart'],
+    operations: ['get-artifact', 'upload-artifact', 'delete-artifact'],
+    plant: sharedArtifacts,
+  },
+  {
+    id: 'logs-are-taken-for-all-tenants',
+    title: 'A device uploads the log of a deployment of another tenant.',
+    breaks: ['tenants.are-apart'],
+    operations: ['get-next-deployment', 'put-deployment-log'],
+    plant: sharedDeployments,
+  },
+];

@@ -1,0 +1,143 @@
+/** Planted defects of what ends by the passing of time; they read the time that the target tells. */
+import { ownAnswer, tokenOf, withStatus } from '../alter.ts';
+import type { Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes } from '../plants.ts';
+
+const DAY_MS = 86_400_000;
+const expired = /expired/;
+
+/** When the target says that it answers. */
+function answeredMs({ headers }: ProxiedAnswer): number {
+  return Date.parse(headers.date ?? '');
+}
+
+/** When the token of a request was issued, as it says itself. */
+function issuedMs(request: ProxiedRequest): number {
+  const claims = Buffer.from(tokenOf(request).split('.')[1] ?? '', 'base64url').toString();
+  return Number(/"iat":(\d+)/.exec(claims)?.[1]) * 1000;
+}
+
+/** A refusal because something has expired gets another status. */
+function expiryBecomes(status: number): () => Plant {
+  return answerBecomes((answer) => {
+    const isExpiry = answer.status >= 400 && expired.test(answer.body.toString());
+    return isExpiry ? withStatus(answer, status) : answer;
+  });
+}
+
+/** Tokens end some days before their week is over. */
+function endsAfterDays(days: number): () => Plant {
+  return answerBecomes((answer, request) => {
+    const isOld = answeredMs(answer) - issuedMs(request) > days * DAY_MS;
+    return isOld && answer.status < 300 ? ownAnswer(401, { error: 'the token ended' }) : answer;
+  });
+}
+
+/** A device that got its first token more than a week ago gets none any more. */
+function onceAndNeverAgain(): Plant {
+  const firstMs = new Map<string, number>();
+  return {
+    answer: (answer, { body }) => {
+      if (answer.status !== 200) return answer;
+      const device = body.toString();
+      const nowMs = answeredMs(answer);
+      const since = firstMs.get(device) ?? nowMs;
+      firstMs.set(device, since);
+      return nowMs - since > 7 * DAY_MS ? ownAnswer(401, { error: 'your time is over' }) : answer;
+    },
+  };
+}
+
+/** Links end at half their time: the first answer that this proxy saw for one tells when it began. */
+function linkEndsEarly(status: number): () => Plant {
+  return () => {
+    let seenMs = Number.POSITIVE_INFINITY;
+    return {
+      answer: (answer) => {
+        const nowMs = answeredMs(answer);
+        seenMs = Math.min(seenMs, nowMs);
+        const isLate = nowMs - seenMs > HALF_LINK_MS && answer.status < 300;
+        return isLate ? ownAnswer(status, { error: 'the link is over' }) : answer;
+      },
+    };
+  };
+}
+
+/** Half of the shortest time for which a link of ours lasts. */
+const HALF_LINK_MS = 300_000;
+
+const polls = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
+
+/** Spec: Authentication, rule 3; ArtifactLink; Device deployments v1 */
+export const timeDefects: readonly Defect[] = [
+  {
+    id: 'token-outlives-its-week',
+    title: 'A token that has expired still opens the next deployment.',
+    breaks: ['tokens.expired-is-refused', 'tokens.device-token-lasts-a-week'],
+    operations: polls,
+    plant: expiryBecomes(204),
+  },
+  {
+    id: 'expired-token-reports-alerts',
+    title: 'A token that has expired still reports alerts.',
+    breaks: ['tokens.expired-is-refused'],
+    operations: ['post-alerts'],
+    plant: expiryBecomes(204),
+  },
+  {
+    id: 'expired-token-is-403',
+    title: 'A token that has expired is answered 403 where a device reads its configuration.',
+    breaks: ['tokens.expired-is-refused'],
+    operations: ['get-configuration'],
+    plant: expiryBecomes(403),
+  },
+  {
+    id: 'token-lasts-five-days',
+    title: 'A token ends after five days.',
+    breaks: ['tokens.device-token-lasts-a-week'],
+    operations: polls,
+    plant: endsAfterDays(5),
+  },
+  {
+    id: 'expired-token-is-never-renewed',
+    title: 'A device that got its first token more than a week ago gets none any more.',
+    breaks: ['tokens.expired-is-renewed'],
+    operations: ['post-auth-request'],
+    plant: onceAndNeverAgain,
+  },
+  {
+    id: 'artifact-link-outlives-its-time',
+    title: 'A link to an artifact file gives the file after its time too.',
+    breaks: ['link.expired'],
+    operations: ['download-artifact'],
+    plant: expiryBecomes(200),
+  },
+  {
+    id: 'artifact-link-ends-early',
+    title: 'A link to an artifact file ends long before the time that it names.',
+    breaks: ['link.valid-until-expire'],
+    operations: ['get-artifact-link', 'download-artifact'],
+    plant: linkEndsEarly(403),
+  },
+  {
+    id: 'configuration-link-outlives-its-time',
+    title: 'A link to a configuration that has expired is not refused.',
+    breaks: ['download.expired-is-403'],
+    operations: ['download-configuration'],
+    plant: expiryBecomes(200),
+  },
+  {
+    id: 'expired-configuration-link-is-401',
+    title: 'A link to a configuration that has expired is answered 401.',
+    breaks: ['download.expired-is-403'],
+    operations: ['download-configuration'],
+    plant: expiryBecomes(401),
+  },
+  {
+    id: 'configuration-link-ends-early',
+    title: 'A link to a configuration ends long before the time in its query.',
+    breaks: ['download.valid-until-expire'],
+    operations: ['download-configuration'],
+    plant: linkEndsEarly(403),
+  },
+];
