@@ -1,4 +1,6 @@
 /** Planted defects of the inventory of a device. */
+import * as v from 'valibot';
+import { attributesShape } from '../../../fixtures/contract/resources.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
 import type { Ask, Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
@@ -58,12 +60,13 @@ function remembering(
     const writers = new Map<string, Known>();
     return {
       request: (request) => {
-        const attributes = listOf(request);
-        if (attributes.length === 0 || !attributes.every(isMap)) return request;
+        const parsed = v.safeParse(attributesShape, jsonOf(request));
+        if (!parsed.success || parsed.output.length === 0) return request;
+        const attributes = parsed.output;
         const known = writers.get(tokenOf(request)) ?? new Map<string, string>();
         const passed = attributes.filter((one) => picks(one, known, request.method));
         for (const { name, value } of attributes) {
-          if (!known.has(String(name))) known.set(String(name), kindOf(value));
+          if (!known.has(name)) known.set(name, kindOf(value));
         }
         writers.set(tokenOf(request), known);
         return passed.length === attributes.length ? request : withJson(request, passed);
