@@ -86,5 +86,7 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
 /** A query by what both entries tell; none where they do not tell it. */
 function told(both: readonly Entry[], path: string, name: string): Query {
   const [one, other] = both.map((entry) => textAt(entry, path));
-  return one === undefined || one !== other ? {} : { [name]: one };
+  const isTold = one !== undefined && one === other;
+  // What is no address is for another case to judge.
+  return isTold && (!path.endsWith('email') || one.includes('@')) ? { [name]: one } : {};
 }

@@ -1,38 +1,256 @@
-/** Planted defects of the audit log. */
-import { jsonOf, withHeaders, withJson } from '../alter.ts';
-import type { Defect } from '../defect.ts';
-import { answerBecomes, parameterBecomes } from '../plants.ts';
+/** Planted defects of the audit log as a list, parameter by parameter. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { listOf, ownAnswer, queryOf, withHeaders, withJson, withQuery } from '../alter.ts';
+import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
+import {
+  answerBecomes,
+  bodyBecomes,
+  headersBecome,
+  parameterBecomes,
+  requestBecomes,
+  statusBecomes,
+} from '../plants.ts';
 
+const operations = ['list-audit-logs'] as const;
+
+/** Whether a request has the parameter, with that value if one is given. */
+function has(name: string, value?: string): (request: ProxiedRequest) => boolean {
+  return (request) => {
+    const given = queryOf(request).get(name);
+    return value === undefined ? given !== null : given === value;
+  };
+}
+
+/** A Unix second in the query is shifted. */
+function shifted(name: string, bySeconds: number): () => Plant {
+  return requestBecomes(
+    (request) =>
+      withQuery(request, { [name]: String(Number(queryOf(request).get(name)) + bySeconds) }),
+    has(name),
+  );
+}
+
+/** The links of an answer are changed. */
+function linksBecome(change: (links: string) => string): () => Plant {
+  return answerBecomes((answer) =>
+    withHeaders(answer, { link: change(answer.headers.link ?? '') }),
+  );
+}
+
+/** A relation is not named. */
+function withoutRelation(name: string): () => Plant {
+  return linksBecome((links) =>
+    links
+      .split(/,\s*(?=<)/)
+      .filter((link) => !link.includes(`rel="${name}"`) && !link.endsWith(`rel=${name}`))
+      .join(', '),
+  );
+}
+
+/** A relation is named on every page. */
+function alwaysRelation(name: string): () => Plant {
+  return linksBecome((links) =>
+    links.includes(`rel="${name}"`) ? links : `${links}, </nowhere?page=1>; rel="${name}"`,
+  );
+}
+
+/** Filters whose loss breaks one requirement. */
+const filters: Readonly<Record<string, Defect['breaks']>> = {
+  created_after: ['audit.time-bounds'],
+  created_before: ['audit.created-before'],
+  actor_id: ['audit.actor-filters', 'audit.filters-combine'],
+  actor_type: ['audit.actor-type-filter'],
+  actor_email: ['audit.actor-email-filter'],
+  object_id: ['audit.object-filters', 'audit.filters-combine'],
+  object_type: ['audit.object-type-filter'],
+  object_deployment_name: ['audit.object-deployment-name-filter'],
+};
+
+function ignored([name, breaks]: [string, Defect['breaks']]): Defect {
+  return {
+    id: `audit-log-ignores-${name.replaceAll('_', '-')}`,
+    title: `The list ignores the parameter \`${name}\`.`,
+    breaks,
+    operations,
+    plant: parameterBecomes(name, undefined),
+  };
+}
+
+function orderDefect(
+  id: string,
+  title: string,
+  [requirement, plant]: readonly [RequirementId, () => Plant],
+): Defect {
+  return { id, title, breaks: [requirement], operations, plant };
+}
+
+/** Planted defects of the list. */
 export const auditLogDefects: readonly Defect[] = [
+  ...Object.entries(filters).map(ignored),
   {
-    id: 'audit-log-is-oldest-first',
-    title: 'Entries come oldest first.',
-    breaks: ['audit.newest-first'],
-    operations: ['list-audit-logs'],
-    plant: parameterBecomes('sort', 'asc'),
+    id: 'audit-log-is-wrapped',
+    title: 'The list is wrapped in an object.',
+    breaks: ['audit.list'],
+    operations,
+    plant: bodyBecomes((entries) => ({ entries })),
   },
   {
-    id: 'export-ignores-its-limit',
-    title: 'The export holds every entry whatever the limit.',
-    breaks: ['audit.export-limit'],
-    operations: ['export-audit-logs'],
-    plant: parameterBecomes('limit', undefined),
+    id: 'audit-log-is-202',
+    title: 'The list is answered 202.',
+    breaks: ['audit.list', 'audit.object-type-values', 'tokens.login-opens-management'],
+    operations,
+    plant: statusBecomes(200, 202),
+  },
+  orderDefect('audit-log-is-oldest-first', 'Without `sort` entries come oldest first.', [
+    'audit.newest-first',
+    parameterBecomes('sort', 'asc', (request) => !has('sort')(request)),
+  ]),
+  orderDefect('audit-log-ignores-asc', 'With sort=asc entries come newest first.', [
+    'audit.sort-asc',
+    parameterBecomes('sort', 'desc', has('sort', 'asc')),
+  ]),
+  orderDefect('audit-log-ignores-desc', 'With sort=desc entries come oldest first.', [
+    'audit.sort-desc',
+    parameterBecomes('sort', 'asc', has('sort', 'desc')),
+  ]),
+  {
+    id: 'audit-log-ignores-the-page',
+    title: 'Every page holds the first entries.',
+    breaks: ['audit.pages', 'audit.link-next', 'audit.link-prev'],
+    operations,
+    plant: parameterBecomes('page', undefined),
   },
   {
-    id: 'export-is-made-whole',
-    title: 'The export is put together first and sent with its length.',
-    breaks: ['audit.export-is-streamed'],
-    operations: ['export-audit-logs'],
-    plant: answerBecomes((answer) => withHeaders(answer, { 'transfer-encoding': undefined })),
+    id: 'audit-log-counts-pages-from-zero',
+    title: 'Pages are counted from zero, so that the first is passed over.',
+    breaks: [
+      'audit.pages',
+      'audit.link-next',
+      'audit.link-prev',
+      'audit.per-page',
+      'audit.first-page',
+    ],
+    operations,
+    plant: requestBecomes(
+      (request) => withQuery(request, { page: String(Number(queryOf(request).get('page')) + 1) }),
+      has('page'),
+    ),
+  },
+  {
+    id: 'audit-log-ignores-the-page-size',
+    title: 'Every page is as long as it is by default.',
+    breaks: ['audit.per-page', 'audit.pages', 'audit.link-next', 'audit.links-lead'],
+    operations,
+    plant: parameterBecomes('per_page', undefined),
   },
   {
     id: 'audit-pages-are-one-too-long',
     title: 'A page holds one entry more than was asked for.',
-    breaks: ['audit.pages'],
-    operations: ['list-audit-logs'],
+    breaks: ['audit.per-page'],
+    operations,
     plant: answerBecomes((answer) => {
-      const list = jsonOf(answer);
-      return Array.isArray(list) && list.length > 0 ? withJson(answer, [...list, list[0]]) : answer;
+      const entries = listOf(answer);
+      return entries.length > 0 ? withJson(answer, [...entries, entries[0]]) : answer;
+    }, has('per_page')),
+  },
+  {
+    id: 'audit-log-starts-at-its-second-page',
+    title: 'Without `page` the second page is answered.',
+    breaks: ['audit.first-page'],
+    operations,
+    plant: parameterBecomes(
+      'page',
+      '2',
+      (request) => has('per_page', '1')(request) && has('sort')(request) && !has('page')(request),
+    ),
+  },
+  {
+    id: 'audit-total-is-the-page',
+    title: 'X-Total-Count tells how many entries are on the page.',
+    breaks: ['audit.total'],
+    operations,
+    plant: answerBecomes((answer) =>
+      withHeaders(answer, { 'x-total-count': String(listOf(answer).length) }),
+    ),
+  },
+  {
+    id: 'audit-total-is-missing',
+    title: 'X-Total-Count is missing.',
+    breaks: ['audit.total'],
+    operations,
+    plant: headersBecome({ 'x-total-count': undefined }),
+  },
+  {
+    id: 'audit-links-are-missing',
+    title: 'Link is missing.',
+    breaks: ['audit.links', 'audit.link-next', 'audit.link-prev'],
+    operations,
+    plant: headersBecome({ link: undefined }),
+  },
+  {
+    id: 'audit-link-without-first',
+    title: 'Link does not name the first page.',
+    breaks: ['audit.links'],
+    operations,
+    plant: withoutRelation('first'),
+  },
+  {
+    id: 'audit-link-without-next',
+    title: 'Link does not name the next page.',
+    breaks: ['audit.link-next'],
+    operations,
+    plant: withoutRelation('next'),
+  },
+  {
+    id: 'audit-link-without-prev',
+    title: 'Link does not name the previous page.',
+    breaks: ['audit.link-prev'],
+    operations,
+    plant: withoutRelation('prev'),
+  },
+  {
+    id: 'audit-link-always-names-prev',
+    title: 'Link names a previous page on the first page too.',
+    breaks: ['audit.link-prev'],
+    operations,
+    plant: alwaysRelation('prev'),
+  },
+  {
+    id: 'audit-link-always-names-next',
+    title: 'Link names a next page on the last page too.',
+    breaks: ['audit.link-next'],
+    operations,
+    plant: alwaysRelation('next'),
+  },
+  {
+    id: 'audit-links-forget-the-filters',
+    title: 'The links lead to pages of the whole log.',
+    breaks: ['audit.links-lead'],
+    operations,
+    plant: linksBecome((links) => links.replaceAll(/object_id=[^&>]*&?/g, '')),
+  },
+  {
+    id: 'audit-after-is-exclusive',
+    title: '`created_after` leaves out entries of that second.',
+    breaks: ['audit.time-bounds'],
+    operations,
+    plant: shifted('created_after', 1),
+  },
+  {
+    id: 'audit-before-ends-early',
+    title: '`created_before` ends two seconds early.',
+    breaks: ['audit.created-before'],
+    operations,
+    plant: shifted('created_before', -2),
+  },
+  {
+    id: 'audit-log-knows-no-tenants',
+    title: 'A filter by the type tenant is answered 400.',
+    breaks: ['audit.object-type-values'],
+    operations,
+    plant: () => ({
+      request: (request) =>
+        has('object_type', 'tenant')(request) ? ownAnswer(400, { error: 'no type' }) : request,
     }),
   },
 ];

@@ -2,12 +2,15 @@
 import type { Defect } from '../defect.ts';
 import { artifactLinkDefects } from './artifact-link.ts';
 import { artifactDefects } from './artifacts.ts';
+import { auditEntryDefects } from './audit-entry.ts';
+import { auditExportDefects } from './audit-export.ts';
 import { auditLogDefects } from './audit-log.ts';
 import { authenticationDefects } from './authentication.ts';
 import { authorizationDefects } from './authorization.ts';
 import { configurationDefects } from './configuration.ts';
 import { configurationDownloadDefects } from './configuration-download.ts';
 import { connectDefects } from './connect.ts';
+import { connectFrameDefects } from './connect-frames.ts';
 import { deploymentInstructionDefects } from './deployment-instructions.ts';
 import { deploymentLogDefects } from './deployment-log.ts';
 import { deploymentStatusDefects } from './deployment-status.ts';
@@ -47,10 +50,13 @@ export const allDefects: readonly Defect[] = [
   ...configurationDownloadDefects,
   ...inventoryDefects,
   ...monitorDefects,
+  ...auditEntryDefects,
   ...auditLogDefects,
+  ...auditExportDefects,
   ...connectDefects,
   ...faultDefects,
   ...roleDefects,
   ...tenantDefects,
   ...timeDefects,
+  ...connectFrameDefects,
 ];

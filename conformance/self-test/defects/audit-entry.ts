@@ -1,0 +1,221 @@
+/** Planted defects of entries of the audit log, field by field. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { changedAt } from '../alter.ts';
+import type { Defect } from '../defect.ts';
+import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../plants.ts';
+
+const operations = ['list-audit-logs'] as const;
+
+/** Fields that every entry of a kind must have. */
+const requiredFields: Readonly<Record<string, RequirementId>> = {
+  actor: 'audit.actor',
+  'actor.id': 'audit.actor-id',
+  'actor.type': 'audit.actor-type',
+  time: 'audit.time',
+  action: 'audit.action',
+  object: 'audit.object',
+  'object.id': 'audit.object-id',
+  'object.type': 'audit.object-type',
+  'object.deployment.name': 'audit.object-deployment-name',
+  'object.deployment.artifact_name': 'audit.object-deployment-artifact-name',
+  'object.device.identity_data': 'audit.object-device-identity-data',
+  'object.user.email': 'audit.object-user-email',
+  'object.tenant.id': 'audit.object-tenant-id',
+};
+
+function missing([path, requirement]: [string, RequirementId]): Defect {
+  return {
+    id: `audit-entry-without-${path.replaceAll(/[._]/g, '-')}`,
+    title: `Entries of the audit log lack \`${path}\`.`,
+    breaks: [requirement],
+    operations,
+    plant: fieldLeftOut(`*.${path}`),
+  };
+}
+
+interface Odd {
+  readonly id: string;
+  readonly title: string;
+  readonly breaks: Defect['breaks'];
+  readonly path: string;
+  readonly value: (value: unknown) => unknown;
+}
+
+/** Fields that hold what they may not. */
+const oddFields: readonly Odd[] = [
+  {
+    id: 'audit-actor-type-is-another-word',
+    title: 'The type of an actor is `admin`.',
+    breaks: ['audit.actor-type', 'audit.export-same-entries'],
+    path: '*.actor.type',
+    value: () => 'admin',
+  },
+  {
+    id: 'audit-actor-id-is-a-number',
+    title: 'The id of an actor is a number.',
+    breaks: ['audit.actor-id'],
+    path: '*.actor.id',
+    value: () => 7,
+  },
+  {
+    id: 'audit-actor-is-a-text',
+    title: 'The actor is a text in place of an object.',
+    breaks: ['audit.actor'],
+    path: '*.actor',
+    value: () => 'admin',
+  },
+  {
+    id: 'audit-actor-email-is-a-name',
+    title: 'The e-mail of an actor is a name.',
+    breaks: ['audit.actor-email', 'audit.export-same-entries'],
+    path: '*.actor.email',
+    value: () => 'the admin',
+  },
+  {
+    id: 'audit-time-is-in-seconds',
+    title: 'The time of an entry is a number of Unix seconds.',
+    breaks: ['audit.time'],
+    path: '*.time',
+    value: (time) => Math.floor(Date.parse(String(time)) / 1000),
+  },
+  {
+    id: 'audit-time-is-the-epoch',
+    title: 'The time of every entry is the first moment of 1970.',
+    breaks: ['audit.time', 'audit.export-same-entries'],
+    path: '*.time',
+    value: () => '1970-01-01T00:00:00Z',
+  },
+  {
+    id: 'audit-action-is-in-capitals',
+    title: 'Actions are written in capitals.',
+    breaks: ['audit.action'],
+    path: '*.action',
+    value: (action) => String(action).toUpperCase(),
+  },
+  {
+    id: 'audit-object-type-is-plural',
+    title: 'The type of an object is written in the plural.',
+    breaks: ['audit.object-type', 'audit.export-same-entries'],
+    path: '*.object.type',
+    value: (type) => `${type}s`,
+  },
+  {
+    id: 'audit-device-id-is-another',
+    title: 'The id within `object.device` is not that of the device.',
+    breaks: ['audit.object-device-id'],
+    path: '*.object.device.id',
+    value: () => 'another device',
+  },
+  {
+    id: 'audit-identity-is-an-object',
+    title: 'The identity data of a device is an object in place of a text.',
+    breaks: ['audit.object-device-identity-data'],
+    path: '*.object.device.identity_data',
+    value: (text) => JSON.parse(String(text)),
+  },
+  {
+    id: 'audit-deployment-name-is-cut',
+    title: 'The name of a deployment is cut.',
+    breaks: ['audit.object-deployment-name', 'audit.export-same-entries'],
+    path: '*.object.deployment.name',
+    value: (name) => String(name).slice(0, 12),
+  },
+  {
+    id: 'audit-artifact-name-is-that-of-the-deployment',
+    title: 'The artifact name of a deployment is cut.',
+    breaks: ['audit.object-deployment-artifact-name', 'audit.export-same-entries'],
+    path: '*.object.deployment.artifact_name',
+    value: (name) => String(name).slice(0, 12),
+  },
+];
+
+function odd({ path, value, breaks, ...words }: Odd): Defect {
+  return { ...words, breaks, operations, plant: fieldBecomes(path, value) };
+}
+
+/** Entries get another member at a path; what is there already stays. */
+function withMember(path: string, member: Readonly<Record<string, unknown>>) {
+  return bodyBecomes((value) =>
+    changedAt(value, path, (object) =>
+      typeof object === 'object' && object !== null ? { ...object, ...member } : object,
+    ),
+  );
+}
+
+/** Entries of one action are not listed. */
+function unlisted(action: string): Defect['plant'] {
+  return bodyBecomes((value) =>
+    Array.isArray(value) ? value.filter((entry) => entry?.action !== action) : value,
+  );
+}
+
+const unrecorded: Readonly<Record<string, Defect['breaks']>> = {
+  create: ['audit.deployment-created'],
+  abort: ['audit.deployment-aborted'],
+  reject: ['audit.device-rejected', 'audit.recorded-actions'],
+  decommission: ['audit.device-decommissioned', 'audit.recorded-actions'],
+};
+
+/** Planted defects of entries. */
+export const auditEntryDefects: readonly Defect[] = [
+  ...Object.entries(requiredFields).map(missing),
+  ...oddFields.map(odd),
+  ...Object.entries(unrecorded).map(
+    ([action, breaks]): Defect => ({
+      id: `audit-log-without-${action}`,
+      title: `An act \`${action}\` is no entry.`,
+      breaks,
+      operations,
+      plant: unlisted(action),
+    }),
+  ),
+  {
+    id: 'audit-creation-is-an-update',
+    title: 'The creation of a deployment is recorded as `update`.',
+    breaks: ['audit.deployment-created'],
+    operations,
+    plant: fieldBecomes('*.action', (action) => (action === 'create' ? 'update' : action)),
+  },
+  {
+    id: 'audit-entries-are-texts',
+    title: 'The entries of the list are texts.',
+    breaks: ['audit.entry-fields'],
+    operations,
+    plant: fieldBecomes('*', (entry) => JSON.stringify(entry)),
+  },
+  {
+    id: 'audit-actor-identity-is-an-object',
+    title: 'The identity data of an actor is an object.',
+    breaks: ['audit.actor-identity-data'],
+    operations,
+    plant: withMember('*.actor', { identity_data: { maker: 'none' } }),
+  },
+  {
+    id: 'audit-change-is-a-list',
+    title: 'The change of an entry is a list.',
+    breaks: ['audit.change'],
+    operations,
+    plant: withMember('*', { change: ['one', 'two'] }),
+  },
+  {
+    id: 'audit-object-fills-every-member',
+    title: 'Every entry fills `user` in its object, whatever its type.',
+    breaks: ['audit.object-fields-by-type'],
+    operations,
+    plant: withMember('*.object', { user: { email: 'nobody@example.com' } }),
+  },
+  {
+    id: 'audit-tenant-name-is-a-number',
+    title: 'The name of a tenant is a number.',
+    breaks: ['audit.object-tenant-name'],
+    operations,
+    plant: withMember('*.object.tenant', { name: 7 }),
+  },
+  {
+    id: 'audit-tenant-parent-is-an-object',
+    title: 'The parent of a tenant is an object.',
+    breaks: ['audit.object-tenant-parent'],
+    operations,
+    plant: withMember('*.object.tenant', { parent: { id: 'one' } }),
+  },
+];

@@ -1,0 +1,201 @@
+/** Planted defects of the audit log as CSV, parameter by parameter. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { isSuccess, ownAnswer, queryOf, withHeaders, withQuery, withText } from '../alter.ts';
+import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
+import {
+  answerBecomes,
+  headersBecome,
+  parameterBecomes,
+  requestBecomes,
+  statusBecomes,
+} from '../plants.ts';
+
+const operations = ['export-audit-logs'] as const;
+
+function has(name: string, value?: string): (request: ProxiedRequest) => boolean {
+  return (request) => {
+    const given = queryOf(request).get(name);
+    return value === undefined ? given !== null : given === value;
+  };
+}
+
+/** The document of a success is changed. */
+function documentBecomes(
+  change: (text: string) => string,
+  picks?: (request: ProxiedRequest) => boolean,
+): () => Plant {
+  return answerBecomes(
+    (answer) => (isSuccess(answer) ? withText(answer, change(answer.body.toString())) : answer),
+    picks,
+  );
+}
+
+/** A Unix second in the query is shifted. */
+function shifted(name: string, bySeconds: number): () => Plant {
+  return requestBecomes(
+    (request) =>
+      withQuery(request, { [name]: String(Number(queryOf(request).get(name)) + bySeconds) }),
+    has(name),
+  );
+}
+
+/** Parameters whose loss breaks one requirement. */
+const parameters: Readonly<Record<string, RequirementId>> = {
+  limit: 'audit.export-limit',
+  created_after: 'audit.export-created-after',
+  created_before: 'audit.export-created-before',
+  actor_id: 'audit.export-actor-id',
+  actor_type: 'audit.export-actor-type',
+  actor_email: 'audit.export-actor-email',
+  object_id: 'audit.export-object-id',
+  object_type: 'audit.export-object-type',
+  object_deployment_name: 'audit.export-object-deployment-name',
+  format_separator: 'audit.export-separator',
+  ignore: 'audit.export-ignore',
+};
+
+function ignored([name, requirement]: [string, RequirementId]): Defect {
+  return {
+    id: `export-ignores-${name.replaceAll('_', '-')}`,
+    title: `The export ignores the parameter \`${name}\`.`,
+    breaks: [requirement],
+    operations,
+    plant: parameterBecomes(name, undefined),
+  };
+}
+
+/** Planted defects of the export. */
+export const auditExportDefects: readonly Defect[] = [
+  ...Object.entries(parameters).map(ignored),
+  {
+    id: 'export-is-made-whole',
+    title: 'The export is put together first and sent with its length.',
+    breaks: ['audit.export-is-streamed'],
+    operations,
+    plant: answerBecomes((answer) => withHeaders(answer, { 'transfer-encoding': undefined })),
+  },
+  {
+    id: 'export-is-202',
+    title: 'The export is answered 202.',
+    breaks: ['audit.export-is-csv', 'audit.export-object-type-values'],
+    operations,
+    plant: statusBecomes(200, 202),
+  },
+  {
+    id: 'export-has-no-names',
+    title: 'The export has no names of fields.',
+    breaks: ['audit.export-is-csv'],
+    operations,
+    plant: documentBecomes((text) => text.slice(text.indexOf('\n') + 1)),
+  },
+  {
+    id: 'export-is-labelled-as-text',
+    title: 'The export is labelled text/plain.',
+    breaks: ['audit.export-media-type'],
+    operations,
+    plant: headersBecome({ 'content-type': 'text/plain' }),
+  },
+  {
+    id: 'export-has-other-values',
+    title: 'The export holds the ids of actors in capitals.',
+    breaks: ['audit.export-same-entries'],
+    operations,
+    plant: documentBecomes((text) =>
+      text.replaceAll(/(?<=^(?:create|abort),)[^,]*/gm, (id) => id.toUpperCase()),
+    ),
+  },
+  {
+    id: 'export-loses-an-entry',
+    title: 'The export lacks its last entry.',
+    breaks: ['audit.export-same-entries'],
+    operations,
+    plant: documentBecomes(
+      (text) => text.replace(/\r?\n[^\r\n]+(\r?\n)?$/, '\r\n'),
+      (request) => has('format_separator', '.')(request) && !has('limit')(request),
+    ),
+  },
+  {
+    id: 'export-limit-is-one-more',
+    title: 'The export holds one entry more than the limit.',
+    breaks: ['audit.export-limit'],
+    operations,
+    plant: requestBecomes(
+      (request) => withQuery(request, { limit: String(Number(queryOf(request).get('limit')) + 1) }),
+      has('limit'),
+    ),
+  },
+  {
+    id: 'export-separator-is-cut',
+    title: 'Only the first character of a separator is used.',
+    breaks: ['audit.export-separator'],
+    operations,
+    plant: requestBecomes((request) => {
+      const [first = ''] = queryOf(request).get('format_separator') ?? '';
+      return withQuery(request, { format_separator: first });
+    }, has('format_separator')),
+  },
+  {
+    id: 'export-ignores-more-than-asked',
+    title: 'With `ignore` the type of the actor is left out too.',
+    breaks: ['audit.export-ignore'],
+    operations,
+    plant: requestBecomes(
+      (request) => ({ ...request, query: `${request.query}&ignore=actor.type` }),
+      has('ignore'),
+    ),
+  },
+  {
+    id: 'export-is-oldest-first',
+    title: 'Without `sort` the export is oldest first.',
+    breaks: ['audit.export-newest-first', 'audit.export-same-entries'],
+    operations,
+    plant: parameterBecomes('sort', 'asc', (request) => !has('sort')(request)),
+  },
+  {
+    id: 'export-ignores-asc',
+    title: 'With sort=asc the export is newest first.',
+    breaks: ['audit.export-sort-asc'],
+    operations,
+    plant: parameterBecomes('sort', 'desc', has('sort', 'asc')),
+  },
+  {
+    id: 'export-ignores-desc',
+    title: 'With sort=desc the export is oldest first.',
+    breaks: ['audit.export-sort-desc'],
+    operations,
+    plant: parameterBecomes('sort', 'asc', has('sort', 'desc')),
+  },
+  {
+    id: 'export-after-is-exclusive',
+    title: '`created_after` leaves out exported entries of that second.',
+    breaks: ['audit.export-created-after'],
+    operations,
+    plant: shifted('created_after', 1),
+  },
+  {
+    id: 'export-before-ends-early',
+    title: '`created_before` of the export ends two seconds early.',
+    breaks: ['audit.export-created-before'],
+    operations,
+    plant: shifted('created_before', -2),
+  },
+  {
+    id: 'export-does-not-quote',
+    title: 'The export writes values with commas without quotes.',
+    breaks: ['audit.export-fields-are-quoted', 'audit.export-is-csv'],
+    operations,
+    plant: documentBecomes((text) => text.replaceAll('"', '')),
+  },
+  {
+    id: 'export-knows-no-users',
+    title: 'An export of users is answered 400.',
+    breaks: ['audit.export-object-type-values'],
+    operations,
+    plant: () => ({
+      request: (request) =>
+        has('object_type', 'user')(request) && !has('object_id')(request)
+          ? ownAnswer(400, { error: 'no type' })
+          : request,
+    }),
+  },
+];

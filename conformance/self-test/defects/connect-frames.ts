@@ -1,0 +1,186 @@
+/** Planted defects of the frames of /connect, by section of RFC 6455. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import type { Defect, Line, Plant, Side } from '../defect.ts';
+import { type Frame, opcodes } from '../frames.ts';
+
+const operations = ['connect'] as const;
+const { text, binary, close, ping, pong } = opcodes;
+const continuation = 0;
+
+/** Frames of one side are changed, or dropped. */
+function frames(
+  side: Side,
+  change: (frame: Frame, line: Line) => Frame | readonly Frame[],
+): () => Plant {
+  return () => ({ frame: (frame, from, line) => (from === side ? change(frame, line) : frame) });
+}
+
+function codeOf({ payload }: Frame): number {
+  return payload.length < 2 ? 0 : payload.readUInt16BE(0);
+}
+
+function isUtf8({ payload }: Frame): boolean {
+  return Buffer.from(payload.toString('utf8')).equals(payload);
+}
+
+/** Whether a close frame of a device is one that may be sent. */
+function isGoodClose(frame: Frame): boolean {
+  if (frame.payload.length === 0) return true;
+  const code = codeOf(frame);
+  const isSendable = code >= 1000 && code < 5000 && code !== 1005 && code !== 1006;
+  return isSendable && isUtf8({ ...frame, payload: frame.payload.subarray(2) });
+}
+
+const normalClose = Buffer.from([0x03, 0xe8]);
+
+function row(
+  id: string,
+  title: string,
+  [breaks, plant]: readonly [Defect['breaks'] | RequirementId, () => Plant],
+): Defect {
+  return { id, title, breaks: typeof breaks === 'string' ? [breaks] : breaks, operations, plant };
+}
+
+/** Forbidden frames that are let pass: the target gets to see one that is allowed, or none. */
+const letPass: readonly Defect[] = [
+  row('unmasked-frames-are-taken', 'Frames of a device that are not masked are taken.', [
+    'connect.unmasked-is-an-error',
+    frames('device', (frame) => (frame.masked ? frame : { ...frame, masked: true })),
+  ]),
+  row('reserved-bits-are-ignored', 'Reserved bits of a frame are ignored.', [
+    'connect.reserved-bits',
+    frames('device', (frame) => (frame.reserved === 0 ? frame : { ...frame, reserved: 0 })),
+  ]),
+  row('reserved-opcodes-are-ignored', 'Frames of reserved opcodes are ignored.', [
+    'connect.reserved-opcodes',
+    frames('device', (frame) => ([3, 7, 11, 15].includes(frame.opcode) ? [] : frame)),
+  ]),
+  row('long-control-frames-are-cut', 'Control frames of more than 125 bytes are cut.', [
+    'connect.long-control-frames',
+    frames('device', (frame) =>
+      frame.opcode >= close && frame.payload.length > 125
+        ? { ...frame, payload: frame.payload.subarray(0, 125) }
+        : frame,
+    ),
+  ]),
+  row('control-frames-may-be-fragments', 'A ping in fragments is taken for a whole one.', [
+    'connect.fragmented-control-frames',
+    frames('device', (frame) =>
+      frame.opcode >= close && !frame.fin ? { ...frame, fin: true } : frame,
+    ),
+  ]),
+  row('stray-continuations-are-ignored', 'A continuation of nothing is ignored.', [
+    ['connect.order-of-fragments', 'connect.fragments', 'connect.text-is-utf-8'],
+    frames('device', (frame) => (frame.opcode === continuation ? [] : frame)),
+  ]),
+  row('broken-text-is-ignored', 'A text that is not UTF-8 is ignored.', [
+    'connect.text-is-utf-8',
+    frames('device', (frame) => (frame.opcode === text && !isUtf8(frame) ? [] : frame)),
+  ]),
+  row('bad-close-frames-are-taken', 'A close frame of a bad code is taken for a normal one.', [
+    'connect.bad-close-frames',
+    frames('device', (frame) =>
+      frame.opcode === close && frame.payload.length <= 125 && !isGoodClose(frame)
+        ? { ...frame, payload: normalClose }
+        : frame,
+    ),
+  ]),
+];
+
+/** Planted defects of frames. */
+export const connectFrameDefects: readonly Defect[] = [
+  ...letPass,
+  row('pong-is-empty', 'A pong comes without the data of its ping.', [
+    ['connect.pong', 'connect.pong-of-any-length', 'connect.unasked-pong', 'connect.fragments'],
+    frames('target', (frame) =>
+      frame.opcode === pong ? { ...frame, payload: Buffer.alloc(0) } : frame,
+    ),
+  ]),
+  row('ping-has-no-pong', 'A ping is not answered.', [
+    ['connect.pong', 'connect.pong-of-any-length', 'connect.unasked-pong', 'connect.fragments'],
+    frames('target', (frame) => (frame.opcode === pong ? [] : frame)),
+  ]),
+  row('long-ping-has-no-pong', 'A ping with the most data that it may hold is not answered.', [
+    'connect.pong-of-any-length',
+    frames('target', (frame) =>
+      frame.opcode === pong && frame.payload.length === 125 ? [] : frame,
+    ),
+  ]),
+  row('unasked-pong-ends-the-connection', 'A pong that nobody asked for ends the connection.', [
+    'connect.unasked-pong',
+    frames('device', (frame, line) => {
+      if (frame.opcode !== pong) return frame;
+      line.destroy();
+      return [];
+    }),
+  ]),
+  row('frames-are-masked', 'Frames of the server are masked.', [
+    'connect.frames-are-unmasked',
+    frames('target', (frame) => ({ ...frame, masked: true })),
+  ]),
+  row('fragments-end-the-connection', 'A message in fragments ends the connection.', [
+    'connect.fragments',
+    frames('device', (frame, line) => {
+      if (frame.fin || frame.opcode !== binary) return frame;
+      line.destroy();
+      return [];
+    }),
+  ]),
+  row('pings-wait-for-the-last-fragment', 'A ping between fragments ends the connection.', [
+    'connect.fragments',
+    () => {
+      let isOpen = false;
+      return {
+        frame: (frame, from, line) => {
+          if (from === 'target') return frame;
+          if (frame.opcode === ping && isOpen) line.destroy();
+          if (frame.opcode <= binary) isOpen = !frame.fin;
+          return frame;
+        },
+      };
+    },
+  ]),
+  row('close-is-not-answered', 'A close frame is not answered.', [
+    ['connect.close-is-answered', 'connect.close-without-code'],
+    frames('target', (frame) => (frame.opcode === close ? [] : frame)),
+  ]),
+  row('close-code-is-always-1000', 'A close frame is answered with the code 1000 always.', [
+    'connect.close-is-answered',
+    frames('target', (frame) =>
+      frame.opcode === close && [1001, 3000, 4999].includes(codeOf(frame))
+        ? { ...frame, payload: normalClose }
+        : frame,
+    ),
+  ]),
+  row('close-without-code-is-not-answered', 'A close frame without a code is not answered.', [
+    'connect.close-without-code',
+    () => {
+      let isBare = false;
+      return {
+        frame: (frame, from) => {
+          if (frame.opcode !== close) return frame;
+          if (from === 'device') isBare = frame.payload.length === 0;
+          return from === 'target' && isBare ? [] : frame;
+        },
+      };
+    },
+  ]),
+  row('closed-connection-is-kept', 'After both close frames the connection is kept.', [
+    ['connect.close-ends-the-connection'],
+    () => ({ frame: (frame) => frame, ended: (from) => from !== 'target' }),
+  ]),
+  row('decommission-keeps-the-connection', 'A decommissioned device keeps its connection.', [
+    ['connect.ends-with-decommission'],
+    () => {
+      let isDropped = false;
+      return {
+        frame: (frame, from) => {
+          if (from !== 'target' || frame.opcode !== close || codeOf(frame) !== 1008) return frame;
+          isDropped = true;
+          return [];
+        },
+        ended: (from) => !(from === 'target' && isDropped),
+      };
+    },
+  ]),
+];
