@@ -5,7 +5,6 @@ import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { shownAnswer } from '../expectations.ts';
 import type { Answer } from '../target/target.ts';
-import { expectToken } from '../target/token-claims.ts';
 import { boardType, type SampleName } from './sample-artifacts.ts';
 import type { UploadedArtifact } from './shared-artifacts.ts';
 import type { Stage } from './stage.ts';
@@ -58,7 +57,9 @@ export async function acceptedDevice(
   keyType: KeyType = 'ecdsa',
 ): Promise<SuiteDevice> {
   const device = await preauthorizedDevice(stage, keyType);
-  device.token = expectToken(await device.authenticate());
+  const granted = await device.authenticate();
+  needStatus('a granted authentication', granted, 200);
+  device.token = granted.text;
   if (!/^[\w.~+/=-]+$/.test(device.token)) {
     throw new StartStateMissed('a token that a header can carry', 'it is none');
   }
