@@ -1,6 +1,6 @@
 /** Planted defects of links to artifact files, and of what they answer. */
 import { isMap } from '../../target/json-members.ts';
-import { ownAnswer, withHeaders, withStatus } from '../alter.ts';
+import { objectOf, ownAnswer, withHeaders, withStatus } from '../alter.ts';
 import type { Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import {
   answerBecomes,
@@ -15,6 +15,7 @@ const httpDate = /^[A-Z][a-z]{2}, .* GMT$/;
 const closed = /^bytes=(\d+)-(\d+)$/;
 /** Parts beyond this are of the larger file only. */
 const LARGE_BYTES = 100_000;
+const EARLY_MS = 120_000;
 
 const asking = ['get-artifact-link'] as const;
 const file = ['download-artifact'] as const;
@@ -105,6 +106,54 @@ function givenAgain(key: (request: ProxiedRequest) => string): () => Plant {
         return answer.status === 403 && body ? { ...answer, status: 200, body } : answer;
       },
     };
+  };
+}
+
+/** What tells a link in a request from others. */
+function linkIn({ path, query }: Pick<ProxiedRequest, 'path' | 'query'>): string {
+  return `${path}?${query}`;
+}
+
+/** The link that a device was told, and when it ends; undefined when the answer has none. */
+function toldLink(
+  answer: ProxiedAnswer,
+): { path: string; query: string; expire: string } | undefined {
+  const { uri, expire } = objectOf(answer);
+  if (answer.status !== 200 || typeof uri !== 'string') return undefined;
+  const { pathname: path, search } = new URL(uri);
+  return { path, query: search.slice(1), expire: String(expire) };
+}
+
+/** Each link is followed as soon as it is told, and what it gave is given ever after. */
+function outlivesItsTime(): Plant {
+  const files = new Map<string, ProxiedAnswer>();
+  return {
+    answer: async (answer, request, ask) => {
+      const link = request.operation === 'get-artifact-link' ? toldLink(answer) : undefined;
+      if (link) {
+        const following = {
+          ...request,
+          ...link,
+          operation: 'download-artifact',
+          headers: {},
+        } as const;
+        files.set(linkIn(link), await ask(following));
+      }
+      return answer.status === 403 ? (files.get(linkIn(request)) ?? answer) : answer;
+    },
+  };
+}
+
+function endsEarly(): Plant {
+  const ends = new Map<string, number>();
+  return {
+    answer: (answer, request) => {
+      const link = request.operation === 'get-artifact-link' ? toldLink(answer) : undefined;
+      if (link) ends.set(linkIn(link), Date.parse(link.expire) - EARLY_MS);
+      const isOver =
+        Date.parse(answer.headers.date ?? '') >= (ends.get(linkIn(request)) ?? Infinity);
+      return answer.status === 200 && isOver ? ownAnswer(403) : answer;
+    },
   };
 }
 
@@ -421,8 +470,15 @@ const conditions: readonly Defect[] = [
     id: 'expired-link-gives-the-file',
     title: 'A link gives the file after its time too.',
     breaks: ['link.expired'],
-    operations: file,
-    plant: givenAgain(({ path, query }) => `${path}?${query}`),
+    operations: [...asking, ...file],
+    plant: outlivesItsTime,
+  },
+  {
+    id: 'link-ends-before-its-time',
+    title: 'A link ends two minutes before the time that it names.',
+    breaks: ['link.valid-until-expire'],
+    operations: [...asking, ...file],
+    plant: endsEarly,
   },
 ];
 

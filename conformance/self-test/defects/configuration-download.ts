@@ -6,6 +6,7 @@ import { answerBecomes, statusBecomes } from '../plants.ts';
 
 const download = ['download-configuration'] as const;
 const offered = ['get-next-deployment', 'download-configuration'] as const;
+const EARLY_MS = 120_000;
 const configurationPath = '/download/configuration/';
 
 /** The link that an answer offers, when it is one to a configuration. */
@@ -189,7 +190,11 @@ export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-download-needs-a-token',
     title: 'A link to a configuration without a token is answered 401.',
-    breaks: ['download.gives-the-configuration', 'download.any-device-type'],
+    breaks: [
+      'download.gives-the-configuration',
+      'download.any-device-type',
+      'download.valid-until-expire',
+    ],
     operations: download,
     plant: statusBecomes(200, 401, ({ headers }) => headers.authorization === undefined),
   },
@@ -283,6 +288,17 @@ export const configurationDownloadDefects: readonly Defect[] = [
     breaks: ['download.signature-covers-path', 'download.expired-is-403'],
     operations: offered,
     plant: refusedLinkBecomes(200, hasSignedTime),
+  },
+  {
+    id: 'configuration-link-ends-before-its-time',
+    title: 'A link to a configuration ends two minutes before the time in its query.',
+    breaks: ['download.valid-until-expire'],
+    operations: download,
+    plant: answerBecomes((answer, request) => {
+      const end = Date.parse(parameterOf(queryOf(request), '-expire') ?? '');
+      const isOver = Date.parse(answer.headers.date ?? '') >= end - EARLY_MS;
+      return answer.status === 200 && isOver ? withStatus(answer, 403) : answer;
+    }),
   },
   {
     id: 'expired-configuration-link-is-410',

@@ -214,7 +214,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-faults-at-cut-json',
     title: 'A body that is no JSON is answered 500.',
-    breaks: ['configuration.malformed-is-400', 'errors.unexpected-is-500'],
+    breaks: ['configuration.malformed-is-400'],
     operations: put,
     plant: answerBecomes((answer, request) =>
       answer.status === 400 && request.body.length > 0 && jsonOf(request) === undefined
