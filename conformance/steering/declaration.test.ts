@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { Target } from '../target/target.ts';
+import { deserted, serve } from '../testing/tiny-server.ts';
+import { compareCapability, readDeclaration } from './declaration.ts';
+import { type Probed, probePart } from './probe.ts';
+
+const found = (state: Probed['found']): Probed => ({
+  found: state,
+  evidence: 'what was seen',
+  exchanges: [],
+});
+
+describe('what is declared and what is probed', () => {
+  it.each([
+    ['unsaid and there', {}, 'offered', true, undefined],
+    ['unsaid and missing', {}, 'missing', false, undefined],
+    ['unsaid and unknown', {}, 'unknown', true, undefined],
+    ['declared and there', { with: ['monitor'] }, 'offered', true, undefined],
+    ['declared and missing', { with: ['monitor'] }, 'missing', true, 'fail'],
+    ['declared and unknown', { with: ['monitor'] }, 'unknown', true, undefined],
+    ['denied and there', { without: ['monitor'] }, 'offered', false, 'observed'],
+    ['denied and missing', { without: ['monitor'] }, 'missing', false, undefined],
+    ['denied and unknown', { without: ['monitor'] }, 'unknown', false, undefined],
+  ] as const)('%s', (_, declaration, state, isOffered, verdict) => {
+    const finding = compareCapability('monitor', declaration, found(state));
+    expect(finding.isOffered).toBe(isOffered);
+    expect(finding.verdict?.verdict).toBe(verdict);
+    expect(finding.row.contradiction !== undefined).toBe(verdict !== undefined);
+  });
+
+  it('is of no concern to what is said of others', () => {
+    const declaration = { with: ['connect'], without: ['inventory'] } as const;
+    const { row } = compareCapability('monitor', declaration, found('offered'));
+    expect(row.declared).toBe('unsaid');
+  });
+});
+
+describe('a file of capabilities', () => {
+  it('has what there is and what there is not', () => {
+    expect(readDeclaration('with: [monitor]\nwithout: [audit-log, connect]')).toEqual({
+      with: ['monitor'],
+      without: ['audit-log', 'connect'],
+    });
+  });
+
+  it.each([
+    ['nothing', '', 'Object'],
+    ['a text', 'with: monitor', 'with: must be a list'],
+    ['an unknown name', 'with: [flight]', 'with.0: must be capabilities'],
+    ['another member', 'maybe: [monitor]', 'maybe'],
+    ['no YAML', 'with: [', 'Flow sequence'],
+  ])('is refused with %s', (_, text, told) => {
+    expect(() => readDeclaration(text)).toThrow(told);
+  });
+});
+
+describe('a probe', () => {
+  async function probed(statuses: readonly number[]): Promise<Probed> {
+    const waiting = [...statuses];
+    const baseUrl = await serve((request, answer) => {
+      request.resume();
+      answer.writeHead(waiting.shift() ?? 200).end();
+    });
+    return onTarget(baseUrl);
+  }
+
+  async function onTarget(baseUrl: string): Promise<Probed> {
+    const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
+    try {
+      return await probePart('monitor', target.session());
+    } finally {
+      await target.close();
+    }
+  }
+
+  it.each([
+    [[404, 404], 'missing'],
+    [[405, 501], 'missing'],
+    [[404, 401], 'offered'],
+    [[400, 404], 'offered'],
+    [[401, 401], 'offered'],
+    [[500, 500], 'offered'],
+  ])('that is answered %j finds the part %s', async (statuses, state) => {
+    expect((await probed(statuses)).found).toBe(state);
+  });
+
+  it('tells what was answered, with the exchanges', async () => {
+    const { evidence, exchanges } = await probed([404, 405]);
+    expect(evidence).toBe(
+      'post-alerts was answered 404, post-monitor-configuration was answered 405',
+    );
+    expect(exchanges.map(({ answer }) => answer?.status)).toEqual([404, 405]);
+  });
+
+  it('that gets no answer knows nothing', async () => {
+    expect(await onTarget(await deserted())).toMatchObject({
+      found: 'unknown',
+      evidence: expect.stringContaining('no answer'),
+    });
+  });
+});
