@@ -86,10 +86,6 @@ const steps = {
     const listed = await asked(`${v2}/deployments/deployments?name=${input.name}`);
     return { deploymentId: listed[0]?.id ?? null };
   },
-  'find-deployment': async () => {
-    const listed = await asked(`${v2}/deployments/deployments?name=${input.name}`);
-    return { deploymentId: listed.find(({ name }) => name === input.name)?.id ?? null };
-  },
   abort: async () => {
     const url = `${v1}/deployments/deployments/${input.deploymentId}/status`;
     await ask('PUT', url, { json: { status: 'aborted' }, statuses: [204, 404, 422] });
