@@ -1,5 +1,6 @@
 /** Planted defects of the authorisation matrix: each operation lets in whom it should not. */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import type { Defect } from '../defect.ts';
 import { statusBecomes } from '../plants.ts';
 
@@ -25,6 +26,23 @@ const successes: readonly (readonly [OperationId, number])[] = [
   ['export-audit-logs', 200],
 ];
 
+/** What the areas say of callers without a good token, beside the rule for all operations. */
+const areaRules: Readonly<Partial<Record<OperationId, RequirementId>>> = {
+  'list-artifacts': 'artifacts.unauthenticated-is-401',
+  'get-artifact': 'artifacts.unauthenticated-is-401',
+  'get-artifact-link': 'link.unauthenticated-is-401',
+  'patch-attributes': 'inventory.unauthenticated-is-401',
+  'put-attributes': 'inventory.unauthenticated-is-401',
+  'post-alerts': 'alerts.need-a-token',
+  'post-monitor-configuration': 'monitor.needs-a-token',
+};
+
+/** The rule of the area of an operation, where it has one of its own. */
+function areaRule(operation: OperationId): readonly RequirementId[] {
+  const rule = areaRules[operation];
+  return rule === undefined ? [] : [rule];
+}
+
 /** Spec: Authentication, rule 5 */
 export const authorizationDefects: readonly Defect[] = successes.flatMap(
   ([operation, status]) =>
@@ -32,7 +50,7 @@ export const authorizationDefects: readonly Defect[] = successes.flatMap(
       {
         id: `${operation}-takes-no-token`,
         title: `The operation ${operation} is open to callers without a token.`,
-        breaks: ['tokens.missing-is-401'],
+        breaks: ['tokens.missing-is-401', ...areaRule(operation)],
         operations: [operation],
         plant: statusBecomes(
           401,
@@ -43,7 +61,7 @@ export const authorizationDefects: readonly Defect[] = successes.flatMap(
       {
         id: `${operation}-takes-made-up-tokens`,
         title: `The operation ${operation} is open to callers with any three words as a token.`,
-        breaks: ['tokens.invalid-is-401'],
+        breaks: ['tokens.invalid-is-401', ...areaRule(operation)],
         operations: [operation],
         plant: statusBecomes(
           401,

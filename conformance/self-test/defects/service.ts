@@ -30,12 +30,21 @@ function isAnonymous({ headers }: ProxiedRequest): boolean {
   return headers.authorization === undefined && headers.cookie === undefined;
 }
 
+/** What some areas say of callers without a token, beside the rule for all operations. */
+const rulesOfAreas: readonly RequirementId[] = [
+  'artifacts.unauthenticated-is-401',
+  'link.unauthenticated-is-401',
+  'inventory.unauthenticated-is-401',
+  'alerts.need-a-token',
+  'monitor.needs-a-token',
+];
+
 const areaDefects = areas.map(([requirement, operations]): Defect => {
   const name = requirement.replace('service.', '');
   return {
     id: `${name}-are-elsewhere`,
     title: `To a caller without a token there is nothing where ${name} should stand.`,
-    breaks: [requirement, 'tokens.missing-is-401'],
+    breaks: [requirement, 'tokens.missing-is-401', ...rulesOfAreas],
     operations,
     plant: statusBecomes(401, 404, isAnonymous),
   };

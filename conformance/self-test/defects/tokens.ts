@@ -33,7 +33,14 @@ export const tokenDefects: readonly Defect[] = [
   {
     id: 'missing-device-token-is-403',
     title: 'A device operation without a token is answered 403 in place of 401.',
-    breaks: ['tokens.missing-is-401'],
+    breaks: [
+      'tokens.missing-is-401',
+      'artifacts.unauthenticated-is-401',
+      'link.unauthenticated-is-401',
+      'inventory.unauthenticated-is-401',
+      'alerts.need-a-token',
+      'monitor.needs-a-token',
+    ],
     operations: 'all',
     plant: statusBecomes(
       401,
@@ -67,7 +74,7 @@ export const tokenDefects: readonly Defect[] = [
   {
     id: 'any-word-is-a-token',
     title: 'Any word opens the inventory as a token.',
-    breaks: ['tokens.invalid-is-401'],
+    breaks: ['tokens.invalid-is-401', 'inventory.unauthenticated-is-401'],
     operations: ['patch-attributes'],
     plant: statusBecomes(401, 200, (request) => tokenOf(request) === 'nonsense'),
   },
