@@ -1,5 +1,6 @@
 /** Every case of the suite in the order in which it is played. */
 import type { PlayableCase } from '../case.ts';
+import { hostileCases } from '../model/hostile.ts';
 import { modelCases } from '../model/random-life.ts';
 import { artifactFieldCases } from './artifact-fields.ts';
 import { artifactLinkCases } from './artifact-link.ts';
@@ -79,6 +80,7 @@ export const allCases: readonly PlayableCase[] = [
   ...auditEntryCases,
   ...auditExportCases,
   ...modelCases,
+  ...hostileCases,
   ...faultCases,
   ...roleCases,
   ...tenantCases,

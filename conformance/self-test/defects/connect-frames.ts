@@ -141,7 +141,7 @@ export const connectFrameDefects: readonly Defect[] = [
     },
   ]),
   row('close-is-not-answered', 'A close frame is not answered.', [
-    ['connect.close-is-answered', 'connect.close-without-code'],
+    ['connect.close-is-answered', 'connect.close-without-code', 'connect.ends-with-decommission'],
     frames('target', (frame) => (frame.opcode === close ? [] : frame)),
   ]),
   row('close-code-is-always-1000', 'A close frame is answered with the code 1000 always.', [

@@ -1,0 +1,103 @@
+/** Bodies made hostile: cut, broken, wrapped or with other members, as the seed decides. */
+import type { Random } from '../../fixtures/random.ts';
+
+/** A body after a mutation, and what was done to it. */
+export interface Mutated {
+  readonly words: string;
+  readonly bytes: Buffer;
+}
+
+type Mutation = readonly [words: string, mutate: (body: Buffer, random: Random) => Buffer];
+
+/** Members that no field of the contract may be. */
+const oddMembers = [
+  'null',
+  '7',
+  '-1e400',
+  '[]',
+  '{}',
+  'true',
+  '"\\ud800"',
+  `"${'x'.repeat(5000)}"`,
+];
+
+const brokenBytes = [0x00, 0x1f, 0x80, 0xc0, 0xf5, 0xff];
+
+const mutations: readonly Mutation[] = [
+  ['cut', (body, random) => body.subarray(0, random.integer(0, body.length - 1))],
+  [
+    'with a broken byte',
+    (body, random) => inserted(body, random, Buffer.from([pick(brokenBytes, random)])),
+  ],
+  ['with a byte left out', (body, random) => without(body, random)],
+  ['with a quote too many', (body, random) => inserted(body, random, Buffer.from('"'))],
+  ['with an open bracket', (body, random) => inserted(body, random, Buffer.from('[{'))],
+  ['twice', (body) => Buffer.concat([body, body])],
+  ['after a byte order mark', (body) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body])],
+  ['in UTF-16', (body) => Buffer.from(body.toString('utf8'), 'utf16le')],
+  ['as a text', (body) => Buffer.from(JSON.stringify(body.toString('utf8')))],
+  ['in a hundred lists', (body) => Buffer.from(`${'['.repeat(100)}${body}${']'.repeat(100)}`)],
+  ['in open lists', (body) => Buffer.from(`${'['.repeat(10_000)}${body}`)],
+  ['with an odd member', (body, random) => withOddMember(body, random)],
+  ['with a member left out', (body, random) => withoutMember(body, random)],
+];
+
+/** One mutation of a body of JSON. */
+export function mutated(body: Buffer, random: Random): Mutated {
+  const [words, mutate] = pick(mutations, random);
+  return { words, bytes: mutate(body, random) };
+}
+
+/**
+ * The value of bytes that are JSON in UTF-8; undefined when they are none. A byte order mark may be
+ * ignored. RFC 8259, section 8.1
+ */
+export function strictJson(bytes: Buffer): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function pick<Element>(elements: readonly Element[], random: Random): Element {
+  const element = elements[random.integer(0, elements.length - 1)];
+  if (element === undefined) throw new Error('there is nothing to pick from');
+  return element;
+}
+
+function inserted(body: Buffer, random: Random, bytes: Buffer): Buffer {
+  const place = random.integer(0, body.length);
+  return Buffer.concat([body.subarray(0, place), bytes, body.subarray(place)]);
+}
+
+function without(body: Buffer, random: Random): Buffer {
+  const place = random.integer(0, body.length - 1);
+  return Buffer.concat([body.subarray(0, place), body.subarray(place + 1)]);
+}
+
+/** The raw texts of the members of an object. */
+function membersOf(body: Buffer): [string, string][] {
+  const value = strictJson(body);
+  const object = typeof value === 'object' && value !== null ? value : {};
+  return Object.entries(object).map(([name, member]) => [name, JSON.stringify(member)]);
+}
+
+function objectOf(members: readonly (readonly [string, string])[]): Buffer {
+  return Buffer.from(`{${members.map(([name, raw]) => `${JSON.stringify(name)}:${raw}`).join()}}`);
+}
+
+function withOddMember(body: Buffer, random: Random): Buffer {
+  const members = membersOf(body);
+  const at = random.integer(0, members.length - 1);
+  return objectOf(
+    members.map(([name, raw], index) => [name, index === at ? pick(oddMembers, random) : raw]),
+  );
+}
+
+function withoutMember(body: Buffer, random: Random): Buffer {
+  const members = membersOf(body);
+  members.splice(random.integer(0, members.length - 1), 1);
+  return objectOf(members);
+}
