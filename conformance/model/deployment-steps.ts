@@ -82,15 +82,28 @@ interface Offer {
   readonly active: PartLife | undefined;
 }
 
+const pendingIs200 = {
+  get: 'next.get-pending-is-200',
+  post: 'next.post-pending-is-200',
+  v2: 'next.v2-pending-is-200',
+} as const;
+
+const idInV1 = ['next.instructions-v1', 'next.v1-id'] as const;
+const instructionsHaveId = {
+  get: idInV1,
+  post: idInV1,
+  v2: ['next.instructions-v2', 'next.v2-id'],
+} as const;
+
 function judgeOffer({ life, reality, index, form, answer, active }: Offer): void {
-  const isV2 = form.slug === 'v2';
-  const pendingIs200: RequirementId = isV2 ? 'next.instructions-v2' : 'next.instructions-v1';
   const own = life.parts.filter(({ device }) => device === index);
   const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
-  if (due.length > 0) judge(answer, [200], pendingIs200);
+  const again = active ? (['next.repeatable'] as const) : [];
+  if (due.length > 0) judge(answer, [200], pendingIs200[form.slug], ...again);
   else judge(answer, own.length > 0 ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
   if (answer.status !== 200) return;
-  const id = offeredId(answer, pendingIs200);
+  const unasked = due.length === 0 ? (['next.nothing-is-204'] as const) : [];
+  const id = offeredId(answer, ...instructionsHaveId[form.slug], ...unasked);
   const offered = life.parts[indexOfPart(reality, id)];
   if (!offered) {
     judgeUnknownId({ life, reality, index, form, answer, active }, id);
@@ -147,9 +160,9 @@ function note(reality: Reality, life: Life, offered: PartLife): void {
   reality.note('of several pending deployments', isOldest ? 'the oldest first' : 'a newer first');
 }
 
-function offeredId({ text }: Answer, because: RequirementId): string {
+function offeredId({ text }: Answer, ...because: readonly RequirementId[]): string {
   const id = /"id"\s*:\s*"([^"]+)"/.exec(withoutArtifact(text))?.[1];
-  return id ?? miss('instructions with an id', shown(text), because);
+  return id ?? miss('instructions with an id', shown(text), ...because);
 }
 
 /** The members of the instructions themselves: the artifact has an id of its own. */
@@ -172,7 +185,7 @@ export function reports(index: number, number: number, status: ReportableStatus)
       const answer = await report(reality, index, real, { status });
       if (!isLetIn(life.device(index), answer)) return;
       if (part.device !== index) {
-        judge(answer, [404], 'status.unknown-deployment-is-404');
+        judge(answer, [404], 'status.foreign-deployment-is-404');
         return;
       }
       if (part.offer !== 'offered') {
@@ -281,7 +294,7 @@ export function uploadsLog(index: number, number: number, text: string): Step {
       const answer = await device.call('put-deployment-log', { path, body: { messages } });
       if (!isLetIn(life.device(index), answer)) return;
       if (part.device !== index) {
-        judge(answer, [404], 'log.unknown-deployment-is-404');
+        judge(answer, [404], 'log.foreign-deployment-is-404');
         return;
       }
       const isPlain = part.offer === 'offered' && part.over !== 'aborted';

@@ -118,8 +118,13 @@ const identityRequirements = [
 
 const deploymentRequirements = [
   'next.nothing-is-204',
+  'next.get-pending-is-200',
+  'next.post-pending-is-200',
+  'next.v2-pending-is-200',
   'next.instructions-v1',
+  'next.v1-id',
   'next.instructions-v2',
+  'next.v2-id',
   'next.id-of-the-deployment',
   'next.own-deployments-only',
   'next.repeatable',
@@ -130,13 +135,13 @@ const deploymentRequirements = [
   'status.repeated',
   'status.intermediate-is-optional',
   'status.other-values-are-400',
-  'status.unknown-deployment-is-404',
+  'status.foreign-deployment-is-404',
   'status.aborted-is-409',
   'status.aborted-stays',
   'log.is-accepted',
   'log.is-kept',
   'log.is-replaced',
-  'log.unknown-deployment-is-404',
+  'log.foreign-deployment-is-404',
 ] as const satisfies readonly RequirementId[];
 
 const storeRequirements = [

@@ -14,7 +14,7 @@ export interface AskingForm {
     'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2'
   >;
   /** In an id and in a title. */
-  readonly slug: string;
+  readonly slug: 'get' | 'post' | 'v2';
   readonly words: string;
   /** The part of the API that it belongs to, where not every target has it. */
   readonly needs: readonly Capability[];

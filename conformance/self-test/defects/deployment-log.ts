@@ -2,7 +2,7 @@
 
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
-import { objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
+import { isSuccess, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
 import { type Relation, relationOf } from '../device-part.ts';
 import { answerBecomes, sentFieldBecomes, statusBecomes } from '../plants.ts';
@@ -152,7 +152,8 @@ export const deploymentLogDefects: readonly Defect[] = [
     plant: () => {
       const tokens = new Map<string, Set<string>>();
       return {
-        request: async (request, ask) => {
+        answer: async (answer, request, ask) => {
+          if (!isSuccess(answer)) return answer;
           const { id = '' } = request.parameters;
           const { authorization = '' } = request.headers;
           const known = tokens.get(id) ?? new Set<string>();
@@ -161,7 +162,7 @@ export const deploymentLogDefects: readonly Defect[] = [
             if (other === authorization) continue;
             await ask({ ...request, headers: { ...request.headers, authorization: other } });
           }
-          return request;
+          return answer;
         },
       };
     },

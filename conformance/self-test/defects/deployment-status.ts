@@ -219,7 +219,8 @@ export const deploymentStatusDefects: readonly Defect[] = [
     plant: () => {
       const tokens = new Map<string, Set<string>>();
       return {
-        request: async (request, ask) => {
+        answer: async (answer, request, ask) => {
+          if (!isSuccess(answer)) return answer;
           const { id = '' } = request.parameters;
           const { authorization = '' } = request.headers;
           const known = tokens.get(id) ?? new Set<string>();
@@ -228,7 +229,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
             if (other === authorization) continue;
             await ask({ ...request, headers: { ...request.headers, authorization: other } });
           }
-          return request;
+          return answer;
         },
       };
     },
@@ -289,7 +290,12 @@ export const deploymentStatusDefects: readonly Defect[] = [
   {
     id: 'abort-is-not-passed-on',
     title: 'An abort by a user changes nothing for the device.',
-    breaks: ['status.aborted-is-409', 'status.aborted-stays', 'status.abort-is-one-moment'],
+    breaks: [
+      'status.aborted-is-409',
+      'status.aborted-stays',
+      'status.abort-is-one-moment',
+      'next.aborted-is-over',
+    ],
     operations: ['abort-deployment'],
     plant: () => ({ request: ({ body }) => (body.length > 0 ? ownAnswer(204) : ownAnswer(400)) }),
   },

@@ -62,7 +62,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
   {
     id: 'get-hides-a-pending-deployment',
     title: 'GET of version 1 says that there is nothing although a deployment waits.',
-    breaks: ['next.get-pending-is-200'],
+    breaks: ['next.get-pending-is-200', 'next.all-devices', 'next.repeatable'],
     operations: ['get-next-deployment'],
     plant: statusBecomes(200, 204),
   },
@@ -83,7 +83,12 @@ export const nextDeploymentDefects: readonly Defect[] = [
   {
     id: 'pending-is-201',
     title: 'A pending deployment is answered 201.',
-    breaks: ['next.get-pending-is-200', 'next.post-pending-is-200', 'next.v2-pending-is-200'],
+    breaks: [
+      'next.get-pending-is-200',
+      'next.post-pending-is-200',
+      'next.v2-pending-is-200',
+      'next.all-devices',
+    ],
     operations: everyForm,
     plant: statusBecomes(200, 201, saysNothingOf(checksum)),
   },
