@@ -26,6 +26,8 @@ describe('the suite', () => {
       credentials: { email, password },
       control: { url, token },
       ids: new Set([id]),
+      // A mutant that answers 404 must fail its cases, not skip them.
+      probe: false,
       disruptive: true,
       clock: systemClock,
       random: seededRandom(id),
