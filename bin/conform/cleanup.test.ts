@@ -1,0 +1,128 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CleanupResult } from '../../conformance/cleanup.ts';
+import { LedgerFile } from '../../conformance/ledger.ts';
+import { readLedger } from '../../conformance/ledger-reading.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import type { ServerReady } from '../ready.ts';
+import {
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  startServe,
+} from '../testing/built-command.ts';
+
+const KILL_MAX_MS = 120_000;
+const area = 'deployment-status/';
+
+let server: RunningCommand;
+let ready: ServerReady;
+let folder: string;
+
+beforeAll(async () => {
+  ({ running: server, ready } = await startServe());
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-killed-'));
+});
+
+afterAll(async () => {
+  await server.end();
+  rmSync(folder, { recursive: true });
+});
+
+const words = (...more: readonly string[]) => [
+  'conform',
+  ...more,
+  ...['--base-url', ready.baseUrl, '--password', ready.adminPassword],
+];
+
+const clean = (ledger: string) => words('cleanup', ledger, '--json');
+
+/** What the server has of devices, artifacts and deployments that still go on. */
+async function leftOnServer() {
+  const headers = { Authorization: `Bearer ${ready.adminToken}` };
+  const get = async (path: string) =>
+    (await fetch(`${ready.baseUrl}/api/management/${path}`, { headers })).json();
+  const deployments = (await get('v2/deployments/deployments?per_page=500')) as {
+    status: string;
+  }[];
+  return {
+    devices: ((await get('v2/devauth/devices?per_page=500')) as unknown[]).length,
+    artifacts: ((await get('v2/deployments/artifacts?per_page=100')) as unknown[]).length,
+    deployments: deployments.filter(({ status }) => status !== 'finished').length,
+  };
+}
+
+/** Starts a run and kills it with -9 once it has made things of every kind. */
+async function killedRun(ledger: string): Promise<void> {
+  const run = startCommand(words('--jobs', '8', '--ledger', ledger, area));
+  const kinds = () =>
+    existsSync(ledger) && statSync(ledger).size > 0
+      ? new Set(readLedger(ledger).remainders.map(({ thing }) => thing.kind))
+      : new Set();
+  while (kinds().size < 3) await systemClock.sleep(5);
+  await run.end('SIGKILL');
+}
+
+describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
+  it('is cleaned up by its ledger, and a second clean-up finds nothing', async () => {
+    const ledger = join(folder, 'killed.ledger');
+    await killedRun(ledger);
+    const left = await leftOnServer();
+    expect(left.devices).toBeGreaterThan(0);
+    expect(left.artifacts).toBeGreaterThan(0);
+    const { code, stdout, stderr } = await runCommand(clean(ledger));
+    expect(code, stderr).toBe(0);
+    const { removed, stayed } = JSON.parse(stdout) as CleanupResult;
+    expect(stayed).toEqual([]);
+    expect(removed.length).toBeGreaterThanOrEqual(left.devices + left.artifacts);
+    expect(await leftOnServer()).toEqual({ devices: 0, artifacts: 0, deployments: 0 });
+    const again = await runCommand(clean(ledger));
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ removed: [], stayed: [] });
+  });
+
+  it('is cleaned up also when the clean-up is killed and repeated', async () => {
+    const ledger = join(folder, 'twice.ledger');
+    await killedRun(ledger);
+    const first = startCommand(clean(ledger));
+    await first.said('stderr', /^removed /m);
+    await first.end('SIGKILL');
+    const { code, stderr } = await runCommand(clean(ledger));
+    expect(code, stderr).toBe(0);
+    expect(readLedger(ledger).remainders).toEqual([]);
+    expect(await leftOnServer()).toEqual({ devices: 0, artifacts: 0, deployments: 0 });
+  });
+
+  it('has written no secret into its ledger', () => {
+    const text = readFileSync(join(folder, 'killed.ledger'), 'utf8');
+    expect(text).not.toContain(ready.adminPassword);
+    expect(text).not.toMatch(/eyJ|PRIVATE|password|token/i);
+  });
+});
+
+describe('fleetbed conform cleanup', () => {
+  it('fails with what stayed when the target cannot be asked to remove it', async () => {
+    const ledger = join(folder, 'tenant.ledger');
+    const head = { runId: 'cafe', baseUrl: ready.baseUrl, startedAt: '2026-01-31T12:00:00Z' };
+    const file = LedgerFile.open(ledger, head);
+    await file.intend({ kind: 'tenant', name: 'conformance-cafe-1' }, 'time/a-case');
+    file.close();
+    const { code, stdout } = await runCommand(clean(ledger));
+    expect(code).toBe(1);
+    const { stayed } = JSON.parse(stdout) as CleanupResult;
+    expect(stayed).toEqual([expect.stringMatching(/^tenant conformance-cafe-1: /)]);
+  });
+
+  it.each<[readonly string[], number, RegExp]>([
+    [['no-such.ledger', '--token', 'x'], 3, /the ledger no-such\.ledger cannot be used/],
+    [['package.json', '--token', 'x'], 3, /its first line is not that of a ledger/],
+    [['package.json'], 2, /needs --password or --token/],
+  ])('%j is refused in one line', async (given, exitCode, sentence) => {
+    const { code, stderr } = await runCommand(['conform', 'cleanup', ...given]);
+    expect(code).toBe(exitCode);
+    expect(stderr).toMatch(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../fixtures/clock.ts';
+import { type CleanupOptions, cleanUp } from './cleanup.ts';
+import { LedgerFile } from './ledger.ts';
+import { LoginRefusedError, OperatorUnusableError } from './setup-error.ts';
+import { deserted, serve } from './testing/tiny-server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetbed-cleanup-'));
+const ledgerFile = join(folder, 'run.ledger');
+const things = [
+  { kind: 'artifact', name: 'release', deviceType: 'board' },
+  { kind: 'device', identity: { serial: '1' } },
+  { kind: 'deployment', name: 'rollout' },
+] as const;
+
+beforeEach(async () => {
+  rmSync(ledgerFile, { force: true });
+  const head = { runId: 'cafe', baseUrl: 'http://127.0.0.1:9', startedAt: '2026-01-31T12:00:00Z' };
+  const ledger = LedgerFile.open(ledgerFile, head);
+  for (const [index, thing] of things.entries()) {
+    (await ledger.intend(thing, 'a/one')).made(`id-${index}`);
+  }
+  ledger.close();
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function clean(baseUrl: string, more: Partial<CleanupOptions> = {}) {
+  return cleanUp({
+    ledgerFile,
+    baseUrl,
+    credentials: { token: 'user-token' },
+    clock: systemClock,
+    requestTimeLimitMs: 2000,
+    ...more,
+  });
+}
+
+/** A target that takes part of the ids; gives what it was asked to change. */
+async function target(takes: (url: string) => boolean) {
+  const asked: string[] = [];
+  const listener: RequestListener = ({ method, url = '' }, answer) => {
+    if (method === 'GET') return answer.end('[]');
+    asked.push(`${method} ${url.split('/').slice(-2).join('/')}`);
+    return answer.writeHead(takes(url) ? 204 : 409).end();
+  };
+  return { baseUrl: await serve(listener), asked };
+}
+
+describe('a clean-up', () => {
+  it('removes what is left, the newest first, and finds nothing to do when repeated', async () => {
+    const { baseUrl, asked } = await target(() => true);
+    const first = await clean(baseUrl);
+    expect(first).toMatchObject({ announced: 3, stayed: [] });
+    expect(first.removed).toEqual(['deployment rollout', 'device 1', 'artifact release']);
+    expect(asked).toEqual(['PUT id-2/status', 'DELETE devices/id-1', 'DELETE artifacts/id-0']);
+    expect(await clean(baseUrl)).toMatchObject({ announced: 3, removed: [], stayed: [] });
+    expect(asked).toHaveLength(3);
+  });
+
+  it('goes on after something that stays, tells it, and tries only that again', async () => {
+    let isBusy = true;
+    const { baseUrl, asked } = await target((url) => !(isBusy && url.endsWith('id-1')));
+    const { stayed, removed } = await clean(baseUrl);
+    expect(removed).toEqual(['deployment rollout', 'artifact release']);
+    expect(stayed).toEqual([expect.stringMatching(/^device 1: .*decommission a device.*409/)]);
+    isBusy = false;
+    expect(await clean(baseUrl)).toMatchObject({ removed: ['device 1'], stayed: [] });
+    expect(asked).toHaveLength(4);
+  });
+
+  it('that is interrupted goes on where it was', async () => {
+    const ender = new AbortController();
+    const { baseUrl, asked } = await target(() => true);
+    const onRemoved = () => ender.abort();
+    const { removed, stayed } = await clean(baseUrl, { signal: ender.signal, onRemoved });
+    expect(removed).toEqual(['deployment rollout']);
+    expect(stayed).toEqual([
+      'device 1: the clean-up was interrupted',
+      'artifact release: the clean-up was interrupted',
+    ]);
+    const rest = await clean(baseUrl);
+    expect(rest.removed).toEqual(['device 1', 'artifact release']);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('that meets closed sockets midway tells what stayed', async () => {
+    const baseUrl = await serve((request, answer) => {
+      if (request.method === 'DELETE') request.socket.destroy();
+      else answer.writeHead(request.method === 'GET' ? 200 : 204).end();
+    });
+    const { removed, stayed } = await clean(baseUrl);
+    expect([removed, stayed.length]).toEqual([['deployment rollout'], 2]);
+  });
+
+  it('does not begin when its user is refused', async () => {
+    const baseUrl = await serve((_, answer) => answer.writeHead(401).end());
+    await expect(clean(baseUrl)).rejects.toThrow(LoginRefusedError);
+  });
+
+  it('does not begin when the login gives no token', async () => {
+    const baseUrl = await serve((_, answer) => answer.end('<html>no token'));
+    const credentials = { email: 'a@b', password: 'secret' };
+    await expect(clean(baseUrl, { credentials })).rejects.toThrow(OperatorUnusableError);
+  });
+
+  it('does not begin when nothing answers where the run has played', async () => {
+    const nowhere = await deserted();
+    await expect(clean(nowhere)).rejects.toThrow(`nothing answers at ${nowhere}`);
+    await expect(clean(undefined as never)).rejects.toThrow('http://127.0.0.1:9');
+  });
+});
