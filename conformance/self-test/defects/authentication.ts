@@ -1,5 +1,5 @@
 /** Planted defects of the way in: first contact, decisions, fields of the request, the token. */
-import { jsonOf, objectOf, withJson, withStatus } from '../alter.ts';
+import { jsonOf, objectOf, withHeaders, withJson, withStatus } from '../alter.ts';
 import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, bodyBecomes, statusBecomes } from '../plants.ts';
 import { requestFor } from '../requests.ts';
@@ -389,12 +389,17 @@ function tokensInDisguise(disguise: (token: string) => string): Plant {
   const behind = new Map<string, string>();
   return {
     request: (request) => {
-      const [scheme = '', shown = ''] = request.headers.authorization?.split(' ') ?? [];
-      const token = behind.get(shown);
-      if (token === undefined || request.headers.authorization !== `${scheme} ${shown}`) {
-        return request;
-      }
-      return { ...request, headers: { ...request.headers, authorization: `${scheme} ${token}` } };
+      const { authorization, cookie } = request.headers;
+      const [scheme = '', shown = ''] = authorization?.split(' ') ?? [];
+      const token = authorization === `${scheme} ${shown}` ? behind.get(shown) : undefined;
+      const crumbs = cookie?.replace(/JWT=([^;\s]+)/, (whole, text) =>
+        behind.has(text) ? `JWT=${behind.get(text)}` : whole,
+      );
+      const shownToTarget = {
+        ...(token !== undefined && { authorization: `${scheme} ${token}` }),
+        ...(crumbs !== undefined && { cookie: crumbs }),
+      };
+      return withHeaders(request, shownToTarget);
     },
     answer: (answer, { operation }) => {
       if (operation !== 'post-auth-request' || answer.status !== 200) return answer;

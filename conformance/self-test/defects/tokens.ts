@@ -46,7 +46,9 @@ export const tokenDefects: readonly Defect[] = [
       401,
       403,
       ({ headers, operation }) =>
-        headers.authorization === undefined && operation !== 'post-auth-request',
+        headers.authorization === undefined &&
+        headers.cookie === undefined &&
+        operation !== 'post-auth-request',
     ),
   },
   {
