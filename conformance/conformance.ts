@@ -87,7 +87,9 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const runId = random.bytes(4).toString('hex');
   const seed = options.seed ?? random.bytes(8).toString('hex');
   const mask = new Mask();
-  const target = new Target({ baseUrl, clock, requestTimeLimitMs, caPem: tls?.caPem });
+  const { requestsPerSecondMax } = options;
+  const limits = { requestTimeLimitMs, requestsPerSecondMax };
+  const target = new Target({ baseUrl, clock, ...limits, caPem: tls?.caPem });
   const startedAt = new Date(clock.now()).toISOString();
   const start = { runId, seed, startedAt, baseUrl };
   let ledger: LedgerFile | undefined;

@@ -1,4 +1,4 @@
-/** Which cases may be played at the same time, and how so many are played at a time. */
+/** Which cases may be played together, which see refusals themselves, and how jobs share them. */
 import { isControl } from './capabilities.ts';
 import type { CaseListing } from './case.ts';
 
@@ -25,6 +25,11 @@ export function lanesOf<Case extends Pick<CaseListing, 'risk' | 'needs'>>(
     together: cases.filter((each) => !isAlone(each)),
     alone: cases.filter(isAlone),
   };
+}
+
+/** Whether a case judges that the target asks for patience; it must see such answers itself. */
+export function judgesPatience({ covers, needs }: Pick<CaseListing, 'covers' | 'needs'>): boolean {
+  return needs.includes('rate-control') || covers.some((each) => / (429|503)$/.test(each));
 }
 
 /** Calls `act` for each item in order, for at most `jobs` of them at a time. */

@@ -4,7 +4,7 @@ import { vendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
 import { type Capability, operationsWith } from './capabilities.ts';
 import type { PlayableCase } from './case.ts';
-import { eachOf, lanesOf } from './lanes.ts';
+import { eachOf, judgesPatience, lanesOf } from './lanes.ts';
 import { type Ledger, noLedger } from './ledger.ts';
 import { withByHand } from './report/by-hand.ts';
 import type { CaseVerdict, Finding } from './result.ts';
@@ -170,9 +170,9 @@ export class Run {
   }
 
   /** @param stream names the chance of the case: the same name and seed, the same choices */
-  #openStage({ id }: PlayableCase, stream: string, signal: AbortSignal): Stage {
+  #openStage(each: PlayableCase, stream: string, signal: AbortSignal): Stage {
     const { target, headerPrefix, clock, mask, control } = this.#options;
-    const session = target.session(signal);
+    const session = target.session(signal, judgesPatience(each));
     const random = this.#options.random.stream(stream);
     return new Stage({
       session,
@@ -181,7 +181,7 @@ export class Run {
       operations: operationsWith(this.#gates.capabilities),
       artifacts: this.#artifacts,
       ledger: this.#ledger,
-      caseId: id,
+      caseId: each.id,
       keyFor: (keyType) => this.#keyring.keyFor(keyType, random),
       names: vendorNames(headerPrefix),
       runId: this.id,

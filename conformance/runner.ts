@@ -1,6 +1,6 @@
 /** Plays one case: gates it, reaches its start state, bounds it in time, and finds the verdict. */
 
-import type { Clock } from '../fixtures/clock.ts';
+import type { Clock, Timer } from '../fixtures/clock.ts';
 import { type RequirementId, requirements } from '../fixtures/contract/requirements/index.ts';
 import type { Capability, PlayableCase } from './case.ts';
 import { ExpectationFailure, NotObservable } from './expectations.ts';
@@ -62,7 +62,7 @@ export async function play(each: PlayableCase, options: PlayOptions): Promise<Ca
   const startedMs = clock.monotonicMs();
   const limit = new AbortController();
   const stage = options.openStage(each, limit.signal);
-  const finding = await withinLimit(perform(each, stage), limit, options);
+  const finding = await withinLimit(perform(each, stage), { limit, stage }, options);
   const leftBehind = await releaseInTime(stage, options);
   const { exchanges, dropped } = stage.session.record;
   const { made } = stage.ownership;
@@ -117,7 +117,7 @@ function sentenceOf(id: RequirementId): string {
 /** The finding, or an inconclusive one when the time of the case, or of the run, is over first. */
 async function withinLimit(
   finding: Promise<Finding>,
-  limit: AbortController,
+  { limit, stage }: { readonly limit: AbortController; readonly stage: Stage },
   { clock, caseTimeLimitMs, signal }: PlayOptions,
 ): Promise<Finding> {
   let release = (): void => undefined;
@@ -127,12 +127,12 @@ async function withinLimit(
       limit.abort(new TransportFailure('interrupted', text));
     };
     const interrupt = (): void => end('interrupted', 'the run was interrupted');
-    const timer = clock.after(caseTimeLimitMs, () =>
-      end('case-time-limit', `the case took longer than ${caseTimeLimitMs} ms`),
-    );
+    const late = (): void =>
+      end('case-time-limit', `the case took longer than ${caseTimeLimitMs} ms`);
+    const watch = watchTime(clock, { limitMs: caseTimeLimitMs, late, stage });
     signal?.addEventListener('abort', interrupt, { once: true });
     release = () => {
-      timer.cancel();
+      watch.cancel();
       signal?.removeEventListener('abort', interrupt);
     };
   });
@@ -141,6 +141,25 @@ async function withinLimit(
   } finally {
     release();
   }
+}
+
+/** Calls `late` when the time is over, not counting what requests have waited for their turn. */
+function watchTime(
+  clock: Clock,
+  { limitMs, late, stage }: { limitMs: number; late: () => void; stage: Stage },
+): Timer {
+  let counted = 0;
+  let timer: Timer;
+  const arm = (delayMs: number): void => {
+    timer = clock.after(delayMs, () => {
+      const waitedMs = stage.session.waitedMs - counted;
+      counted += waitedMs;
+      if (waitedMs > 0) arm(waitedMs);
+      else late();
+    });
+  };
+  arm(limitMs);
+  return { cancel: () => timer.cancel() };
 }
 
 async function perform(each: PlayableCase, stage: Stage): Promise<Finding> {

@@ -3,9 +3,10 @@
  * records each exchange. Knows nothing of operations or of right and wrong.
  */
 import type { Duplex } from 'node:stream';
-import { Agent, type Dispatcher, request as send } from 'undici';
+import { Agent, type Dispatcher, FormData, request as send } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import { ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
+import { Pace } from './pace.ts';
 import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
 
@@ -19,6 +20,8 @@ export interface TargetOptions {
   readonly requestTimeLimitMs: number;
   /** Certificates to trust beside those that Node trusts. */
   readonly caPem?: string | undefined;
+  /** Cap over all requests to the target. */
+  readonly requestsPerSecondMax?: number | undefined;
 }
 
 /** One request as it goes out. */
@@ -48,13 +51,15 @@ export interface UpgradeAnswer extends Answer {
 export class Target {
   readonly options: TargetOptions;
   readonly #agent: Agent;
+  readonly #pace: Pace;
   /** The run begins with its target; exchanges count from here. */
   readonly #beganMs: number;
 
   constructor(options: TargetOptions) {
     this.options = options;
     this.#beganMs = options.clock.monotonicMs();
-    const { caPem } = options;
+    const { caPem, clock, requestsPerSecondMax } = options;
+    this.#pace = new Pace(clock, requestsPerSecondMax);
     this.#agent = new Agent({
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -63,9 +68,9 @@ export class Target {
   }
 
   /** A line to the target with a record of its own; `signal` ends every request on it. */
-  session(signal?: AbortSignal): Session {
-    const beganMs = this.#beganMs;
-    return new Session({ ...this.options, beganMs }, this.#agent, signal);
+  session(signal?: AbortSignal, isImpatient = false): Session {
+    const [beganMs, agent, pace] = [this.#beganMs, this.#agent, this.#pace];
+    return new Session({ ...this.options, beganMs, agent, pace, signal, isImpatient });
   }
 
   async close(): Promise<void> {
@@ -73,30 +78,56 @@ export class Target {
   }
 }
 
+/** What a line to the target is made of. */
+interface SessionParts extends TargetOptions {
+  readonly beganMs: number;
+  readonly agent: Agent;
+  readonly pace: Pace;
+  /** Ends every request on the line. */
+  readonly signal: AbortSignal | undefined;
+  /** Whether an answer that asks for patience is what is judged, and so is not repeated. */
+  readonly isImpatient: boolean;
+}
+
 /** A line to the target that records what passes over it. */
 export class Session {
   readonly record = new ExchangeRecord();
-  readonly #options: TargetOptions & { readonly beganMs: number };
-  readonly #agent: Agent;
-  readonly #signal: AbortSignal | undefined;
+  readonly #parts: SessionParts;
+  #waitedMs = 0;
 
-  constructor(
-    options: TargetOptions & { readonly beganMs: number },
-    agent: Agent,
-    signal: AbortSignal | undefined,
-  ) {
-    this.#options = options;
-    this.#agent = agent;
-    this.#signal = signal;
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+  }
+
+  /** How long requests on this line have waited for their turn, which is no time of the target. */
+  get waitedMs(): number {
+    return this.#waitedMs;
   }
 
   /** The absolute URL of a path below the base URL; an absolute URL stays as it is. */
   urlOf(pathOrUrl: string): string {
-    return pathOrUrl.startsWith('/') ? `${this.#options.baseUrl}${pathOrUrl}` : pathOrUrl;
+    return pathOrUrl.startsWith('/') ? `${this.#parts.baseUrl}${pathOrUrl}` : pathOrUrl;
   }
 
-  /** Sends a request. Throws a TransportFailure when no answer of HTTP comes in time. */
-  send(request: WireRequest): Promise<Answer> {
+  /**
+   * Sends a request, again after a pause when the target asks for that. Throws a TransportFailure
+   * when no answer of HTTP comes in time, or when the target wants too much patience.
+   */
+  async send(request: WireRequest): Promise<Answer> {
+    const { pace, isImpatient } = this.#parts;
+    for (let repetition = 0; ; repetition += 1) {
+      const answer = await this.#sendOnce(request);
+      const heeded = isImpatient ? undefined : pace.heed(answer, repetition);
+      if (heeded === undefined) return answer;
+      if (heeded !== 'repeat') throw new TransportFailure('asked-to-wait', heeded.giveUp);
+      if (!isRepeatable(request.body)) {
+        const because = `the target answers ${answer.status} to a body that cannot be sent again`;
+        throw new TransportFailure('asked-to-wait', because);
+      }
+    }
+  }
+
+  #sendOnce(request: WireRequest): Promise<Answer> {
     return this.#recorded(request, async (url, signal) => {
       const { method, headers, body } = request;
       const given = await send(url, {
@@ -104,7 +135,7 @@ export class Session {
         headers: { ...headers },
         body: body ?? null,
         signal,
-        dispatcher: this.#agent,
+        dispatcher: this.#parts.agent,
       });
       const bytes = await readAnswer(given.body);
       const answer = answerOf(given.statusCode, given.headers, bytes);
@@ -115,7 +146,7 @@ export class Session {
   /** Asks for an upgrade with exactly these headers. Throws a TransportFailure as `send` does. */
   upgrade(request: WireRequest): Promise<UpgradeAnswer> {
     return this.#recorded(request, async (url, signal) => {
-      const { caPem } = this.#options;
+      const { caPem } = this.#parts;
       const given = await requestUpgrade({ url, headers: request.headers ?? {}, signal, caPem });
       const answer = answerOf(given.status, given.headers, given.body);
       return { answer, result: given.socket ? { ...answer, socket: given.socket } : answer };
@@ -136,15 +167,16 @@ export class Session {
   async #recorded<T>(
     request: WireRequest,
     act: (url: string, signal: AbortSignal) => Promise<{ answer: Answer; result: T }>,
-    timeLimitMs = this.#options.requestTimeLimitMs,
+    timeLimitMs = this.#parts.requestTimeLimitMs,
   ): Promise<T> {
-    const { clock, beganMs } = this.#options;
+    const { clock, beganMs, signal: ending } = this.#parts;
+    await this.#turn();
     const limit = new AbortController();
     const timer = clock.after(timeLimitMs, () => {
       const message = `no whole answer within ${timeLimitMs} ms`;
       limit.abort(new TransportFailure('request-time-limit', message));
     });
-    const signal = this.#signal ? AbortSignal.any([limit.signal, this.#signal]) : limit.signal;
+    const signal = ending ? AbortSignal.any([limit.signal, ending]) : limit.signal;
     const startedMs = clock.monotonicMs();
     const url = this.urlOf(request.url);
     const record = (outcome: Answer | Error): void => {
@@ -168,6 +200,19 @@ export class Session {
       timer.cancel();
     }
   }
+
+  async #turn(): Promise<void> {
+    const { clock, pace, signal } = this.#parts;
+    const fromMs = clock.monotonicMs();
+    await pace.turn(signal);
+    this.#waitedMs += clock.monotonicMs() - fromMs;
+  }
+}
+
+/** Whether a body is still there after it was sent; streams are not. */
+function isRepeatable(body: WireRequest['body']): boolean {
+  if (body === undefined || body === null || typeof body === 'string') return true;
+  return body instanceof Uint8Array || body instanceof FormData;
 }
 
 /** Why a request was ended from our side. */

@@ -8,6 +8,7 @@ export const transportCodes = [
   'not-http',
   'answer-too-large',
   'request-time-limit',
+  'asked-to-wait',
   'interrupted',
 ] as const;
 export type TransportCode = (typeof transportCodes)[number];

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { allCases } from '../cases/all-cases.ts';
+import { judgesPatience } from '../lanes.ts';
+import { serve } from '../testing/tiny-server.ts';
+import { Target } from './target.ts';
+
+/** A clock on which waiting takes no time, and which tells how long it was slept on. */
+class HurriedClock extends ManualClock {
+  readonly slept: number[] = [];
+
+  override async sleep(delayMs: number): Promise<void> {
+    this.slept.push(delayMs);
+    this.advance(delayMs);
+  }
+}
+
+async function targetOn(
+  answers: readonly (readonly [number, Readonly<Record<string, string>>])[],
+  requestsPerSecondMax?: number,
+) {
+  const clock = new HurriedClock(Date.parse('2026-01-31T12:00:00Z'));
+  const moments: number[] = [];
+  const baseUrl = await serve((request, answer) => {
+    request.resume();
+    const [status, headers] = answers[Math.min(moments.length, answers.length - 1)] ?? [200, {}];
+    moments.push(clock.monotonicMs());
+    answer.writeHead(status, headers).end();
+  });
+  const target = new Target({ baseUrl, clock, requestTimeLimitMs: 900_000, requestsPerSecondMax });
+  return { target, session: target.session(), clock, moments };
+}
+
+const get = { method: 'GET', url: '/' };
+const ok = [200, {}] as const;
+
+describe('a cap on the requests of a run', () => {
+  it('holds over all sessions, whichever asks first', async () => {
+    const { target } = await targetOn([ok], 4);
+    const sessions = Array.from({ length: 3 }, () => target.session());
+    await Promise.all([...sessions, ...sessions].map((session) => session.send(get)));
+    const began = sessions.flatMap(({ record }) => record.exchanges.map(({ startMs }) => startMs));
+    expect(began.toSorted((one, other) => one - other)).toEqual([0, 250, 500, 750, 1000, 1250]);
+  });
+
+  it('is told apart from the time that the target takes', async () => {
+    const { session } = await targetOn([ok], 2);
+    for (let request = 0; request < 3; request += 1) await session.send(get);
+    expect(session.waitedMs).toBe(1000);
+    expect(session.record.exchanges.map(({ elapsedMs }) => elapsedMs)).toEqual([0, 0, 0]);
+  });
+
+  it('lets a run without one wait for nothing', async () => {
+    const { session, clock } = await targetOn([ok]);
+    await Promise.all([session.send(get), session.send(get)]);
+    expect(clock.slept).toEqual([]);
+  });
+});
+
+describe('an answer that asks for patience', () => {
+  it.each([
+    [429, { 'retry-after': '7' }, 7000],
+    [503, { 'retry-after': '7' }, 7000],
+    [429, { 'retry-after': 'Sat, 31 Jan 2026 12:00:09 GMT' }, 9000],
+    [429, { 'retry-after': 'Sat, 31 Jan 2026 11:00:00 GMT' }, 0],
+    [429, {}, 1000],
+    [429, { 'retry-after': 'soon' }, 1000],
+  ])(
+    '%i with %o is obeyed: the request goes out again after %i ms',
+    async (status, headers, ms) => {
+      const { session, moments } = await targetOn([[status, headers], ok]);
+      expect((await session.send(get)).status).toBe(200);
+      expect(moments).toEqual([0, ms]);
+    },
+  );
+
+  it('holds back the whole run, not only who has asked', async () => {
+    const { target, moments } = await targetOn([[429, { 'retry-after': '5' }], ok]);
+    const [one, other] = [target.session(), target.session()];
+    const first = one.send(get);
+    await first;
+    await other.send(get);
+    expect(moments).toEqual([0, 5000, 5000]);
+  });
+
+  it.each([
+    [503, {}],
+    [500, { 'retry-after': '7' }],
+    [200, { 'retry-after': '7' }],
+  ])('is not %i with %o, which is given to the case', async (status, headers) => {
+    const { session, moments } = await targetOn([[status, headers], ok]);
+    expect((await session.send(get)).status).toBe(status);
+    expect(moments).toHaveLength(1);
+  });
+
+  it('is obeyed three times, then the case is inconclusive', async () => {
+    const { session, moments } = await targetOn([[429, { 'retry-after': '2' }]]);
+    await expect(session.send(get)).rejects.toMatchObject({ code: 'asked-to-wait' });
+    expect(moments).toEqual([0, 2000, 4000, 6000]);
+  });
+
+  it('is not obeyed for longer than a minute', async () => {
+    const { session, clock } = await targetOn([[503, { 'retry-after': '61' }]]);
+    await expect(session.send(get)).rejects.toThrow('asks to wait 61 s, which is longer');
+    expect(clock.slept).toEqual([]);
+  });
+
+  it('is obeyed for five minutes a run at most', async () => {
+    const { session, clock } = await targetOn([[429, { 'retry-after': '60' }]]);
+    await expect(session.send(get)).rejects.toThrow('third time');
+    await expect(session.send(get)).rejects.toThrow('has waited 300 s already');
+    expect(clock.monotonicMs()).toBe(300_000);
+  });
+
+  it('goes to a case that judges it', async () => {
+    const { target, moments } = await targetOn([[429, { 'retry-after': '2' }], ok]);
+    expect((await target.session(undefined, true).send(get)).status).toBe(429);
+    expect(moments).toHaveLength(1);
+  });
+
+  it('does not repeat a body that is gone', async () => {
+    const { session } = await targetOn([[429, { 'retry-after': '2' }], ok]);
+    async function* body() {
+      yield Buffer.from('once');
+    }
+    const sending = session.send({ method: 'POST', url: '/', body: body() as never });
+    await expect(sending).rejects.toThrow('a body that cannot be sent again');
+  });
+});
+
+describe('the cases that judge patience', () => {
+  it('are those of the statuses 429 and 503, or that control the rate', () => {
+    const judging = allCases.filter(judgesPatience);
+    expect(judging.length).toBeGreaterThan(0);
+    expect(judging.length).toBeLessThan(allCases.length / 4);
+    expect(judgesPatience({ covers: ['get-artifact 404'], needs: ['operator'] })).toBe(false);
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * How fast a run may ask: a cap over all its requests, and the pauses that the target asks for by
+ * Retry-After. Both are for the whole run, whatever the number of cases that are played at a time.
+ */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Answer } from './target.ts';
+
+/** A longer pause is no pause but a refusal. */
+const PAUSE_MAX_MS = 60_000;
+/** All pauses of a run. */
+const PAUSES_MAX_MS = 300_000;
+/** Pause before the first repetition when a 429 names none; it doubles each time. */
+const PAUSE_UNNAMED_MS = 1000;
+/** How often one request is repeated. */
+const REPETITIONS_MAX = 3;
+
+const TOO_MANY_REQUESTS = 429;
+const UNAVAILABLE = 503;
+
+/** The pace of one run. */
+export class Pace {
+  readonly #clock: Clock;
+  readonly #intervalMs: number;
+  #freeMs = 0;
+  #pausedUntilMs = 0;
+  #pausesMs = 0;
+  #turns: Promise<void> = Promise.resolve();
+
+  constructor(clock: Clock, requestsPerSecondMax?: number) {
+    this.#clock = clock;
+    this.#intervalMs = requestsPerSecondMax === undefined ? 0 : 1000 / requestsPerSecondMax;
+  }
+
+  /** Resolves when the next request may go out, or at once when `signal` aborts. */
+  turn(signal?: AbortSignal): Promise<void> {
+    const isFree = this.#intervalMs === 0 && this.#pausedUntilMs <= this.#clock.monotonicMs();
+    if (isFree) return Promise.resolve();
+    this.#turns = this.#turns.then(() => this.#wait(signal));
+    return this.#turns;
+  }
+
+  /**
+   * What to do about an answer that asks for patience: nothing (undefined), give up with a sentence,
+   * or hold the whole run back and ask again.
+   * @param repetition how often the request was repeated already
+   */
+  heed(answer: Answer, repetition: number): 'repeat' | { readonly giveUp: string } | undefined {
+    const pauseMs = this.#pauseAskedFor(answer, repetition);
+    if (pauseMs === undefined) return undefined;
+    const wish = `the target answers ${answer.status} and asks to wait ${Math.ceil(pauseMs / 1000)} s`;
+    if (pauseMs > PAUSE_MAX_MS) return { giveUp: `${wish}, which is longer than the suite waits` };
+    if (repetition >= REPETITIONS_MAX) {
+      return { giveUp: `${wish}, also when the request is repeated for the third time` };
+    }
+    if (this.#pausesMs + pauseMs > PAUSES_MAX_MS) {
+      return { giveUp: `${wish}, and the run has waited ${PAUSES_MAX_MS / 1000} s already` };
+    }
+    const fromMs = Math.max(this.#clock.monotonicMs(), this.#pausedUntilMs);
+    const untilMs = this.#clock.monotonicMs() + pauseMs;
+    this.#pausesMs += Math.max(0, untilMs - fromMs);
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
+    return 'repeat';
+  }
+
+  async #wait(signal?: AbortSignal): Promise<void> {
+    while (!signal?.aborted) {
+      const nowMs = this.#clock.monotonicMs();
+      const remainingMs = Math.max(this.#freeMs, this.#pausedUntilMs) - nowMs;
+      if (remainingMs <= 0) {
+        this.#freeMs = nowMs + this.#intervalMs;
+        return;
+      }
+      await this.#clock.sleep(remainingMs, signal);
+    }
+  }
+
+  /** Seconds or a date of HTTP; a 429 without either still asks to slow down. */
+  #pauseAskedFor({ status, headers }: Answer, repetition: number): number | undefined {
+    if (status !== TOO_MANY_REQUESTS && status !== UNAVAILABLE) return undefined;
+    const named = headers['retry-after']?.trim() ?? '';
+    if (/^\d{1,9}$/.test(named)) return Number(named) * 1000;
+    const untilMs = Date.parse(named);
+    if (!Number.isNaN(untilMs)) return Math.max(0, untilMs - this.#clock.now());
+    return status === TOO_MANY_REQUESTS ? PAUSE_UNNAMED_MS * 2 ** repetition : undefined;
+  }
+}
