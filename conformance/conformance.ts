@@ -68,6 +68,8 @@ export interface ConformanceOptions extends Progress, SteeringOptions {
   /** Makes each must that the run does not decide a problem. */
   readonly requireAllMust?: boolean;
   readonly caseTimeLimitMs: number;
+  /** Keeps the exchanges of a case that passed too. */
+  readonly allEvidence?: boolean;
   readonly requestTimeLimitMs: number;
   readonly tls?: { readonly caPem?: string };
 }

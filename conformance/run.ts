@@ -68,6 +68,8 @@ export interface RunOptions extends Progress {
   readonly repeat?: number;
   /** Where all that the run makes is announced. */
   readonly ledger?: Ledger | undefined;
+  /** Keeps the exchanges of a case that passed too. */
+  readonly allEvidence?: boolean;
 }
 
 /** The run. Its owner closes it, which removes what the cases shared. */
@@ -149,6 +151,7 @@ export class Run {
       clock,
       runStartedMs: this.#startedMs,
       caseTimeLimitMs,
+      allEvidence: this.#options.allEvidence,
       signal,
       openStage: (_, ended) => this.#openStage(each, stream, ended),
       release: (stage) => stage.ownership.release(this.#operatorOn(target.session())),

@@ -25,6 +25,8 @@ export interface Gates {
 export interface PlayOptions {
   readonly clock: Clock;
   readonly caseTimeLimitMs: number;
+  /** Keeps the exchanges of a case that passed too. */
+  readonly allEvidence?: boolean | undefined;
   /** When the run began, on the clock's monotonic scale. */
   readonly runStartedMs: number;
   /** Makes the stage of a case; `signal` ends every request of it. */
@@ -66,7 +68,7 @@ export async function play(each: PlayableCase, options: PlayOptions): Promise<Ca
   const leftBehind = await releaseInTime(stage, options);
   const { exchanges, dropped } = stage.session.record;
   const { made } = stage.ownership;
-  const keepsEvidence = finding.verdict !== 'pass';
+  const keepsEvidence = options.allEvidence === true || finding.verdict !== 'pass';
   return {
     ...listed(each),
     ...finding,

@@ -32,6 +32,7 @@ export interface ConformOptions extends TargetOptions {
   readonly waivers?: string;
   readonly ledger?: string;
   readonly dryRun?: boolean;
+  readonly allEvidence?: boolean;
   readonly list?: boolean;
   readonly coverage?: string | true;
   readonly schema?: boolean;
@@ -104,6 +105,7 @@ export function addRunOptions(command: Command): Command {
     .addOption(
       new Option('--read-only', 'play only the cases that change nothing').conflicts('disruptive'),
     )
+    .option('--all-evidence', 'reports show the exchanges of passed cases too')
     .option('--require-all-must', 'fail when a must of the contract was not decided')
     .option('--waivers <file>', 'YAML or JSON with failures that are tolerated until a day')
     .option('--ledger <file>', 'where all that is made is noted, for `conform cleanup`');
@@ -134,6 +136,7 @@ export async function runSettingsOf(options: ConformOptions) {
     disruptive: options.disruptive ?? false,
     readOnly: options.readOnly ?? false,
     requireAllMust: options.requireAllMust ?? false,
+    allEvidence: options.allEvidence ?? false,
     caseTimeLimitMs: options.caseTimeLimit,
     requestTimeLimitMs: options.requestTimeLimit,
     waivers,

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
+import { listCases } from '../conformance.ts';
 import { readingsOf } from '../readings.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { runAgainst } from '../testing/run-against.ts';
@@ -20,7 +21,7 @@ const check = new Reader({ strict: true, allErrors: true, strictTypes: false }).
 );
 
 const finding = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
-const [failed] = [verdictOn('deployment-status/aborted-is-409', finding)];
+const failed = verdictOn(listCases()[0]?.id ?? '', finding);
 const whole = resultOf([failed], {
   openPoints: readingsOf([failed]),
   capabilities: [{ capability: 'monitor', declared: 'unsaid', probed: 'unknown' }],

@@ -12,6 +12,8 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const yesOrNo = v.boolean();
 const headers = v.record(v.string(), v.string());
 const verdict = v.picklist(verdictNames);
+/** How many things of each kind. */
+const made = v.record(v.string(), count);
 
 const exchange = v.pipe(
   v.object({
@@ -68,6 +70,7 @@ const caseVerdict = v.pipe(
     exchanges: v.optional(v.array(exchange)),
     exchangesDropped: v.optional(count),
     byHand: v.optional(text),
+    made: v.optional(made),
     leftBehind: v.optional(texts),
   }),
   v.description('The verdict on one case, with the sentences of the requirements it decides.'),
@@ -136,6 +139,7 @@ const resultShape = v.pipe(
       }),
     ),
     problems: v.array(v.object({ code: text, text })),
+    made,
     leftBehind: texts,
   }),
   v.title('Result of a run of the Fleetbed conformance suite'),

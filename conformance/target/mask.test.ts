@@ -28,9 +28,14 @@ describe('Mask', () => {
     expect(new Mask().text(`{"token":"${token}"}`)).toBe('{"token":"<masked>"}');
   });
 
+  it.each([300, 60, 40, 25])('takes out a JWT that was cut to %i characters', (length) => {
+    expect(new Mask().text(`saw ${token.slice(0, length)}…`)).toMatch(/^saw <masked>…$/);
+  });
+
   it.each([
     'http://host/file?x-svc-expire=1&x-svc-signature=abc%2Bdef&tenant_id=',
     'http://host/file?X-Amz-Signature=abcdef',
+    'next=http%3A%2F%2Fhost%2Ffile%3Fa%3D1%26x-men-signature%3Dabc%252B%26b%3D1',
     '{"uri":"http://host/file?a=1&x-men-signature=abcdef"}',
   ])('takes the signature out of %s', (text) => {
     expect(new Mask().text(text)).not.toContain('abc');
@@ -77,6 +82,19 @@ describe('Mask', () => {
       expect(new Mask().text(text)).toBe(text);
     },
   );
+
+  it('takes out what a request was authorised by wherever the answer repeats it', () => {
+    const exchange = {
+      observation: 'told ZGV2aWNlOnNlY3JldA==',
+      request: { headers: { authorization: 'Basic ZGV2aWNlOnNlY3JldA==' } },
+      answer: { headers: { 'x-told': 'ZGV2aWNlOnNlY3JldA==' }, body: 'Bearer nonsense' },
+    };
+    expect(new Mask().value(exchange)).toEqual({
+      observation: 'told <masked:basic>',
+      request: { headers: { authorization: 'Basic <masked:basic>' } },
+      answer: { headers: { 'x-told': '<masked:basic>' }, body: 'Bearer nonsense' },
+    });
+  });
 
   it('finds a secret in a body that is written down byte by byte', () => {
     const mask = new Mask();

@@ -24,8 +24,11 @@ const INVENTION_MAX_CHARACTERS = 12;
 /** Masks hold blanks, and so may the end of a header. */
 const credential = /(?:<masked[^>]*>|\S+)$/;
 const cookieValue = /=((?:<masked[^>]*>|[^;,])*)/g;
-const jsonWebToken = /eyJ[\w-]{4,}\.[\w-]+\.[\w-]*/g;
-const signatureInQuery = /([?&][\w-]*(?:signature|sig|token)=)(?!<masked)[^&#"'\s<>\\]+/gi;
+/** Also one that was cut short: its claims alone say more than a report should. */
+const jsonWebToken = /eyJ[\w-]{8,}(?:\.[\w-]*){0,2}/g;
+/** Also in a URL that is a parameter of another one. */
+const signatureInQuery =
+  /((?:[?&]|%3f|%26)[\w-]*(?:signature|sig|token)(?:=|%3d))(?!<masked)(?:(?!%26)[^&#"'\s<>\\])+/gi;
 const secretName = '((?:[\\w-]*_)?(?:password|secret|token))';
 /** A member of JSON that is named like a secret, and the same in JSON that is text within JSON. */
 const secretMembers = [
@@ -68,14 +71,34 @@ export class Mask {
     return secretMembers.reduce((rest, member) => rest.replace(member, maskedMember), signed);
   }
 
-  /** A plain JSON value with every text in it masked. */
+  /**
+   * A plain JSON value with every text in it masked. What its requests were authorised by is learned
+   * first, since a target may repeat it anywhere.
+   */
   value<T>(value: T): T {
+    this.#learnCredentials(value);
+    return this.#masked(value);
+  }
+
+  #learnCredentials(value: unknown): void {
+    if (value === null || typeof value !== 'object') return;
+    for (const [name, item] of Object.entries(value)) {
+      const text = name === 'authorization' && typeof item === 'string' ? item : '';
+      const [, scheme = '', secret = ''] = /^(\w+) +(\S+)$/.exec(text) ?? [];
+      if (secret.length > INVENTION_MAX_CHARACTERS && this.text(secret) === secret) {
+        this.learn(secret, scheme.toLowerCase() === 'basic' ? 'basic' : undefined);
+      }
+      this.#learnCredentials(item);
+    }
+  }
+
+  #masked<T>(value: T): T {
     if (typeof value === 'string') return this.text(value) as T;
-    if (Array.isArray(value)) return value.map((item: unknown) => this.value(item)) as T;
+    if (Array.isArray(value)) return value.map((item: unknown) => this.#masked(item)) as T;
     if (value === null || typeof value !== 'object') return value;
     const entries = Object.entries(value).map(([key, item]) => [
       this.text(key),
-      typeof item === 'string' ? this.#member(key, item) : this.value(item),
+      typeof item === 'string' ? this.#member(key, item) : this.#masked(item),
     ]);
     return Object.fromEntries(entries) as T;
   }
