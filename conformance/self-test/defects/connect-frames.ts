@@ -129,12 +129,12 @@ export const connectFrameDefects: readonly Defect[] = [
   row('pings-wait-for-the-last-fragment', 'A ping between fragments ends the connection.', [
     'connect.fragments',
     () => {
-      let isOpen = false;
+      const open = new WeakSet<Line>();
       return {
         frame: (frame, from, line) => {
           if (from === 'target') return frame;
-          if (frame.opcode === ping && isOpen) line.destroy();
-          if (frame.opcode <= binary) isOpen = !frame.fin;
+          if (frame.opcode === ping && open.has(line)) line.destroy();
+          if (frame.opcode <= binary && !frame.fin) open.add(line);
           return frame;
         },
       };
@@ -155,12 +155,12 @@ export const connectFrameDefects: readonly Defect[] = [
   row('close-without-code-is-not-answered', 'A close frame without a code is not answered.', [
     'connect.close-without-code',
     () => {
-      let isBare = false;
+      const bare = new WeakSet<Line>();
       return {
-        frame: (frame, from) => {
+        frame: (frame, from, line) => {
           if (frame.opcode !== close) return frame;
-          if (from === 'device') isBare = frame.payload.length === 0;
-          return from === 'target' && isBare ? [] : frame;
+          if (from === 'device' && frame.payload.length === 0) bare.add(line);
+          return from === 'target' && bare.has(line) ? [] : frame;
         },
       };
     },
@@ -172,14 +172,14 @@ export const connectFrameDefects: readonly Defect[] = [
   row('decommission-keeps-the-connection', 'A decommissioned device keeps its connection.', [
     ['connect.ends-with-decommission'],
     () => {
-      let isDropped = false;
+      const kept = new WeakSet<Line>();
       return {
-        frame: (frame, from) => {
+        frame: (frame, from, line) => {
           if (from !== 'target' || frame.opcode !== close || codeOf(frame) !== 1008) return frame;
-          isDropped = true;
+          kept.add(line);
           return [];
         },
-        ended: (from) => !(from === 'target' && isDropped),
+        ended: (from, line) => !(from === 'target' && kept.has(line)),
       };
     },
   ]),

@@ -20,6 +20,7 @@ import { inventoryDefects } from './inventory.ts';
 import { monitorDefects } from './monitor.ts';
 import { nextDeploymentDefects } from './next-deployment.ts';
 import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
+import { orderDefects } from './order.ts';
 import { roleDefects } from './roles.ts';
 import { serviceDefects } from './service.ts';
 import { signatureDefects } from './signatures.ts';
@@ -59,4 +60,5 @@ export const allDefects: readonly Defect[] = [
   ...tenantDefects,
   ...timeDefects,
   ...connectFrameDefects,
+  ...orderDefects,
 ];
