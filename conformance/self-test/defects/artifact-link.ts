@@ -1,14 +1,7 @@
 /** Planted defects of links to artifact files, and of what they answer. */
-import { isMap } from '../../target/json-members.ts';
 import { objectOf, ownAnswer, withHeaders, withStatus } from '../alter.ts';
 import type { Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import {
-  answerBecomes,
-  bodyBecomes,
-  fieldBecomes,
-  refusalBecomes,
-  statusBecomes,
-} from '../plants.ts';
+import { answerBecomes, fieldBecomes, refusalBecomes, statusBecomes } from '../plants.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const httpDate = /^[A-Z][a-z]{2}, .* GMT$/;
@@ -159,18 +152,18 @@ function endsEarly(): Plant {
 
 const links: readonly Defect[] = [
   {
-    id: 'artifact-link-is-a-list',
-    title: 'A link stands in a list.',
+    id: 'artifact-link-is-201',
+    title: 'A link is answered 201.',
     breaks: ['link.fields'],
     operations: asking,
-    plant: bodyBecomes((link) => (isMap(link) ? [link] : link)),
+    plant: statusBecomes(200, 201),
   },
   {
     id: 'artifact-link-is-relative',
     title: 'The uri of a link is a path without a server.',
     breaks: ['link.uri'],
     operations: asking,
-    plant: fieldBecomes('uri', (uri) => new URL(String(uri)).pathname),
+    plant: fieldBecomes('uri', (uri) => String(uri).slice(new URL(String(uri)).origin.length)),
   },
   {
     id: 'artifact-link-has-no-uri',
@@ -203,7 +196,7 @@ const links: readonly Defect[] = [
   {
     id: 'link-to-unknown-artifact',
     title: 'Asking for a link to an artifact that does not exist is answered 200.',
-    breaks: ['link.unknown-artifact-is-404'],
+    breaks: ['link.unknown-artifact-is-404', 'tenants.are-apart'],
     operations: asking,
     plant: statusBecomes(404, 200, namesUuid),
   },

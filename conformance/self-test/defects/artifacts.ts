@@ -1,7 +1,7 @@
 /** Planted defects of artifacts as devices list them and look them up. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
-import { changedAt, listOf, queryOf, withJson } from '../alter.ts';
+import { entriesOf, type Members, membersOf } from '../../target/json-members.ts';
+import { changedAt, listOf, queryOf, withJson, withStatus } from '../alter.ts';
 import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, bodyBecomes, refusalBecomes, statusBecomes } from '../plants.ts';
 import { requestFor } from '../requests.ts';
@@ -262,14 +262,16 @@ const lists: readonly Defect[] = [
     title: 'The list of artifacts stands in an object.',
     breaks: ['artifacts.list'],
     operations: ['list-artifacts'],
-    plant: bodyBecomes((artifacts) => ({ artifacts })),
+    plant: bodyBecomes((list) => (entriesOf(list).length > 0 ? { artifacts: list } : list)),
   },
   {
     id: 'artifact-list-is-201',
     title: 'The list of artifacts is answered 201.',
     breaks: ['artifacts.list'],
     operations: ['list-artifacts'],
-    plant: statusBecomes(200, 201),
+    plant: answerBecomes((answer) =>
+      listOf(answer).length > 0 ? withStatus(answer, 201) : answer,
+    ),
   },
   {
     id: 'artifact-list-is-empty',
@@ -312,7 +314,7 @@ const lists: readonly Defect[] = [
   {
     id: 'artifact-list-ignores-the-release',
     title: 'The list of a release holds artifacts of other releases too.',
-    breaks: ['artifacts.list-selects-release'],
+    breaks: ['artifacts.list-selects-release', 'tenants.are-apart'],
     operations: ['list-artifacts'],
     plant: listedToo(
       ({ name, device_types_compatible: types }, asked) =>
@@ -332,16 +334,16 @@ const lists: readonly Defect[] = [
 
 const single: readonly Defect[] = [
   {
-    id: 'artifact-alone-is-a-list',
-    title: 'The details of an artifact are a list of one.',
+    id: 'artifact-alone-is-201',
+    title: 'The details of an artifact are answered 201.',
     breaks: ['artifacts.fields'],
     operations: ['get-artifact'],
-    plant: bodyBecomes((artifact) => (isMap(artifact) ? [artifact] : artifact)),
+    plant: statusBecomes(200, 201),
   },
   {
     id: 'unknown-artifact-is-empty',
     title: 'The details of an artifact that does not exist are answered 204.',
-    breaks: ['artifacts.unknown-is-404'],
+    breaks: ['artifacts.unknown-is-404', 'tenants.are-apart'],
     operations: ['get-artifact'],
     plant: statusBecomes(404, 204, namesUuid),
   },
