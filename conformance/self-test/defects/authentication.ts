@@ -392,9 +392,7 @@ function tokensInDisguise(disguise: (token: string) => string): Plant {
       const { authorization, cookie } = request.headers;
       const [scheme = '', shown = ''] = authorization?.split(' ') ?? [];
       const token = authorization === `${scheme} ${shown}` ? behind.get(shown) : undefined;
-      const crumbs = cookie?.replace(/JWT=([^;\s]+)/, (whole, text) =>
-        behind.has(text) ? `JWT=${behind.get(text)}` : whole,
-      );
+      const crumbs = cookie?.replace(/[\w.-]+/g, (text) => behind.get(text) ?? text);
       const shownToTarget = {
         ...(token !== undefined && { authorization: `${scheme} ${token}` }),
         ...(crumbs !== undefined && { cookie: crumbs }),
