@@ -1,8 +1,8 @@
 /** Cases: faults inside the server, and callers who ask too often. Spec: Errors; Limits */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import { errorShape } from '../../fixtures/contract/resources.ts';
 import { type Coverage, defineScenario } from '../case.ts';
-import { expectEach, expectShape, expectStatus, observed } from '../expectations.ts';
+import { expectEach, expectStatus, observed } from '../expectations.ts';
+import { expectErrorBody } from '../stage/error-body.ts';
 import { type Calls, deviceCalls, tokenlessCalls, userCalls } from '../stage/every-call.ts';
 import type { Stage } from '../stage/stage.ts';
 import { acceptedDevice, factoryProvides, StartStateMissed } from '../stage/start-states.ts';
@@ -59,7 +59,7 @@ const faults = defineScenario({
       requirements: ['errors.body-is-error'],
       run: async ({ all }, stage) => {
         await stage.control.failNext(Object.keys(all) as OperationId[]);
-        for (const send of Object.values(all)) expectShape(await send(), errorShape);
+        for (const send of Object.values(all)) expectErrorBody(await send());
       },
     },
   ],
@@ -90,7 +90,7 @@ const haste = defineScenario({
       title: 'The 429 of every operation carries an Error body.',
       requirements: ['errors.body-is-error'],
       run: async ({ withToken }) => {
-        for (const send of Object.values(withToken)) expectShape(await send(), errorShape);
+        for (const send of Object.values(withToken)) expectErrorBody(await send());
       },
     },
     {

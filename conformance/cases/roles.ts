@@ -3,9 +3,9 @@ import {
   type ManagementId,
   managementOperations,
 } from '../../fixtures/contract/management/index.ts';
-import { errorShape } from '../../fixtures/contract/resources.ts';
 import { defineScenario } from '../case.ts';
-import { expectEach, expectShape } from '../expectations.ts';
+import { expectEach } from '../expectations.ts';
+import { expectErrorBody } from '../stage/error-body.ts';
 import { userCalls } from '../stage/every-call.ts';
 import type { Stage } from '../stage/stage.ts';
 import { bearer, type CallOptions, requestOf } from '../target/call.ts';
@@ -81,7 +81,7 @@ const roles = defineScenario({
       requirements: ['errors.body-is-error'],
       run: async (token, stage) => {
         for (const call of Object.values(stage.offered(userCalls))) {
-          expectShape(await call(stage.caller(token)), errorShape);
+          expectErrorBody(await call(stage.caller(token)));
         }
       },
     },
