@@ -20,7 +20,8 @@ export function verdictTeller(output: Output, total: number): (verdict: CaseVerd
   let bad = 0;
   return (verdict) => {
     played += 1;
-    const isBad = ['fail', 'error', 'inconclusive'].includes(verdict.verdict);
+    const { waiver } = verdict;
+    const isBad = !waiver && ['fail', 'error', 'inconclusive'].includes(verdict.verdict);
     if (isBad && ++bad <= BAD_LINES_MAX) output.progress(`suite: ${verdictLine(verdict)}`);
     const isCounted = played % CASES_PER_LINE === 0 || played === total;
     if (isCounted) output.progress(`suite: ${played} of ${total} cases`);

@@ -101,7 +101,15 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     const steering = await openSteering({ target, session, mask, baseUrl }, options);
     if (options.ledgerFile !== undefined) ledger = LedgerFile.open(options.ledgerFile, start);
     const chance = { id: runId, random: seededRandom(seed) };
-    const run = new Run({ ...options, ...chance, ...steering, target, mask, ledger });
+    const run = new Run({
+      ...options,
+      ...waiving(options),
+      ...chance,
+      ...steering,
+      target,
+      mask,
+      ledger,
+    });
     return await playAll(run, { ...start, findings: mask.value(steering.findings) }, options);
   } finally {
     await target.close();
@@ -150,9 +158,7 @@ async function playAll(
 
 /** What the verdicts come to under the waivers and the demands of the run. */
 function judgementOf(played: readonly CaseVerdict[], options: ConformanceOptions) {
-  const today = new Date(options.clock.now()).toISOString().slice(0, 10);
-  const ids = new Set(allCases.map(({ id }) => id));
-  const waived = applyWaivers(played, options.waivers ?? [], { today, ids });
+  const waived = waive(played, options);
   const musts = decideMusts(played);
   const undecided = options.requireAllMust ? musts.undecidedMusts : [];
   const problems = [
@@ -164,6 +170,21 @@ function judgementOf(played: readonly CaseVerdict[], options: ConformanceOptions
   ];
   const outcome = outcomeOf(waived.verdicts, problems);
   return { ...waived, outcome, totals: countVerdicts(played), musts, problems };
+}
+
+function waive(verdicts: readonly CaseVerdict[], { clock, waivers = [] }: ConformanceOptions) {
+  const today = new Date(clock.now()).toISOString().slice(0, 10);
+  return applyWaivers(verdicts, waivers, { today, ids: new Set(allCases.map(({ id }) => id)) });
+}
+
+/** What is told while the run goes on says of a failure that it is waived, as the reports do. */
+function waiving(options: ConformanceOptions): Progress {
+  const { onVerdict } = options;
+  if (!onVerdict) return {};
+  const tell = (verdict: CaseVerdict): void => {
+    for (const each of waive([verdict], options).verdicts) onVerdict(each);
+  };
+  return { onVerdict: tell };
 }
 
 function settingsOf(options: ConformanceOptions): RunSettings {

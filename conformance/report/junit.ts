@@ -1,7 +1,7 @@
 /** A run's result as JUnit XML, which CI servers read: a suite of tests for each area. */
 import { XMLBuilder } from 'fast-xml-parser';
 import { printableText } from '../../fixtures/printable.ts';
-import type { CaseVerdict, ConformanceResult } from '../result.ts';
+import type { CaseVerdict, ConformanceResult, RunProblem } from '../result.ts';
 
 type Element = Record<string, unknown>;
 
@@ -18,7 +18,7 @@ const builder = new XMLBuilder({
  * seen in its output.
  */
 export function conformanceJunit(result: ConformanceResult): string {
-  const { suite, verdicts, durationMs, startedAt, target } = result;
+  const { suite, verdicts, problems, durationMs, startedAt, target } = result;
   const areas = new Set(verdicts.map(areaOf));
   const ofRun = [
     ...properties('schema', [result.schema]),
@@ -29,21 +29,24 @@ export function conformanceJunit(result: ConformanceResult): string {
   const document = {
     '?xml': { '@version': '1.0', '@encoding': 'UTF-8' },
     testsuites: {
-      ...counts(verdicts),
+      ...counts(verdicts, problems.length),
       '@name': `${suite.name} ${suite.version}: ${target.baseUrl}`,
       '@time': seconds(durationMs),
       '@timestamp': startedAt,
-      testsuite: [...areas].map((area) => {
-        const those = verdicts.filter((verdict) => areaOf(verdict) === area);
-        const time = those.reduce((sum, verdict) => sum + verdict.durationMs, 0);
-        return {
-          '@name': area,
-          ...counts(those),
-          '@time': seconds(time),
-          properties: { property: ofRun },
-          testcase: those.map(testCase),
-        };
-      }),
+      testsuite: [
+        ...problemSuite(problems),
+        ...[...areas].map((area) => {
+          const those = verdicts.filter((verdict) => areaOf(verdict) === area);
+          const time = those.reduce((sum, verdict) => sum + verdict.durationMs, 0);
+          return {
+            '@name': area,
+            ...counts(those),
+            '@time': seconds(time),
+            properties: { property: ofRun },
+            testcase: those.map(testCase),
+          };
+        }),
+      ],
     },
   };
   return builder.build(document);
@@ -57,15 +60,28 @@ function seconds(durationMs: number): string {
   return (durationMs / 1000).toFixed(3);
 }
 
-function counts(verdicts: readonly CaseVerdict[]): Element {
+/** @param problems what fails the run beside its verdicts, each a test of its own */
+function counts(verdicts: readonly CaseVerdict[], problems = 0): Element {
   const count = (...names: readonly string[]): number =>
-    verdicts.filter(({ verdict }) => names.includes(verdict)).length;
+    verdicts.filter(({ verdict, waiver }) => !waiver && names.includes(verdict)).length;
+  const waived = verdicts.filter(({ waiver }) => waiver !== undefined).length;
   return {
-    '@tests': verdicts.length,
-    '@failures': count('fail'),
+    '@tests': verdicts.length + problems,
+    '@failures': count('fail') + problems,
     '@errors': count('error', 'inconclusive'),
-    '@skipped': count('skip'),
+    '@skipped': count('skip') + waived,
   };
+}
+
+function problemSuite(problems: readonly RunProblem[]): readonly Element[] {
+  if (problems.length === 0) return [];
+  const testcase = problems.map(({ code, text }) => ({
+    '@name': printableText(text),
+    '@classname': 'run',
+    '@time': seconds(0),
+    failure: { '@message': printableText(text), '@type': code },
+  }));
+  return [{ '@name': 'run', ...counts([], problems.length), '@time': seconds(0), testcase }];
 }
 
 function testCase(each: CaseVerdict): Element {
@@ -102,6 +118,11 @@ function outcome(each: CaseVerdict): Element {
   const because = printableText(reason?.text ?? '');
   switch (verdict) {
     case 'fail':
+      if (each.waiver) {
+        const { owner, expires, reason: why } = each.waiver;
+        const message = `waived by ${owner} until ${expires}: ${why}; saw ${actual}`;
+        return { skipped: { '@message': printableText(message) } };
+      }
       return {
         failure: {
           '@message': printableText(`expected ${expected}, saw ${actual}`),

@@ -175,3 +175,37 @@ describe('the JUnit report', () => {
     expect(conformanceJunit(result)).not.toMatch(/[^\P{Cc}\n\t]/u);
   });
 });
+
+describe('a failure that is waived', () => {
+  const waiver = { reason: 'ticket 7', owner: 'Ada', expires: '2026-12-31' };
+  const failure = { verdict: 'fail', expected: 'a text', actual: 'none' } as const;
+  const waived = resultOf([verdictOn('errors/error-says-why', failure, { waiver })]);
+
+  it('is told as waived, with whose waiver it is, and not among the failures', () => {
+    const text = conformanceReport(waived);
+    expect(text).toContain('Failed, but waived\n  errors/error-says-why: none [waived by Ada');
+    expect(text).toContain('1 fail (1 waived)');
+    expect(text).not.toContain('Failed: what');
+  });
+
+  it('is skipped for a CI that reads JUnit, and says why', () => {
+    const xml = conformanceJunit(waived);
+    expect(xml).toContain('<skipped message="waived by Ada until 2026-12-31: ticket 7; saw none"');
+    expect(xml).toContain('failures="0"');
+    expect(xml).not.toContain('<failure');
+  });
+});
+
+describe('what fails a run beside its verdicts', () => {
+  const problems = [{ code: 'must-undecided', text: 'the must x.y was not decided: skip' }];
+  const failed = resultOf([verdictOn('errors/error-says-why', { verdict: 'pass' })], { problems });
+
+  it('stands in the text, and is a failing test in JUnit', () => {
+    expect(conformanceReport(failed)).toContain(
+      'What fails the run beside its verdicts\n  the must x.y was not decided: skip [must-un',
+    );
+    const xml = conformanceJunit(failed);
+    expect(xml).toContain('<failure message="the must x.y was not decided: skip"');
+    expect(xml).toMatch(/<testsuites tests="2" failures="1"/);
+  });
+});

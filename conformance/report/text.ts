@@ -20,11 +20,13 @@ export function conformanceReport(result: ConformanceResult): string {
   const { verdicts, leftBehind, openPoints, capabilities } = result;
   const withVerdict = (name: VerdictName): readonly CaseVerdict[] =>
     verdicts.filter(({ verdict }) => verdict === name);
-  const failed = withVerdict('fail');
+  const failed = withVerdict('fail').filter(({ waiver }) => waiver === undefined);
   const sections = [
     headLines(result),
     section('Failed: what the contract says', failed.filter(isMust).flatMap(evidenceLines)),
     section('Failed: what clients rely on', failed.filter(isNotMust).flatMap(evidenceLines)),
+    section('What fails the run beside its verdicts', problemLines(result)),
+    section('Failed, but waived', withVerdict('fail').flatMap(waiverLine)),
     section('Errors of the suite itself', withVerdict('error').flatMap(evidenceLines)),
     section('Inconclusive', withVerdict('inconclusive').map(reasonLine)),
     section('Observed', withVerdict('observed').map(observationLine)),
@@ -82,12 +84,27 @@ function headLines({ suite, target, runId, startedAt }: ConformanceResult): read
   ];
 }
 
-function totalLines({ totals, musts, outcome, verdicts, durationMs }: ConformanceResult) {
-  const counts = verdictNames.map((name) => `${totals[name]} ${name}`).join(', ');
+function problemLines({ problems }: ConformanceResult): readonly string[] {
+  return problems.map(({ code, text }) => `${oneLine(text)} [${code}]`);
+}
+
+function waiverLine({ id, actual = '', waiver }: CaseVerdict): readonly string[] {
+  if (!waiver) return [];
+  const { owner, expires, reason } = waiver;
+  return [`${id}: ${oneLine(actual)} [waived by ${owner} until ${expires}: ${oneLine(reason)}]`];
+}
+
+function totalLines({ totals, musts, outcome, verdicts, durationMs, seed }: ConformanceResult) {
+  const waived = verdicts.filter(({ waiver }) => waiver !== undefined).length;
+  const counts = verdictNames
+    .map((name) => `${totals[name]} ${name}`)
+    .map((count, index) => (index === 0 && waived > 0 ? `${count} (${waived} waived)` : count))
+    .join(', ');
   const seconds = (durationMs / 1000).toFixed(1);
   return [
     `${verdicts.length} cases in ${seconds} s: ${counts}`,
     `${musts.decided} of ${musts.decided + musts.undecided} musts of the contract decided`,
+    `seed: ${printableText(seed)}`,
     `outcome: ${outcome}`,
   ];
 }
