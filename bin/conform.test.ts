@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -55,7 +55,7 @@ describe('the subcommands of fleetbed conform', () => {
     ['cleanup', '<ledger>'],
     ['replay', '<report>'],
     ['compare', '<a>'],
-    ['self-test', '[defect-id...]'],
+    ['self-test', '[defect...]'],
   ])('%s has options and words of its own', async (name, word) => {
     const { code, stdout } = await runCommand(['conform', name, '--help']);
     expect(code).toBe(0);
@@ -126,5 +126,59 @@ describe('fleetbed conform', () => {
     expect(totals).toMatchObject({ fail: 0, error: 0 });
     expect(totals.skip).toBeGreaterThan(0);
     expect(code).toBe(totals.inconclusive > 0 || totals.pass === 0 ? 4 : 0);
+  });
+});
+
+describe('fleetbed conform --dry-run', () => {
+  const nowhere = ['conform', '--dry-run', '--json', '--base-url', 'http://127.0.0.1:1'];
+
+  it('tells what would be played, skipped and made, and asks the target nothing', async () => {
+    const words = ['--password', 'correct horse', 'deployment-log/', 'time/'];
+    const { code, stdout, stderr } = await runCommand([...nowhere, ...words]);
+    expect(code, stderr).toBe(0);
+    const plan = JSON.parse(stdout);
+    expect(plan.played.length).toBeGreaterThan(3);
+    expect(plan.skipped[0].because).toContain('does not offer');
+    expect(plan.madeAtMost.device).toBeGreaterThanOrEqual(plan.madeAtMost.deployment);
+    expect(plan.madeAtMost.artifact).toBe(1);
+  });
+
+  it('makes nothing of what is only read, and says when nothing would be played', async () => {
+    const words = ['--password', 'correct horse', '--read-only', 'deployment-log/'];
+    const { code, stdout } = await runCommand([...nowhere, ...words]);
+    expect(code).toBe(4);
+    expect(JSON.parse(stdout)).toMatchObject({ played: [], madeAtMost: {} });
+  });
+});
+
+describe('fleetbed conform with demands', () => {
+  it('that decides nothing is not green', async () => {
+    const { code } = await conform('no-such-case');
+    expect(code).toBe(4);
+  });
+
+  it('fails with --require-all-must on each must that was not decided', async () => {
+    const words = ['--password', ready.adminPassword, '--require-all-must', 'deployment-log/'];
+    const { code, stdout } = await conform(...words);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/the must \S+ was not decided: no case of it was selected/);
+  });
+
+  it('fails on a waiver that is needless, and refuses one that cannot be read', async () => {
+    const file = join(folder, 'waivers.yaml');
+    const row = {
+      check: 'errors/error-says-why',
+      reason: 'r',
+      owner: 'Ada',
+      expires: '2999-01-01',
+    };
+    writeFileSync(file, JSON.stringify({ waivers: [row] }));
+    const words = ['--password', ready.adminPassword, '--waivers', file, 'errors/error-says-why'];
+    const needless = await conform(...words);
+    expect([needless.code, needless.stdout]).toEqual([1, expect.stringContaining('is needless')]);
+    writeFileSync(file, 'waivers:\n  - check: 7\n');
+    const wrong = await conform(...words);
+    expect(wrong.code).toBe(3);
+    expect(wrong.stderr).toMatch(/waivers\.yaml:2:5 waivers\.0\.reason: is required/);
   });
 });

@@ -131,6 +131,10 @@ async function conform(
   if (settings.credentials === 'none') {
     output.progress('neither --password nor --token: cases that need a user are skipped');
   }
+  if (options.dryRun) {
+    const { dryRun } = await import('./conform/dry-run.ts');
+    return dryRun({ ...settings, selection }, output);
+  }
   const place = ledgerPlace(options.ledger, settings.credentials);
   if (place) tellWhenCutShort(place, options);
   const lines = await openRunLines(options);

@@ -108,6 +108,7 @@ export function addRunOptions(command: Command): Command {
     .option('--all-evidence', 'reports show the exchanges of passed cases too')
     .option('--require-all-must', 'fail when a must of the contract was not decided')
     .option('--waivers <file>', 'YAML or JSON with failures that are tolerated until a day')
+    .option('--dry-run', 'tell what would be played and made; the target is not asked')
     .option('--ledger <file>', 'where all that is made is noted, for `conform cleanup`');
 }
 
