@@ -33,6 +33,7 @@ function judge(
     clock: systemClock,
     random: seededRandom(seed),
     caseTimeLimitMs: 30_000,
+    jobs: 4,
     requestTimeLimitMs,
   });
 }
