@@ -1,10 +1,13 @@
 /** The Error body of a refusal, as far as `errors.body-is-error` speaks of it. Spec: Error */
 import * as v from 'valibot';
-import { expectShape } from '../expectations.ts';
+import { expectShape, NotObservable, shownAnswer } from '../expectations.ts';
 import type { Answer } from '../target/target.ts';
-import { refused } from './granted.ts';
 
-/** Holds when a refusal carries a JSON object. Throws a NotObservable when it is no refusal. */
+/**
+ * Holds when a refusal, or a fault of the server, carries a JSON object. Throws a NotObservable when
+ * the answer is neither.
+ */
 export function expectErrorBody(answer: Answer): void {
-  expectShape(refused(answer), v.looseObject({}));
+  if (answer.status < 400) throw new NotObservable(`it was no error: ${shownAnswer(answer)}`);
+  expectShape(answer, v.looseObject({}));
 }
