@@ -56,6 +56,9 @@ export function observedAnswer(answer: Answer): Observation {
   return { seen: `answered ${shownAnswer(answer)}` };
 }
 
+/** The statuses of a success, for what is no more than a success to a case. */
+export const anySuccess = [200, 201, 202, 203, 204] as const;
+
 /** Holds when the answer has one of these statuses. */
 export function expectStatus(answer: Answer, ...statuses: readonly number[]): void {
   if (statuses.includes(answer.status)) return;

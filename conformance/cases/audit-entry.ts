@@ -13,6 +13,7 @@ import {
   entriesOn,
   isEntry,
   list,
+  listIn,
   textAt,
 } from './audit-reading.ts';
 
@@ -319,6 +320,17 @@ const deploymentActs = defineScenario({
   needs: ['operator'],
   arrange: async (stage) => (await abortedDeployment(stage)).deploymentId,
   cases: [
+    {
+      id: 'elements-are-entries',
+      title: 'Each element of the list is a JSON object.',
+      requirements: ['audit.entry-fields'],
+      run: async (deploymentId, stage) => {
+        const elements = listIn(await list(stage, { object_id: deploymentId }));
+        if (!elements?.length) throw new StartStateMissed('a list with entries', 'it is none');
+        const other = elements.find((element) => !isEntry(element));
+        expectThat(other === undefined, 'an object', shown(other));
+      },
+    },
     actionCase({
       action: 'create',
       requirements: ['audit.deployment-created'],

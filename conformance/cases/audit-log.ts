@@ -12,11 +12,7 @@ import {
   shown,
 } from '../expectations.ts';
 import type { Stage } from '../stage/stage.ts';
-import {
-  abortedDeployment,
-  type OfferedDeployment,
-  StartStateMissed,
-} from '../stage/start-states.ts';
+import { abortedDeployment, type OfferedDeployment } from '../stage/start-states.ts';
 import { relationsOf } from '../target/link-header.ts';
 import { auditFilters, emptyQueries, type Filter } from './audit-filters.ts';
 import {
@@ -26,7 +22,6 @@ import {
   entries,
   entriesIn,
   entriesOn,
-  isEntry,
   list,
   listIn,
   nobody,
@@ -70,17 +65,6 @@ const user = defineScenario({
         const answer = await list(stage);
         expectStatus(answer, 200);
         expectThat(listIn(answer) !== undefined, 'an array', shown(answer.text));
-      },
-    },
-    {
-      id: 'elements-are-entries',
-      title: 'Each element of the list is a JSON object.',
-      requirements: ['audit.entry-fields'],
-      run: async (stage) => {
-        const elements = listIn(await list(stage));
-        if (!elements) throw new StartStateMissed('a list', 'the answer is none');
-        const other = elements.find((element) => !isEntry(element));
-        expectThat(other === undefined, 'an object', shown(other));
       },
     },
     {

@@ -54,7 +54,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     {
       id: 'status-of-another-device-is-404',
       title: 'A status that a device reports for the deployment of another is answered 404.',
-      requirements: [rule, 'status.unknown-deployment-is-404'],
+      requirements: [rule, 'status.foreign-deployment-is-404'],
       covers: ['put-deployment-status 404'],
       run: async ({ stranger, id }) => {
         const body = { status: 'installing' };
@@ -64,7 +64,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     {
       id: 'log-of-another-device-is-404',
       title: 'A log that a device uploads for the deployment of another is answered 404.',
-      requirements: [rule, 'log.unknown-deployment-is-404'],
+      requirements: [rule, 'log.foreign-deployment-is-404'],
       covers: ['put-deployment-log 404'],
       run: async ({ stranger, id }) => {
         const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
@@ -75,7 +75,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     {
       id: 'control-map-of-another-device-is-404',
       title: 'The control map of the deployment of another device is answered 404.',
-      requirements: [rule, 'map.unknown-is-404'],
+      requirements: [rule, 'map.foreign-is-404'],
       covers: ['get-update-control-map 404'],
       run: async ({ stranger, id }) =>
         expectStatus(await stranger.call('get-update-control-map', { path: { id } }), 404),

@@ -252,7 +252,8 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
       const answer = await report(reality, index, real, { status });
       if (!isLetIn(life.device(index), answer)) return;
       const isPlain = part.device === index && part.offer === 'offered' && part.over !== 'aborted';
-      judge(answer, isPlain ? [400] : [400, 404, 409], 'status.other-values-are-400');
+      const rule = typeof status === 'string' ? 'status.other-values-are-400' : 'status.is-a-text';
+      judge(answer, isPlain ? [400] : [400, 404, 409], rule);
     },
   };
 }

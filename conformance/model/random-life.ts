@@ -135,6 +135,7 @@ const deploymentRequirements = [
   'status.repeated',
   'status.intermediate-is-optional',
   'status.other-values-are-400',
+  'status.is-a-text',
   'status.foreign-deployment-is-404',
   'status.aborted-is-409',
   'status.aborted-stays',

@@ -45,7 +45,9 @@ export function judge(
   ...because: readonly RequirementId[]
 ): void {
   if (statuses.includes(answer.status)) return;
-  throw new ExpectationFailure(`status ${statuses.join(' or ')}`, shownAnswer(answer), because);
+  // A token that opens nothing is missed as well: by the newest one every step is taken.
+  const missed = answer.status === 401 ? [...because, 'tokens.renewal' as const] : because;
+  throw new ExpectationFailure(`status ${statuses.join(' or ')}`, shownAnswer(answer), missed);
 }
 
 /** Throws what was missed. */

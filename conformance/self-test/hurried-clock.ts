@@ -1,6 +1,6 @@
 /**
  * The clock by which the suite waits in a self-test. A defect keeps many effects away for which a
- * case waits seconds; before a server at hand a tenth of that is plenty. Limits stay as they are.
+ * case waits seconds; before a server at hand a part of that is plenty. Limits stay as they are.
  */
 import { BaseClock, type Clock, type Timer } from '../../fixtures/clock.ts';
 

@@ -10,9 +10,10 @@ import type { Attendant, Exchanged } from './proxy.ts';
 /** A hook that wants to ask the target has more in mind than looking on. */
 class WantsToAct extends Error {}
 
-const refused: Ask = Object.assign(() => Promise.reject(new WantsToAct('only looking on')), {
-  userToken: 'looking-on',
-});
+/** Takes no request; all that a hook gets to know is who the user is. */
+function refusing(userToken: string): Ask {
+  return Object.assign(() => Promise.reject(new WantsToAct('only looking on')), { userToken });
+}
 
 interface Asked {
   readonly defect: Defect;
@@ -63,7 +64,9 @@ export class Probe implements Attendant {
   }
 }
 
-async function changesAnything(plant: Plant, { request, answer }: Exchanged): Promise<boolean> {
+async function changesAnything(plant: Plant, exchanged: Exchanged): Promise<boolean> {
+  const { request, answer, userToken } = exchanged;
+  const refused = refusing(userToken);
   // What these hooks do is seen only while bytes pass.
   if (plant.chunk ?? plant.frame ?? plant.ended) return true;
   try {

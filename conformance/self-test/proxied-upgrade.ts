@@ -73,6 +73,10 @@ function passFrom(from: Side, joint: Joint, line: Line): void {
   source.on('data', pass);
   source.on('end', () => end(() => sink.end()));
   source.on('error', () => end(() => sink.destroy()));
+  source.on('close', () => {
+    // A connection that was cut has no end.
+    if (!source.readableEnded) end(() => sink.destroy());
+  });
 }
 
 function passedOn(

@@ -60,6 +60,8 @@ export interface Attendant {
 export interface Exchanged {
   readonly request: ProxiedRequest;
   readonly answer: ProxiedAnswer;
+  /** As hooks know it. */
+  readonly userToken: string;
 }
 
 /** A proxy that listens. Its owner closes it. */
@@ -132,7 +134,12 @@ export class DefectProxy {
     if (!planted) {
       const outgoing = this.#open(request.method, request.url, [...request.rawHeaders]);
       const answered = responseTo(outgoing, response);
-      this.#options.attendant?.attend(exchangeOf(seen, request, answered));
+      this.#options.attendant?.attend(
+        exchangeOf(seen, request, answered).then((each) => ({
+          ...each,
+          userToken: this.#ask.userToken,
+        })),
+      );
       request.pipe(outgoing);
       return passOn(await answered, response);
     }
@@ -161,7 +168,9 @@ export class DefectProxy {
     const { received, upgraded, rest } = await upgradeAnswerTo(outgoing, socket);
     const before = upgraded ? switched(received) : await answerOf(received);
     if (!planted) {
-      this.#options.attendant?.attend(Promise.resolve({ request: asked, answer: before }));
+      this.#options.attendant?.attend(
+        Promise.resolve({ request: asked, answer: before, userToken: this.#ask.userToken }),
+      );
     }
     const answer = planted ? await planted.answer(before, asked, this.#ask) : before;
     writeUpgradeAnswer(socket, { answer, before, received });
@@ -249,7 +258,7 @@ async function exchangeOf(
   seen: Omit<ProxiedRequest, 'body'>,
   request: IncomingMessage,
   answered: Promise<IncomingMessage>,
-): Promise<Exchanged> {
+): Promise<Omit<Exchanged, 'userToken'>> {
   const sent = overheard(request);
   const received = await answered;
   const body = await overheard(received);

@@ -186,6 +186,23 @@ describe('a defect', () => {
     expect(isSound(row)).toBe(false);
   });
 
+  it('is not held to a false catch that does not come again', async () => {
+    let plays = 0;
+    const options = await tinySuite();
+    const judge: SelfTestOptions['judge'] = async (request) => {
+      plays += 1;
+      const result = await options.judge(request);
+      if (plays === 1) return result;
+      const verdicts = result.verdicts.map((each) => ({ ...each, verdict: 'pass' as const }));
+      return { ...result, verdicts };
+    };
+    const ids = new Set(tinyCases.map(({ id }) => id));
+    const narrow: Defect = { ...defect, breaks: ['configuration.set-by-user'] };
+    const result = await playDefect(narrow, ids, { ...options, judge });
+    expect(result).toMatchObject({ outcome: 'killed', falseCatches: [] });
+    expect(plays).toBe(2);
+  });
+
   it('that nobody can see needs its reason to hold', async () => {
     const reason = { equivalent: 'white space says nothing' };
     const unseen = await rowFor({ ...reason, plant: statusBecomes(200, 200) });

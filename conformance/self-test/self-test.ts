@@ -97,8 +97,23 @@ export function casesTouched(
   return new Set(touched.map(([caseId]) => caseId));
 }
 
-/** Plays the cases with the defect planted, and judges it; undefined when that was interrupted. */
+/**
+ * Plays the cases with the defect planted, and judges it; undefined when that was interrupted. A
+ * false catch must come again when its case is played once more: one that does not was chance.
+ */
 export async function playDefect(
+  defect: Defect,
+  ids: ReadonlySet<string>,
+  options: SelfTestOptions,
+): Promise<DefectResult | undefined> {
+  const result = await playOnce(defect, ids, options);
+  if (!result || result.falseCatches.length === 0) return result;
+  const doubted = new Set(result.falseCatches.map(({ caseId }) => caseId));
+  const again = await playOnce(defect, doubted, options);
+  return again && { ...result, falseCatches: again.falseCatches };
+}
+
+async function playOnce(
   defect: Defect,
   ids: ReadonlySet<string>,
   options: SelfTestOptions,

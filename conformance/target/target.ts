@@ -5,6 +5,7 @@
 import type { Duplex } from 'node:stream';
 import { Agent, type Dispatcher, FormData, request as send } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
+import { NotObservable, shown } from '../expectations.ts';
 import { ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
 import { Pace } from './pace.ts';
 import { TransportFailure, transportFailureOf } from './transport-failure.ts';
@@ -170,6 +171,8 @@ export class Session {
     timeLimitMs = this.#parts.requestTimeLimitMs,
   ): Promise<T> {
     const { clock, beganMs, signal: ending } = this.#parts;
+    const url = this.urlOf(request.url);
+    if (!URL.canParse(url)) throw new NotObservable(`there is no way to ${shown(url)}`);
     await this.#turn();
     const limit = new AbortController();
     const timer = clock.after(timeLimitMs, () => {
@@ -178,7 +181,6 @@ export class Session {
     });
     const signal = ending ? AbortSignal.any([limit.signal, ending]) : limit.signal;
     const startedMs = clock.monotonicMs();
-    const url = this.urlOf(request.url);
     const record = (outcome: Answer | Error): void => {
       const times = {
         startMs: startedMs - beganMs,

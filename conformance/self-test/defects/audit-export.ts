@@ -60,7 +60,13 @@ function ignored([name, requirement]: [string, RequirementId]): Defect {
     title: `The export ignores the parameter \`${name}\`.`,
     breaks: [requirement],
     operations,
-    plant: parameterBecomes(name, undefined),
+    // Other cases find their own entries by `object_id`, beside what they are about.
+    plant: parameterBecomes(
+      name,
+      undefined,
+      (request) =>
+        name !== 'object_id' || !(has('limit')(request) || has('format_separator')(request)),
+    ),
   };
 }
 

@@ -3,7 +3,14 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { changedAt, changedJson, isSuccess, objectOf, withJson } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
 import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../plants.ts';
+import { recognized } from '../requests.ts';
 import { isObject } from '../sent.ts';
+
+/** The operation at the other end of a link; none when it is no link of the target. */
+function leadsTo(uri: unknown): string | undefined {
+  if (typeof uri !== 'string' || !URL.canParse(uri)) return undefined;
+  return recognized('GET', new URL(uri).pathname).operation;
+}
 
 const everyForm = [
   'get-next-deployment',
@@ -132,7 +139,9 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     title: 'The source leads to a place where there is no artifact.',
     breaks: ['next.source-gives-the-artifact'],
     operations: everyForm,
-    plant: fieldBecomes('artifact.source.uri', (uri) => new URL('/nowhere', String(uri)).href),
+    plant: fieldBecomes('artifact.source.uri', (uri) =>
+      leadsTo(uri) === 'download-artifact' ? new URL('/nowhere', String(uri)).href : uri,
+    ),
   },
   {
     id: 'source-has-expired',

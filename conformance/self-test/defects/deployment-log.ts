@@ -47,11 +47,11 @@ function refused(what: string, requirement: RequirementId, picks: Picks): Defect
 }
 
 /** A defect: a log for a deployment that stands so to the device is taken. */
-function takenOn(relation: Relation, requirement: RequirementId): Defect {
+function takenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
   return {
     id: `log-of-${relation}-deployment-is-204`,
     title: `A log for a deployment that is ${relation} to the device is answered 204.`,
-    breaks: [requirement],
+    breaks,
     operations: uploads,
     plant: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
@@ -186,6 +186,6 @@ export const deploymentLogDefects: readonly Defect[] = [
     },
   },
   takenOn('malformed', 'log.malformed-id'),
-  takenOn('unknown', 'log.unknown-deployment-is-404'),
+  takenOn('unknown', 'log.unknown-deployment-is-404', 'tenants.are-apart'),
   takenOn('foreign', 'log.foreign-deployment-is-404'),
 ];

@@ -1,4 +1,5 @@
 /** Planted defects: reports of a device on its deployment. */
+import { systemClock } from '../../../fixtures/clock.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedJson, isSuccess, objectOf, ownAnswer, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
@@ -32,6 +33,8 @@ const statuses = {
 
 const reports = ['put-deployment-status'] as const;
 
+const ABORT_PAUSE_MS = 20;
+
 /** A defect: a report that must be refused with 400 is taken. */
 function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
   return {
@@ -62,11 +65,11 @@ function refusing(picks: Picks): Defect['plant'] {
 }
 
 /** A defect: a report on a deployment that stands so to the device is taken. */
-function takenOn(relation: Relation, requirement: RequirementId): Defect {
+function takenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
   return {
     id: `report-on-${relation}-deployment-is-204`,
     title: `A report on a deployment that is ${relation} to the device is answered 204.`,
-    breaks: [requirement],
+    breaks,
     operations: reports,
     plant: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
@@ -235,7 +238,8 @@ export const deploymentStatusDefects: readonly Defect[] = [
     },
   },
   takenOn('malformed', 'status.malformed-id'),
-  takenOn('unknown', 'status.unknown-deployment-is-404'),
+  // What belongs to another tenant is as unknown as what there is not.
+  takenOn('unknown', 'status.unknown-deployment-is-404', 'tenants.are-apart'),
   takenOn('foreign', 'status.foreign-deployment-is-404'),
   {
     id: 'status-report-after-abort-is-204',
@@ -254,7 +258,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   {
     id: 'refused-report-becomes-the-state',
     title: 'A report that is refused after the abort becomes the state all the same.',
-    breaks: ['status.aborted-stays'],
+    breaks: ['status.aborted-stays', 'status.abort-is-one-moment'],
     operations: [...reports, 'list-deployment-devices'],
     plant: refusedReportShows,
   },
@@ -266,9 +270,11 @@ export const deploymentStatusDefects: readonly Defect[] = [
     plant: () => {
       const aborted = new Set<string>();
       return {
-        request: (request) => {
-          const { id = '' } = request.parameters;
-          if (request.operation === 'abort-deployment') aborted.add(id);
+        request: async (request) => {
+          if (request.operation !== 'abort-deployment') return request;
+          aborted.add(request.parameters.id ?? '');
+          // Without the pause a report would seldom come between the abort and what it does.
+          await systemClock.sleep(ABORT_PAUSE_MS);
           return request;
         },
         answer: (answer, request) => {
@@ -295,8 +301,12 @@ export const deploymentStatusDefects: readonly Defect[] = [
       'status.aborted-stays',
       'status.abort-is-one-moment',
       'next.aborted-is-over',
+      'audit.deployment-aborted',
     ],
     operations: ['abort-deployment'],
-    plant: () => ({ request: ({ body }) => (body.length > 0 ? ownAnswer(204) : ownAnswer(400)) }),
+    plant: () => ({
+      request: (request, { userToken }) =>
+        tokenOf(request) === userToken ? ownAnswer(204) : request,
+    }),
   },
 ];

@@ -380,7 +380,7 @@ const configuring: readonly Defect[] = [
   {
     id: 'monitor-configuration-is-dropped',
     title: 'A monitor configuration is answered 204 and forgotten.',
-    breaks: ['monitor.is-stored', 'monitor.is-current'],
+    breaks: ['monitor.is-stored', 'monitor.is-current', 'monitor.malformed-is-400'],
     operations: configurations,
     plant: emptied(isConfiguration),
   },
@@ -407,19 +407,22 @@ const configuring: readonly Defect[] = [
   },
 ];
 
+/** Whoever takes a field of a wrong form takes a malformed body. */
 function unchecked(
   { id, title, breaks, picks }: UncheckedField,
   operations: Defect['operations'],
+  malformed: RequirementId,
 ): Defect {
-  return { id, title, breaks: [breaks], operations, plant: statusBecomes(400, 204, holds(picks)) };
+  const plant = statusBecomes(400, 204, holds(picks));
+  return { id, title, breaks: [breaks, malformed], operations, plant };
 }
 
 /** All rows of this area. */
 export const monitorDefects: readonly Defect[] = [
   ...sending,
   ...configuring,
-  ...alertFields.map((field) => unchecked(field, alerts)),
-  ...entryFields.map((field) => unchecked(field, configurations)),
+  ...alertFields.map((field) => unchecked(field, alerts, 'alerts.malformed-is-400')),
+  ...entryFields.map((field) => unchecked(field, configurations, 'monitor.malformed-is-400')),
   ...refusedForms.map(
     ({ picks, ...row }): Defect => ({
       ...row,

@@ -153,7 +153,13 @@ export const tokenDefects: readonly Defect[] = [
   {
     id: 'status-of-any-deployment-is-taken',
     title: 'A status for a deployment of another device is answered 204.',
-    breaks: ['tokens.device-of-the-token', 'status.unknown-deployment-is-404', 'tenants.are-apart'],
+    breaks: [
+      'tokens.device-of-the-token',
+      'status.unknown-deployment-is-404',
+      'status.foreign-deployment-is-404',
+      'status.malformed-id',
+      'tenants.are-apart',
+    ],
     operations: ['put-deployment-status'],
     plant: () => ({
       answer: (answer) => (answer.status === 404 ? withStatus(answer, 204) : answer),

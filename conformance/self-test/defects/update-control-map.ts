@@ -1,5 +1,4 @@
 /** Planted defects: the control map that a device fetches. */
-import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { objectOf, ownAnswer } from '../alter.ts';
 import type { Defect } from '../defect.ts';
 import { type Relation, relationOf } from '../device-part.ts';
@@ -9,11 +8,11 @@ import { isObject } from '../sent.ts';
 const fetches = ['get-update-control-map'] as const;
 
 /** A defect: the map of a deployment that stands so to the device is given. */
-function givenOn(relation: Relation, requirement: RequirementId): Defect {
+function givenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
   return {
     id: `map-of-${relation}-deployment-is-given`,
     title: `The map of a deployment that is ${relation} to the device is answered 200.`,
-    breaks: [requirement],
+    breaks,
     operations: fetches,
     plant: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
@@ -63,7 +62,7 @@ export const updateControlMapDefects: readonly Defect[] = [
   fieldIs(['action', [assigned]], 'states.ArtifactInstall_Enter.action', 'fail'),
   fieldIs(['type of action', ['map.action', assigned]], 'states.ArtifactInstall_Enter.action', 7),
   givenOn('malformed', 'map.malformed-id'),
-  givenOn('unknown', 'map.unknown-is-404'),
+  givenOn('unknown', 'map.unknown-is-404', 'tenants.are-apart'),
   givenOn('foreign', 'map.foreign-is-404'),
   givenOn('own', 'map.finished-is-404'),
   {
