@@ -70,7 +70,7 @@ async function act(
   options: SelfTestCommandOptions,
 ): Promise<ExitCode> {
   if (options.worker) {
-    await obey(allDefects, (signal) => selfTestOn(targetOf(options), signal));
+    await obey(allDefects, (signal) => selfTestOn(targetOf(options), { signal }));
     return exitCodes.pass;
   }
   const output = createOutput(options.json ?? false);
@@ -116,7 +116,7 @@ async function playAll(
   output: Output,
 ): Promise<KillMatrix> {
   const signal = stopSignal();
-  const selfTestOptions = selfTestOn(targetOf(options), signal);
+  const selfTestOptions = selfTestOn(targetOf(options), { signal });
   output.progress('self-test: playing every case without a defect');
   const baseline = await playBaseline(defects, selfTestOptions, caseIds(options.cases));
   const { processes } = options;

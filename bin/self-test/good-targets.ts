@@ -6,26 +6,30 @@ import type {
   JudgeRequest,
   SelfTestOptions,
 } from '../../conformance/self-test/self-test.ts';
-import { systemClock } from '../../fixtures/clock.ts';
+import { type Clock, systemClock } from '../../fixtures/clock.ts';
 import { systemRandom } from '../../fixtures/random.ts';
 import { startServer } from '../../server/server.ts';
 
 /** Much of a case is waiting for effects that a defect keeps away. */
 const PARALLEL_CASES = 16;
-/** An effect for which a case waits five seconds is waited for half a second. */
-const HASTE = 10;
+/** An effect for which a case waits five seconds is waited for one second. */
+const HASTE = 5;
 const CASE_TIME_LIMIT_MS = 20_000;
 const REQUEST_TIME_LIMIT_MS = 10_000;
 
-/** A server that somebody else runs. */
+/** A server that somebody else opens and closes. */
 export type GivenTarget = Omit<GoodTarget, 'close'>;
 
 /** The self-test on a given server, or on our own ones. */
-export function selfTestOn(given: GivenTarget | 'own', signal?: AbortSignal): SelfTestOptions {
+export function selfTestOn(
+  given: GivenTarget | 'own',
+  { signal, haste = HASTE }: { readonly signal?: AbortSignal; readonly haste?: number } = {},
+): SelfTestOptions {
+  const clock = new HurriedClock(systemClock, haste);
   return {
     openTarget:
       given === 'own' ? openOwnServer : async () => ({ ...given, close: async () => undefined }),
-    judge: judgeProxied,
+    judge: (request) => judgeProxied(request, clock),
     clock: systemClock,
     random: systemRandom,
     ...(signal && { signal }),
@@ -33,7 +37,7 @@ export function selfTestOn(given: GivenTarget | 'own', signal?: AbortSignal): Se
 }
 
 /** Our own server, in this process, with nothing in it yet. */
-async function openOwnServer(): Promise<GoodTarget> {
+export async function openOwnServer(): Promise<GoodTarget> {
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
   const { baseUrl, headerPrefix, adminToken: userToken, close } = server;
   const control = { url: server.controlUrl, token: server.controlToken };
@@ -41,7 +45,7 @@ async function openOwnServer(): Promise<GoodTarget> {
 }
 
 /** The suite, as the self-test runs it: with the same seed for every defect. */
-function judgeProxied({ target, parallel, ...request }: JudgeRequest) {
+function judgeProxied({ target, parallel, ...request }: JudgeRequest, clock: Clock) {
   return runConformance({
     ...request,
     headerPrefix: target.headerPrefix,
@@ -50,7 +54,7 @@ function judgeProxied({ target, parallel, ...request }: JudgeRequest) {
     disruptive: true,
     // A planted 404 must not look like a part that the target does not have.
     probe: false,
-    clock: new HurriedClock(systemClock, HASTE),
+    clock,
     random: systemRandom,
     seed: 'self-test',
     jobs: parallel ? PARALLEL_CASES : 1,

@@ -60,6 +60,25 @@ export function sourceHash(): string {
   return hash.digest('hex');
 }
 
+/** The committed result. */
+export function readRecord(): RecordedMatrix {
+  return JSON.parse(readFileSync(recordPath(), 'utf8'));
+}
+
+/** The figures as README says them. */
+export function figuresOf({ cases, totals }: RecordedMatrix): string {
+  const { defects, killed, equivalent, falseCatches } = totals;
+  return (
+    `${cases} cases against ${defects} planted defects: ${killed} killed, ` +
+    `${equivalent} equivalent, ${falseCatches} false catches`
+  );
+}
+
+/** The text of README, every white space a blank. */
+export function readmeText(): string {
+  return readFileSync(join(packageFolder(), 'README.md'), 'utf8').replace(/\s+/g, ' ');
+}
+
 /** Writes the result for committing, a line for each defect so that changes can be read. */
 export async function record(matrix: KillMatrix): Promise<void> {
   const { cases, totals } = matrix;

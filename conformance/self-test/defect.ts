@@ -66,7 +66,9 @@ export type Side = 'device' | 'target';
 
 /**
  * What a defect does. Each hook sees the exchanges of the defect's operations only. Giving back what
- * came in changes nothing, and the bytes then pass as they are.
+ * came in changes nothing, and the bytes then pass as they are. Hooks are also asked what they would
+ * do while a run without a defect passes by, so that they act by what they give back and by `ask`
+ * alone; one that merely waits would be taken for one that does nothing.
  */
 export interface Plant {
   /** Changes a request, or answers it in the target's place. An upgrade request comes here too. */

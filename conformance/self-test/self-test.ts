@@ -58,7 +58,6 @@ export type Footprints = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The run without a defect: every case must hold, and shows which defects could change it. */
 export interface Baseline {
-  readonly result: ConformanceResult;
   readonly footprints: Footprints;
   /** Cases that failed, or stumbled, although nothing was planted. */
   readonly faults: readonly string[];
@@ -72,15 +71,15 @@ export async function playBaseline(
 ): Promise<Baseline> {
   const footprints = new Map<string, ReadonlySet<string>>();
   const probe = new Probe(defects);
-  const result = await throughProxy(options, {
+  const verdicts = await throughProxy(options, {
     parallel: false,
     ...(ids && { ids }),
     attend: probe,
     onVerdict: ({ id }) => footprints.set(id, probe.begin()),
   });
   await probe.settled();
-  const bad = result.verdicts.filter(({ verdict }) => verdict === 'fail' || verdict === 'error');
-  return { result, footprints, faults: bad.map(({ id }) => id) };
+  const bad = verdicts?.filter(({ verdict }) => verdict === 'fail' || verdict === 'error') ?? [];
+  return { footprints, faults: bad.map(({ id }) => id) };
 }
 
 /**
@@ -120,9 +119,8 @@ async function playOnce(
 ): Promise<DefectResult | undefined> {
   const planted = new PlantedDefect(defect);
   const verdicts =
-    ids.size === 0 ? [] : (await throughProxy(options, { parallel: true, ids, planted })).verdicts;
-  if (options.signal?.aborted) return undefined;
-  return judgedDefect(defect, { verdicts, changes: planted.changes });
+    ids.size === 0 ? [] : await throughProxy(options, { parallel: true, ids, planted });
+  return verdicts && judgedDefect(defect, { verdicts, changes: planted.changes });
 }
 
 interface ProxiedRun extends Pick<JudgeRequest, 'ids' | 'parallel' | 'onVerdict'> {
@@ -130,7 +128,24 @@ interface ProxiedRun extends Pick<JudgeRequest, 'ids' | 'parallel' | 'onVerdict'
   readonly attend?: Attendant;
 }
 
+/** The verdicts of a run through the proxy; undefined when it was interrupted. */
 async function throughProxy(
+  options: SelfTestOptions,
+  run: ProxiedRun,
+): Promise<readonly CaseVerdict[] | undefined> {
+  const { signal } = options;
+  if (signal?.aborted) return undefined;
+  try {
+    const { verdicts } = await judged(options, run);
+    return signal?.aborted ? undefined : verdicts;
+  } catch (error) {
+    // What is interrupted at its first step has no verdicts to give.
+    if (signal?.aborted) return undefined;
+    throw error;
+  }
+}
+
+async function judged(
   { openTarget, judge, clock, random, signal }: SelfTestOptions,
   { planted, attend, ...request }: ProxiedRun,
 ): Promise<ConformanceResult> {

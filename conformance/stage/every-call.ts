@@ -87,7 +87,9 @@ export async function configurationLink(
   if (offer.status !== 200)
     throw new StartStateMissed('a configuration that is offered', 'none is');
   const { uri } = expectShape(offer, deploymentInstructionsV1Shape).artifact.source;
-  if (uri === undefined) throw new StartStateMissed('a link to a configuration', 'there is none');
+  if (uri === undefined || !URL.canParse(uri)) {
+    throw new StartStateMissed('a link to a configuration', `the source is ${uri ?? 'none'}`);
+  }
   return uri;
 }
 

@@ -60,12 +60,11 @@ function ignored([name, requirement]: [string, RequirementId]): Defect {
     title: `The export ignores the parameter \`${name}\`.`,
     breaks: [requirement],
     operations,
-    // Other cases find their own entries by `object_id`, beside what they are about.
     plant: parameterBecomes(
       name,
       undefined,
-      (request) =>
-        name !== 'object_id' || !(has('limit')(request) || has('format_separator')(request)),
+      // Other cases find their own entries by `object_id`, and ask for few or without a limit.
+      (request) => name !== 'object_id' || has('limit', '100')(request),
     ),
   };
 }

@@ -1,10 +1,10 @@
 /** Planted defects: reports of a device on its deployment. */
-import { systemClock } from '../../../fixtures/clock.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedJson, isSuccess, objectOf, ownAnswer, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { callerOf, type Relation, relationOf } from '../device-part.ts';
 import { answerBecomes, sentFieldBecomes, statusBecomes } from '../plants.ts';
+import { requestFor } from '../requests.ts';
 import {
   both,
   holds,
@@ -33,7 +33,7 @@ const statuses = {
 
 const reports = ['put-deployment-status'] as const;
 
-const ABORT_PAUSE_MS = 20;
+const LOOKS_BEFORE_ABORT = 8;
 
 /** A defect: a report that must be refused with 400 is taken. */
 function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
@@ -270,11 +270,16 @@ export const deploymentStatusDefects: readonly Defect[] = [
     plant: () => {
       const aborted = new Set<string>();
       return {
-        request: async (request) => {
+        request: async (request, ask) => {
           if (request.operation !== 'abort-deployment') return request;
-          aborted.add(request.parameters.id ?? '');
-          // Without the pause a report would seldom come between the abort and what it does.
-          await systemClock.sleep(ABORT_PAUSE_MS);
+          const { id = '' } = request.parameters;
+          aborted.add(id);
+          // Without a pause a report would seldom come between the abort and what it does.
+          const look = requestFor('list-deployment-devices', {
+            parameters: { id },
+            token: ask.userToken,
+          });
+          for (let round = 0; round < LOOKS_BEFORE_ABORT; round += 1) await ask(look);
           return request;
         },
         answer: (answer, request) => {

@@ -29,7 +29,7 @@ function fieldIs(
   value: unknown,
 ): Defect {
   return {
-    id: `map-has-another-${name}`,
+    id: `map-has-another-${name.replaceAll(' ', '-')}`,
     title: `The ${name} of the map is not what it must be.`,
     breaks,
     operations: fetches,

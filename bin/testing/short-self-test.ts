@@ -1,0 +1,70 @@
+/** The short self-test: each defect against the cases of its own requirements, and some others. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CaseListing, listCases } from '../../conformance/conformance.ts';
+import type { Defect } from '../../conformance/self-test/defect.ts';
+import { isSound } from '../../conformance/self-test/judgement.ts';
+import {
+  type Baseline,
+  casesTouched,
+  type GoodTarget,
+  playBaseline,
+  playDefect,
+  type SelfTestOptions,
+} from '../../conformance/self-test/self-test.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { openOwnServer, selfTestOn } from '../self-test/good-targets.ts';
+
+/** One in so many of the cases that a defect touches and that name none of what it breaks. */
+const OTHERS_SHARE = 20;
+/** Beside our own server, which brings every effect about at once, little patience will do. */
+const HASTE = 20;
+const BASELINE_MAX_MS = 180_000;
+const DEFECT_MAX_MS = 60_000;
+
+const cases = new Map(listCases().map((listing) => [listing.id, listing]));
+
+/** Declares the tests of these defects. */
+export function describeShortSelfTest(defects: readonly Defect[]): void {
+  let target: GoodTarget;
+  let options: SelfTestOptions;
+  let baseline: Baseline;
+
+  // One server for all: cases make their own devices, and what a defect leaves behind harms none.
+  beforeAll(async () => {
+    target = await openOwnServer();
+    options = selfTestOn(target, { haste: HASTE });
+    baseline = await playBaseline(defects, options);
+  }, BASELINE_MAX_MS);
+
+  afterAll(() => target.close());
+
+  describe('through a faithful proxy', () => {
+    it('no case fails', () => expect(baseline.faults).toEqual([]));
+  });
+
+  describe('a planted defect is caught by who names it, and by nobody else:', () => {
+    it.each(defects.map((defect) => [defect.id, defect] as const))(
+      '%s',
+      async (_, defect) => {
+        const ids = shortSelection(defect, casesTouched(defect, baseline.footprints));
+        const result = await playDefect(defect, ids, options);
+        expect(result).toSatisfy(isSound);
+      },
+      DEFECT_MAX_MS,
+    );
+  });
+}
+
+/** Always the same cases for a defect, but other ones for each. */
+function shortSelection(defect: Defect, touched: ReadonlySet<string>): ReadonlySet<string> {
+  const random = seededRandom('short self-test').stream(defect.id);
+  const chosen = [...touched].filter((id) => {
+    const isChosen = random.integer(1, OTHERS_SHARE) === 1;
+    return isChosen || names(cases.get(id), defect);
+  });
+  return new Set(chosen);
+}
+
+function names(listing: CaseListing | undefined, { breaks }: Defect): boolean {
+  return breaks.some((id) => listing?.requirements.includes(id));
+}
