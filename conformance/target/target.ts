@@ -131,6 +131,7 @@ export class Session {
   #sendOnce(request: WireRequest): Promise<Answer> {
     return this.#recorded(request, async (url, signal) => {
       const { method, headers, body } = request;
+      requireWay(url);
       const given = await send(url, {
         method: method as Dispatcher.HttpMethod,
         headers: { ...headers },
@@ -148,6 +149,7 @@ export class Session {
   upgrade(request: WireRequest): Promise<UpgradeAnswer> {
     return this.#recorded(request, async (url, signal) => {
       const { caPem } = this.#parts;
+      requireWay(url);
       const given = await requestUpgrade({ url, headers: request.headers ?? {}, signal, caPem });
       const answer = answerOf(given.status, given.headers, given.body);
       return { answer, result: given.socket ? { ...answer, socket: given.socket } : answer };
@@ -172,7 +174,6 @@ export class Session {
   ): Promise<T> {
     const { clock, beganMs, signal: ending } = this.#parts;
     const url = this.urlOf(request.url);
-    if (!URL.canParse(url)) throw new NotObservable(`there is no way to ${shown(url)}`);
     await this.#turn();
     const limit = new AbortController();
     const timer = clock.after(timeLimitMs, () => {
@@ -215,6 +216,11 @@ export class Session {
 function isRepeatable(body: WireRequest['body']): boolean {
   if (body === undefined || body === null || typeof body === 'string') return true;
   return body instanceof Uint8Array || body instanceof FormData;
+}
+
+/** A link that a target gives may be no URL at all, which other cases judge. */
+function requireWay(url: string): void {
+  if (!URL.canParse(url)) throw new NotObservable(`there is no way to ${shown(url)}`);
 }
 
 /** Why a request was ended from our side. */
