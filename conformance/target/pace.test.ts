@@ -40,14 +40,10 @@ describe('a cap on the requests of a run', () => {
     const limits = { requestTimeLimitMs: 5000, requestsPerSecondMax: 50 };
     const target = new Target({ baseUrl, clock: systemClock, ...limits });
     const sessions = Array.from({ length: 3 }, () => target.session());
+    const startedMs = systemClock.monotonicMs();
     await Promise.all([...sessions, ...sessions].map((session) => session.send(get)));
-    const began = sessions
-      .flatMap(({ record }) => record.exchanges.map(({ startMs }) => startMs))
-      .toSorted((one, other) => one - other);
-    const gaps = began.slice(1).map((startMs, index) => startMs - (began[index] ?? 0));
-    // The start is told in whole milliseconds, and timers fire a part of one early.
-    expect(gaps.filter((gap) => gap < 18)).toEqual([]);
-    expect(gaps).toHaveLength(5);
+    // Six at 50 a second need five times 20 ms; a busy machine makes it more, never less.
+    expect(systemClock.monotonicMs() - startedMs).toBeGreaterThan(98);
   });
 
   it('is told apart from the time that the target takes', async () => {
