@@ -23,9 +23,9 @@ export type GivenTarget = Omit<GoodTarget, 'close'>;
 /** The self-test on a given server, or on our own ones. */
 export function selfTestOn(
   given: GivenTarget | 'own',
-  { signal, haste = HASTE }: { readonly signal?: AbortSignal; readonly haste?: number } = {},
+  { signal }: { readonly signal?: AbortSignal } = {},
 ): SelfTestOptions {
-  const clock = new HurriedClock(systemClock, haste);
+  const clock = new HurriedClock(systemClock, HASTE);
   return {
     openTarget:
       given === 'own' ? openOwnServer : async () => ({ ...given, close: async () => undefined }),

@@ -16,8 +16,6 @@ import { openOwnServer, selfTestOn } from '../self-test/good-targets.ts';
 
 /** One in so many of the cases that a defect touches and that name none of what it breaks. */
 const OTHERS_SHARE = 20;
-/** Beside our own server, which brings every effect about at once, little patience will do. */
-const HASTE = 20;
 const BASELINE_MAX_MS = 180_000;
 const DEFECT_MAX_MS = 60_000;
 
@@ -32,7 +30,7 @@ export function describeShortSelfTest(defects: readonly Defect[]): void {
   // One server for all: cases make their own devices, and what a defect leaves behind harms none.
   beforeAll(async () => {
     target = await openOwnServer();
-    options = selfTestOn(target, { haste: HASTE });
+    options = selfTestOn(target);
     baseline = await playBaseline(defects, options);
   }, BASELINE_MAX_MS);
 
