@@ -5,12 +5,14 @@ import { Fleet } from './fleet/fleet.ts';
 import { countedPart, funnelOf, outcomeOf } from './fleet/funnel.ts';
 import { defaultDeviceType } from './fleet/muster.ts';
 import { checkPlan, type FleetPlan } from './fleet/plan.ts';
+import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts';
 import type { DeviceRow, Ended, FleetProgress, FleetResult, PlanSummary } from './report/result.ts';
 
 import { FleetStopped } from './stopped.ts';
 
 export { ClientError } from './client/errors.ts';
 export { type FleetPlan, PlanError } from './fleet/plan.ts';
+export type { FleetEvent } from './report/events.ts';
 export type { FleetProgress, FleetResult } from './report/result.ts';
 
 /** What a run is given beside its plan. */
@@ -19,6 +21,8 @@ export interface FleetHooks {
   readonly signal: AbortSignal;
   /** Called about once a second, and once at the end. */
   readonly onProgress?: (progress: FleetProgress) => void;
+  /** Called at once for everything that happens; must return quickly. */
+  readonly onEvent?: (event: FleetEvent) => void;
   readonly clock: Clock;
 }
 
@@ -31,14 +35,16 @@ const PROGRESS_PERIOD_MS = 1000;
  */
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
   const checked = checkPlan(plan);
-  const { clock, signal, onProgress } = hooks;
+  const { clock, signal, onProgress, onEvent } = hooks;
   const startedAt = new Date(clock.now()).toISOString();
-  const fleet = new Fleet(checked, clock);
+  const events = onEvent ? new EventSource(clock, onEvent) : nobodyListens;
+  const fleet = new Fleet(checked, clock, events);
   const report = (): void => onProgress?.(progressOf(fleet));
   const reports = clock.every(PROGRESS_PERIOD_MS, report);
   try {
     await reachUnlessStopped(fleet, signal);
     const ended = await fleet.run(signal);
+    events.emit({ kind: 'ended', because: ended });
     report();
     return await resultOf(fleet, { plan: checked, ended, startedAt });
   } finally {

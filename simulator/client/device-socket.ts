@@ -19,6 +19,8 @@ export interface DeviceSocketOptions {
   readonly observer: ExchangeObserver;
   readonly requestTimeLimitMs: number;
   readonly caPem?: string | undefined;
+  /** Called once the connection stands. */
+  readonly onOpen?: () => void;
   /** What the device says to a message; without it messages are not looked at. */
   readonly answer?: (message: ConnectMessage) => readonly ConnectMessage[];
 }
@@ -111,6 +113,7 @@ export class DeviceSocket {
         this.state = 'open';
         this.wasOpen = true;
         this.#answered(SWITCHING_PROTOCOLS);
+        this.#options.onOpen?.();
       })
       .on('unexpected-response', (request, response) => {
         this.refusedWith = response.statusCode ?? 0;

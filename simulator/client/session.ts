@@ -15,6 +15,17 @@ export interface Session {
   nextDoor: NextDoor;
 }
 
+/** How error messages call a device of the fleet. */
+export function deviceCaller(index: number): string {
+  return `device ${index}`;
+}
+
+/** Index of the device that is called so; undefined when it is no device of the fleet. */
+export function deviceOfCaller(caller: string): number | undefined {
+  const [, index] = /^device (\d+)$/.exec(caller) ?? [];
+  return index === undefined ? undefined : Number(index);
+}
+
 /** The standing of a device that has never asked for anything. */
 export function newSession(caller: string, idData: string, key: DeviceKey): Session {
   return { caller, idData, key, token: undefined, nextDoor: nextDoors[0] };

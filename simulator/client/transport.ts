@@ -15,6 +15,17 @@ export interface ExchangeObserver {
   unanswered(operation: string): void;
 }
 
+/** One exchange at its end. */
+export interface EndedExchange {
+  readonly operation: string;
+  readonly caller: string;
+  /** Absent when no answer came. */
+  readonly status?: number;
+  /** Why none came, such as `transport/ECONNRESET`. */
+  readonly cause?: string;
+  readonly elapsedMs: number;
+}
+
 /** How to reach a server. */
 export interface TransportOptions {
   /** With `http:` or `https:`; a path in it stands before every operation's path. */
@@ -22,6 +33,8 @@ export interface TransportOptions {
   readonly requestTimeLimitMs: number;
   readonly clock: Clock;
   readonly observer: ExchangeObserver;
+  /** Is told of every exchange as it ends, and who asked. */
+  readonly onExchange?: ((ended: EndedExchange) => void) | undefined;
   /** Connections to one origin at the same time. */
   readonly connectionsMax: number;
   /** Certificates of the authorities to trust instead of the well-known ones, in PEM. */
@@ -126,7 +139,7 @@ export class Transport {
       const answer = await this.#send(request, attempt.signal);
       return this.#opened(answer, attempt, request);
     } catch (error) {
-      throw this.#failed(attempt, request, error);
+      throw this.#failed(attempt, error);
     }
   }
 
@@ -156,7 +169,7 @@ export class Transport {
   #opened(answer: Dispatcher.ResponseData, attempt: Attempt, request: HttpRequest): OpenAnswer {
     const { statusCode: status, headers, body } = answer;
     const done = (): void => this.#done(attempt, request, status);
-    const failed = (error: unknown): unknown => this.#failed(attempt, request, error);
+    const failed = (error: unknown): unknown => this.#failed(attempt, error);
     async function* chunks(): AsyncGenerator<Buffer> {
       try {
         for await (const chunk of body) {
@@ -181,16 +194,24 @@ export class Transport {
   #done(attempt: Attempt, request: HttpRequest, status: number): void {
     if (!this.#underway.delete(attempt)) return;
     attempt.end();
-    this.#options.observer.answered(request.operation, status, attempt.elapsedMs());
+    const elapsedMs = attempt.elapsedMs();
+    const { operation, caller } = request;
+    this.#options.observer.answered(operation, status, elapsedMs);
+    this.#options.onExchange?.({ operation, caller, status, elapsedMs });
   }
 
-  #failed(attempt: Attempt, request: HttpRequest, error: unknown): unknown {
+  #failed(attempt: Attempt, error: unknown): unknown {
     const fault = attempt.faultOf(error);
     if (this.#underway.delete(attempt)) {
       attempt.end();
-      if (fault instanceof ClientError) this.#options.observer.unanswered(request.operation);
+      if (fault instanceof ClientError) this.#unanswered(fault);
     }
     return fault;
+  }
+
+  #unanswered({ operation, caller, label: cause, elapsedMs }: ClientError): void {
+    this.#options.observer.unanswered(operation);
+    this.#options.onExchange?.({ operation, caller, cause, elapsedMs });
   }
 }
 

@@ -3,14 +3,14 @@
  * deployment, and waits; over and over until the run ends.
  */
 import { ClientError } from '../client/errors.ts';
-import { newSession, tokenSubject } from '../client/session.ts';
+import { deviceCaller, newSession, tokenSubject } from '../client/session.ts';
 import { idDataOf } from '../identity/identity.ts';
 import { beginPart, type Device } from './device.ts';
 import { duties } from './duties.ts';
 import { inventoryOf } from './inventory.ts';
-import { nextLifeState } from './life-states.ts';
+import { type LifeEvent, nextLifeState } from './life-states.ts';
 import { isRefusedContact, waitAfterMs } from './persistence.ts';
-import { runUpdate, type UpdateSubject } from './update-run.ts';
+import { enterUpdateState, runUpdate, type UpdateSubject } from './update-run.ts';
 import type { Target, World } from './world.ts';
 
 /**
@@ -21,7 +21,7 @@ import type { Target, World } from './world.ts';
 export async function live(device: Device, world: World, startsAfterMs: number): Promise<never> {
   await world.rest(startsAfterMs);
   const key = await world.keyFor(device);
-  const session = newSession(`device ${device.index}`, idDataOf(device.identity), key);
+  const session = newSession(deviceCaller(device.index), idDataOf(device.identity), key);
   device.session = session;
   for (;;) await world.rest(await oneCycle({ device, session, world }), device);
 }
@@ -42,10 +42,11 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
   }
 }
 
-async function signInIfNeeded({ device, session, world }: UpdateSubject): Promise<void> {
+async function signInIfNeeded(subject: UpdateSubject): Promise<void> {
+  const { device, session, world } = subject;
   if (session.token !== undefined) return;
   await world.client.signIn(session);
-  device.life = nextLifeState(device.life, 'answered');
+  enter(subject, 'answered');
   device.id ??= tokenSubject(session.token ?? '');
 }
 
@@ -87,14 +88,14 @@ async function updateIfDue(subject: UpdateSubject): Promise<void> {
   const { device, session, world } = subject;
   const target = world.target();
   const instructions = await world.client.nextDeployment(session, device.provides);
-  device.life = nextLifeState(device.life, 'answered');
+  enter(subject, 'answered');
   if (instructions === undefined) return noteNothingDue(subject, target);
-  device.life = nextLifeState(device.life, 'offered');
+  enter(subject, 'offered');
   try {
     const settings = device.configuration;
     if (await runUpdate(subject, instructions)) await tellWhatIsNew(subject, settings);
   } finally {
-    device.life = nextLifeState(device.life, 'ended');
+    enter(subject, 'ended');
   }
 }
 
@@ -106,7 +107,7 @@ function noteNothingDue({ device, world }: UpdateSubject, target: Target | undef
   if (target === undefined || device.provides.artifact_name !== target.artifactName) return;
   if (device.parts.some((part) => part.deploymentId === target.deploymentId)) return;
   const part = beginPart(device, target.deploymentId, target.artifactName);
-  part.state = 'already-installed';
+  enterUpdateState({ device, world }, part, 'already-installed');
   world.settled(device, part);
 }
 
@@ -120,17 +121,25 @@ async function tellWhatIsNew(
   await asChore(subject, () => world.client.reportConfiguration(session, device.configuration));
 }
 
-function afterFault(error: ClientError, { device, world }: UpdateSubject): number {
+function afterFault(error: ClientError, subject: UpdateSubject): number {
+  const { device, world } = subject;
   if (isRefusedContact(error)) {
-    device.life = nextLifeState(device.life, 'refused');
+    enter(subject, 'refused');
     device.failuresInRow = 0;
     return world.untilNextPollMs(device);
   }
   world.ledger.fault(error);
   if (error.code === 'transport' || error.code === 'timeout') {
-    device.life = nextLifeState(device.life, 'unanswered');
+    enter(subject, 'unanswered');
   }
   if (!error.passing) return world.untilNextPollMs(device);
   device.failuresInRow++;
   return waitAfterMs(error, device.failuresInRow, { device, world });
+}
+
+function enter({ device, world }: UpdateSubject, event: LifeEvent): void {
+  const from = device.life;
+  device.life = nextLifeState(from, event);
+  if (device.life === from) return;
+  world.events.emit({ kind: 'life', device: device.index, from, state: device.life });
 }

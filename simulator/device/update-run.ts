@@ -19,7 +19,7 @@ import { beginPart, type DeploymentPart, type Device, isSettled } from './device
 import { fetchArtifact } from './fetch-artifact.ts';
 import { persistently } from './persistence.ts';
 import { UpdateLog } from './update-log.ts';
-import { nextUpdateState, type UpdateEvent } from './update-states.ts';
+import { nextUpdateState, type UpdateEvent, type UpdateState } from './update-states.ts';
 import type { World } from './world.ts';
 
 /**
@@ -33,12 +33,24 @@ export async function runUpdate(
 ): Promise<boolean> {
   const { device, world } = subject;
   const part = beginPart(device, instructions.id, instructions.artifact.artifact_name);
+  enterUpdateState(subject, part, part.state);
   const run = new UpdateRun(subject, instructions, part);
   try {
     return await run.toItsEnd();
   } finally {
     if (isSettled(part)) world.settled(device, part);
   }
+}
+
+/** Notes that a device's part has come to a state, and tells it. */
+export function enterUpdateState(
+  { device, world }: Pick<UpdateSubject, 'device' | 'world'>,
+  part: DeploymentPart,
+  state: UpdateState,
+): void {
+  part.state = state;
+  const { deploymentId, artifactName } = part;
+  world.events.emit({ kind: 'update', device: device.index, deploymentId, artifactName, state });
 }
 
 /** Whose update it is. */
@@ -200,7 +212,7 @@ class UpdateRun {
     const part = this.#part;
     const status = nextUpdateState(part.state, event);
     if (status === 'offered' || status === 'aborted') return;
-    part.state = status;
+    enterUpdateState(this.#subject, part, status);
     part.unanswered = status;
     this.#log.add('debug', `state ${status}`);
     const answer = await persistently(device, world, () =>
@@ -208,7 +220,7 @@ class UpdateRun {
     );
     part.unanswered = undefined;
     if (answer === 'aborted') {
-      part.state = nextUpdateState(part.state, 'abort');
+      enterUpdateState(this.#subject, part, nextUpdateState(part.state, 'abort'));
       throw new UpdateAborted('the server answered 409');
     }
     if (part.reported.at(-1) !== status) part.reported.push(status);

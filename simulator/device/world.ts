@@ -4,6 +4,7 @@ import type { Random } from '../../fixtures/random.ts';
 import type { DeviceClient } from '../client/device-client.ts';
 import type { Transport } from '../client/transport.ts';
 import type { DeviceKey } from '../identity/identity.ts';
+import type { EventSink } from '../report/events.ts';
 import type { Ledger } from '../report/ledger.ts';
 import type { DeploymentPart, Device } from './device.ts';
 
@@ -21,6 +22,8 @@ export interface World {
   /** The fleet's chance, made from its seed. */
   readonly random: Random;
   readonly ledger: Ledger;
+  /** Is told of everything that happens. */
+  readonly events: EventSink;
   readonly inventoryIntervalMs: number;
   readonly pollIntervalMs: number;
   /** The device's key; throws FleetStopped when the run ends first. */

@@ -4,11 +4,13 @@ import { type Random, seededRandom } from '../../fixtures/random.ts';
 import { DeviceClient } from '../client/device-client.ts';
 import { ClientError } from '../client/errors.ts';
 import { ManagementClient } from '../client/management.ts';
-import { Transport } from '../client/transport.ts';
+import { deviceOfCaller } from '../client/session.ts';
+import { type EndedExchange, Transport } from '../client/transport.ts';
 import { type Device, isSettled } from '../device/device.ts';
 import { live } from '../device/life.ts';
 import type { Target, World } from '../device/world.ts';
 import { type DeviceKey, deviceKey } from '../identity/identity.ts';
+import { type EventSink, nobodyListens } from '../report/events.ts';
 import { Ledger } from '../report/ledger.ts';
 import type { Ended } from '../report/result.ts';
 import { FleetStopped } from '../stopped.ts';
@@ -37,6 +39,7 @@ export class Fleet {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #rests: Rests;
+  readonly #events: EventSink;
   readonly #keyLanes = new Lanes(KEY_LANES);
   readonly #transport: Transport;
   readonly #operator: Operator | undefined;
@@ -48,7 +51,8 @@ export class Fleet {
   readonly devices: readonly Device[];
   readonly management: ManagementClient | undefined;
 
-  constructor(plan: FleetPlan, clock: Clock) {
+  constructor(plan: FleetPlan, clock: Clock, events: EventSink = nobodyListens) {
+    this.#events = events;
     this.#plan = plan;
     this.#clock = clock;
     this.#random = seededRandom(plan.seed);
@@ -59,6 +63,7 @@ export class Fleet {
       requestTimeLimitMs: plan.requestTimeLimitMs,
       clock,
       observer: this.ledger,
+      onExchange: (ended) => this.#tell(ended),
       connectionsMax: CONNECTIONS_MAX,
       caPem: plan.tls?.caPem,
     });
@@ -187,6 +192,7 @@ export class Fleet {
       clock,
       random: this.#random,
       ledger: this.ledger,
+      events: this.#events,
       inventoryIntervalMs,
       pollIntervalMs,
       keyFor: (device) => this.#keyFor(device),
@@ -196,6 +202,12 @@ export class Fleet {
       settled: (device) => this.#noteEnded(device),
       abortDevice: async (device) => (await this.#operator?.abort(device)) ?? false,
     };
+  }
+
+  #tell({ caller, ...exchange }: EndedExchange): void {
+    const device = deviceOfCaller(caller);
+    const who = device === undefined ? {} : { device };
+    this.#events.emit({ kind: 'exchange', ...who, ...exchange });
   }
 
   #keyFor(device: Device): Promise<DeviceKey> {
@@ -228,6 +240,7 @@ export class Fleet {
       ledger: this.ledger,
       random: this.#random,
       rest: (waitMs) => this.#rests.rest(waitMs),
+      onDeployed: (target) => this.#events.emit({ kind: 'deployment', ...target }),
       deployment: deploy === undefined ? undefined : { artifactName: deploy, name },
     });
   }
@@ -239,6 +252,7 @@ export class Fleet {
       clock: this.#clock,
       random: this.#random,
       ledger: this.ledger,
+      events: this.#events,
       requestTimeLimitMs,
       caPem: tls?.caPem,
       checkUpdate: (device) => this.#rests.wake(device),

@@ -20,6 +20,8 @@ export interface OperatorOptions {
   readonly ledger: Ledger;
   readonly random: Random;
   readonly rest: (waitMs: number) => Promise<void>;
+  /** Told of the deployment once the server has acknowledged it. */
+  readonly onDeployed?: (target: Target) => void;
   /** What to deploy once every device is accepted. */
   readonly deployment?: { readonly artifactName: string; readonly name: string } | undefined;
 }
@@ -123,6 +125,7 @@ export class Operator {
     const wanted = { name, artifact_name: artifactName, devices: ids };
     const deploymentId = await management.createDeployment(wanted);
     this.target = { deploymentId, artifactName };
+    this.#options.onDeployed?.(this.target);
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import { seededRandom } from '../../fixtures/random.ts';
 import type { Session } from '../client/session.ts';
 import { inventoryOf } from '../device/inventory.ts';
+import type { EventFact } from '../report/events.ts';
 import { Ledger } from '../report/ledger.ts';
 import { deviceOf, noonMs, sessionOf, token } from '../testing/bench.ts';
 import { closedPortUrl, PretendServer } from '../testing/pretend-server.ts';
@@ -70,11 +71,13 @@ async function fleetOfOne(baseUrl: string) {
   const asked: string[] = [];
   const checkUpdate = (): void => void asked.push('check-update');
   const sendInventory = (): void => void asked.push('send-inventory');
-  const hooks = { checkUpdate, sendInventory };
+  const facts: EventFact[] = [];
+  const events = { emit: (fact: EventFact): void => void facts.push(fact) };
+  const hooks = { checkUpdate, sendInventory, events };
   const options = { baseUrl, clock, random, ledger, requestTimeLimitMs: 5000, ...hooks };
   const sockets = new FleetSockets([device], options);
   closers.push(() => sockets.close());
-  return { clock, ledger, device, session: device.session, sockets, asked };
+  return { clock, ledger, device, session: device.session, sockets, asked, facts };
 }
 
 /** Lets the event loop turn until something is so; the test's time limit ends what never comes. */
@@ -147,7 +150,7 @@ describe('the sockets of a fleet', () => {
 
   it('open again after the server has closed them, not before the back-off is over', async () => {
     const { baseUrl, opened } = await socketServer();
-    const { clock, session, sockets, ledger } = await fleetOfOne(baseUrl);
+    const { clock, session, sockets, ledger, facts } = await fleetOfOne(baseUrl);
     session.token = token;
     clock.advance(250);
     (await opened.next()).close(1001);
@@ -155,6 +158,10 @@ describe('the sockets of a fleet', () => {
     clock.advance(250);
     clock.advance(250);
     expect(ledger.errors()).toEqual([{ operation: 'connect', cause: 'closed/1001', count: 1 }]);
+    expect(facts).toEqual([
+      { kind: 'socket-opened', device: 0 },
+      { kind: 'socket-closed', device: 0, cause: 'closed/1001' },
+    ]);
     clock.advance(1000);
     await opened.next();
     await until(() => sockets.openCount() === 1);
@@ -201,13 +208,14 @@ describe('the sockets of a fleet', () => {
 
   it('end in order, and never open again', async () => {
     const { baseUrl, opened } = await socketServer();
-    const { clock, session, sockets, ledger } = await fleetOfOne(baseUrl);
+    const { clock, session, sockets, ledger, facts } = await fleetOfOne(baseUrl);
     const websocket = await connected({ clock, session, sockets, opened });
     const code = new Promise((resolve) => websocket.once('close', resolve));
     sockets.close();
     expect(await code).toBe(1000);
     clock.advance(600_000);
     expect(ledger.exchangeCount).toBe(1);
+    expect(facts.at(-1)).toEqual({ kind: 'socket-closed', device: 0, cause: 'run-ended' });
   });
 });
 

@@ -10,6 +10,7 @@ import { backOffMs } from '../client/retry-after.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';
 import type { Device } from '../device/device.ts';
 import { hostnameOf } from '../device/inventory.ts';
+import type { EventSink } from '../report/events.ts';
 import type { Ledger } from '../report/ledger.ts';
 
 /** What the sockets of a run share. */
@@ -18,6 +19,7 @@ export interface FleetSocketsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly ledger: Ledger;
+  readonly events: EventSink;
   readonly requestTimeLimitMs: number;
   readonly caPem?: string | undefined;
   /** Makes a device ask for an update now, whenever its next poll is due. */
@@ -30,6 +32,9 @@ const SWEEP_PERIOD_MS = 100;
 /** Handshakes at the same time: more of them overrun the queue in which a server accepts. */
 const HANDSHAKES_MAX = 128;
 const backOff = { leastMs: 1000, mostMs: 60_000 };
+
+/** Cause of the end of a socket that the run itself closes. */
+const RUN_ENDED = 'run-ended';
 
 interface Line {
   socket: DeviceSocket | undefined;
@@ -61,7 +66,11 @@ export class FleetSockets {
   /** Closes every socket as a device does that is switched off in order. */
   close(): void {
     this.#sweeps.cancel();
-    for (const { socket } of this.#lines.values()) socket?.close();
+    for (const [{ index: device }, { socket }] of this.#lines) {
+      const wasOpen = socket?.state === 'open';
+      socket?.close();
+      if (wasOpen) this.#options.events.emit({ kind: 'socket-closed', device, cause: RUN_ENDED });
+    }
   }
 
   #sweep(): void {
@@ -101,6 +110,7 @@ export class FleetSockets {
     line.breaks = line.socket?.wasOpen ? 1 : line.breaks + 1;
     const label = line.socket?.closedBy ?? 'closed';
     this.#options.ledger.fault({ operation: operations.connect.id, label });
+    this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause: label });
     // The device signs in anew before it asks again; the server no longer takes the old token.
     if (line.socket?.refusedWith === 401 && device.session) device.session.token = undefined;
     line.socket = undefined;
@@ -112,12 +122,13 @@ export class FleetSockets {
   #open(device: Device, line: Line): void {
     const token = device.session?.token;
     if (token === undefined) return;
-    const { ledger: observer, ...options } = this.#options;
+    const { ledger: observer, events, ...options } = this.#options;
     const answer: DeviceSocketOptions['answer'] = (message) => {
       line.spoken ??= this.#spokenDevice(device);
       return line.spoken.answer(message);
     };
-    line.socket = new DeviceSocket(token, { ...options, observer, answer });
+    const onOpen = (): void => events.emit({ kind: 'socket-opened', device: device.index });
+    line.socket = new DeviceSocket(token, { ...options, observer, answer, onOpen });
   }
 
   #spokenDevice(device: Device): ConnectDevice {

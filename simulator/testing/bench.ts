@@ -10,6 +10,7 @@ import { Transport } from '../client/transport.ts';
 import { type DeploymentPart, type Device, newDevice } from '../device/device.ts';
 import type { Target, World } from '../device/world.ts';
 import { deviceKey, idDataOf, identityData } from '../identity/identity.ts';
+import type { EventFact } from '../report/events.ts';
 import { Ledger } from '../report/ledger.ts';
 
 /** 2026-01-31T12:00:00Z, where every test's clock begins. */
@@ -69,6 +70,9 @@ export class SwiftWorld implements World {
   readonly clock: ManualClock;
   readonly random = random;
   readonly ledger: Ledger;
+  /** What has happened, in order. */
+  readonly facts: EventFact[] = [];
+  readonly events = { emit: (fact: EventFact) => void this.facts.push(fact) };
   readonly inventoryIntervalMs = 60_000;
   readonly pollIntervalMs = 1000;
   readonly restsMs: number[] = [];
