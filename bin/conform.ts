@@ -135,8 +135,8 @@ async function conform(
     const { dryRun } = await import('./conform/dry-run.ts');
     return dryRun({ ...settings, selection }, output);
   }
-  const place = ledgerPlace(options.ledger, settings.credentials);
-  if (place) tellWhenCutShort(place, options);
+  const place = ledgerPlace(options);
+  if (place) tellWhenCutShort(place);
   const lines = await openRunLines(options);
   const teller = verdictTeller(output, selectedCases(selection).length);
   const result = await judge({

@@ -6,7 +6,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../fixtures/clock.ts';
 import { type CleanupOptions, cleanUp } from './cleanup.ts';
 import { LedgerFile } from './ledger.ts';
-import { LoginRefusedError, OperatorUnusableError } from './setup-error.ts';
+import { ControlRefusedError, LoginRefusedError, OperatorUnusableError } from './setup-error.ts';
 import { deserted, serve } from './testing/tiny-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetbed-cleanup-'));
@@ -95,6 +95,53 @@ describe('a clean-up', () => {
     });
     const { removed, stayed } = await clean(baseUrl);
     expect([removed, stayed.length]).toEqual([['deployment rollout'], 2]);
+  });
+
+  it('leaves tenants to the control listener, and says so without one', async () => {
+    const head = { runId: 'beef', baseUrl: 'http://127.0.0.1:9', startedAt: '2026-01-31' };
+    const ledger = LedgerFile.open(ledgerFile, head);
+    (await ledger.intend({ kind: 'tenant', name: 'of an id' }, 'a/one')).made('t-1');
+    await ledger.intend({ kind: 'tenant', name: 'of an answer lost' }, 'a/one');
+    await ledger.intend({ kind: 'tenant', name: 'never made' }, 'a/one');
+    ledger.close();
+    const { baseUrl } = await target(() => true);
+    const alone = await clean(baseUrl);
+    expect(alone.stayed).toHaveLength(3);
+    expect(alone.stayed[0]).toBe(
+      'tenant never made: only the control listener removes a tenant; give its URL and its token',
+    );
+    const asked: string[] = [];
+    const url = await serve(({ method, url: path, headers }, answer) => {
+      asked.push(`${method} ${path} ${headers.authorization}`);
+      const tenants = [
+        { id: 't-1', name: 'of an id' },
+        { id: 't-2', name: 'of an answer lost' },
+        { id: 't-3', name: 'of another' },
+      ];
+      if (method === 'GET') answer.end(JSON.stringify(tenants));
+      else answer.writeHead(200).end();
+    });
+    const control = { url, token: 'control' };
+    const rest = await clean(baseUrl, { control, credentials: 'none' });
+    expect(rest.stayed).toEqual([]);
+    expect(rest.removed).toEqual([
+      'tenant never made',
+      'tenant of an answer lost',
+      'tenant of an id',
+    ]);
+    const removals = asked.filter((line) => line.startsWith('DELETE'));
+    expect(removals).toEqual([
+      'DELETE /tenants/t-2 Bearer control',
+      'DELETE /tenants/t-1 Bearer control',
+    ]);
+  });
+
+  it('does not begin when the control listener does not let it in', async () => {
+    const { baseUrl, asked } = await target(() => true);
+    const url = await serve((_, answer) => answer.writeHead(401).end());
+    const control = { url, token: 'wrong' };
+    await expect(clean(baseUrl, { control })).rejects.toThrow(ControlRefusedError);
+    expect(asked).toEqual([]);
   });
 
   it('does not begin when its user is refused', async () => {

@@ -5,7 +5,9 @@ import { LedgerError, openToAppend } from './ledger.ts';
 import { type Remainder, readLedger } from './ledger-reading.ts';
 import { type Credentials, checkedBaseUrl, logIn, reachTarget } from './setup.ts';
 import { OperatorUnusableError } from './setup-error.ts';
+import { type ControlAddress, HttpControl } from './steering/http-control.ts';
 import { operatorOn } from './steering/operator-source.ts';
+import { checkControl } from './steering/steering.ts';
 import { Mask } from './target/mask.ts';
 import { Target } from './target/target.ts';
 import { nameOf, removeThing } from './thing.ts';
@@ -15,7 +17,10 @@ export interface CleanupOptions {
   readonly ledgerFile: string;
   /** Where the server answers; without it, where the newest run of the ledger has played. */
   readonly baseUrl?: string | undefined;
+  /** With `none` only tenants are removed. */
   readonly credentials: Credentials;
+  /** The control listener, which alone removes tenants. */
+  readonly control?: ControlAddress | undefined;
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
   readonly caPem?: string | undefined;
@@ -62,7 +67,12 @@ async function remover(target: Target, baseUrl: string, options: CleanupOptions)
   const source = await logIn(session, options.credentials, new Mask());
   if (source.kind === 'unusable') throw new OperatorUnusableError(source.because);
   const operator = operatorOn(source, session);
-  return ({ thing, id }) => removeThing(thing, id, operator);
+  const control = options.control && new HttpControl(options.control, session);
+  if (options.control) await checkControl(session, options.control);
+  return ({ thing, id }) =>
+    control && thing.kind === 'tenant'
+      ? control.removeTenant(thing.name, id)
+      : removeThing(thing, id, operator);
 }
 
 async function removeAll(

@@ -28,7 +28,6 @@ const thingShape: v.GenericSchema<unknown, Thing> = v.variant('kind', [
   v.object({ kind: v.literal('artifact'), name, deviceType: v.string() }),
   v.object({ kind: v.literal('deployment'), name }),
   v.object({ kind: v.literal('tenant'), name }),
-  v.object({ kind: v.literal('user'), name }),
 ]);
 
 const run = v.string();

@@ -6,8 +6,7 @@ export type Thing =
   | { readonly kind: 'device'; readonly identity: Readonly<Record<string, unknown>> }
   | { readonly kind: 'artifact'; readonly name: string; readonly deviceType: string }
   | { readonly kind: 'deployment'; readonly name: string }
-  | { readonly kind: 'tenant'; readonly name: string }
-  | { readonly kind: 'user'; readonly name: string };
+  | { readonly kind: 'tenant'; readonly name: string };
 
 export type ThingKind = Thing['kind'];
 
@@ -31,7 +30,8 @@ export function nameOf(thing: Thing): string {
 }
 
 /**
- * Removes a thing; one that is gone, or never came about, is fine. Throws when it stays.
+ * Removes a thing as a user does; one that is gone, or never came about, is fine. Throws when it
+ * stays, as a tenant does, which no user removes.
  * @param id as the target gave it; undefined when it is not known
  */
 export async function removeThing(
@@ -39,6 +39,9 @@ export async function removeThing(
   id: string | undefined,
   operator: Operator | undefined,
 ): Promise<void> {
+  if (thing.kind === 'tenant') {
+    throw new Error('only the control listener removes a tenant; give its URL and its token');
+  }
   if (!operator) throw new Error('without a user the suite cannot remove it');
   const found = id ?? (await idOf(thing, operator));
   if (found === undefined) return;
@@ -49,12 +52,13 @@ export async function removeThing(
       return operator.deleteArtifact(found);
     case 'deployment':
       return operator.abort(found);
-    default:
-      throw new Error(`a ${thing.kind} is removed by the control of the target only`);
   }
 }
 
-async function idOf(thing: Thing, operator: Operator): Promise<string | undefined> {
+async function idOf(
+  thing: Exclude<Thing, { readonly kind: 'tenant' }>,
+  operator: Operator,
+): Promise<string | undefined> {
   switch (thing.kind) {
     case 'device':
       return (await operator.findDevice(thing.identity))?.id;
@@ -62,7 +66,5 @@ async function idOf(thing: Thing, operator: Operator): Promise<string | undefine
       return operator.findArtifact(thing.name, thing.deviceType);
     case 'deployment':
       return operator.findDeployment(thing.name);
-    default:
-      return thing.name;
   }
 }

@@ -54,6 +54,15 @@ async function leftOnServer() {
   };
 }
 
+const control = () => ['--control-url', ready.controlUrl, '--control-token', ready.controlToken];
+
+/** The names of the tenants on the server. */
+async function tenantsOnServer(): Promise<readonly string[]> {
+  const headers = { Authorization: `Bearer ${ready.controlToken}` };
+  const listed = await (await fetch(`${ready.controlUrl}/tenants`, { headers })).json();
+  return (listed as { name: string }[]).map(({ name }) => name);
+}
+
 /** Starts a run and kills it with -9 once it has made things of every kind. */
 async function killedRun(ledger: string): Promise<void> {
   const run = startCommand(words('--jobs', '8', '--ledger', ledger, area));
@@ -95,6 +104,28 @@ describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
     expect(await leftOnServer()).toEqual({ devices: 0, artifacts: 0, deployments: 0 });
   });
 
+  it('leaves tenants that go through the control listener, and says so without it', async () => {
+    const ledger = join(folder, 'tenants.ledger');
+    const run = startCommand([
+      ...words('--jobs', '8', '--ledger', ledger, 'tenants/'),
+      ...control(),
+    ]);
+    const tenants = () =>
+      (existsSync(ledger) ? readFileSync(ledger, 'utf8') : '').match(/tenant"/g);
+    while ((tenants()?.length ?? 0) < 3) await systemClock.sleep(5);
+    await run.end('SIGKILL');
+    const left = (await tenantsOnServer()).filter((name) => name.startsWith('conformance-'));
+    const without = await runCommand(clean(ledger));
+    expect(without.code).toBe(1);
+    expect(without.stdout).toContain('only the control listener removes a tenant');
+    const { code, stdout, stderr } = await runCommand([...clean(ledger), ...control()]);
+    expect(code, stderr).toBe(0);
+    const { removed, stayed } = JSON.parse(stdout) as CleanupResult;
+    expect(stayed).toEqual([]);
+    expect(removed).toEqual(expect.arrayContaining(left.map((name) => `tenant ${name}`)));
+    expect((await tenantsOnServer()).join()).not.toContain('conformance-');
+  });
+
   it('has written no secret into its ledger', () => {
     const text = readFileSync(join(folder, 'killed.ledger'), 'utf8');
     expect(text).not.toContain(ready.adminPassword);
@@ -118,7 +149,8 @@ describe('fleetbed conform cleanup', () => {
   it.each<[readonly string[], number, RegExp]>([
     [['no-such.ledger', '--token', 'x'], 3, /the ledger no-such\.ledger cannot be used/],
     [['package.json', '--token', 'x'], 3, /its first line is not that of a ledger/],
-    [['package.json'], 2, /needs --password or --token/],
+    [['package.json'], 2, /needs --password or --token, or --control-url for tenants alone/],
+    [['package.json', '--control-url', 'http://x'], 2, /--control-url needs --control-token/],
   ])('%j is refused in one line', async (given, exitCode, sentence) => {
     const { code, stderr } = await runCommand(['conform', 'cleanup', ...given]);
     expect(code).toBe(exitCode);

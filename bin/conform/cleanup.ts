@@ -10,10 +10,11 @@ import * as values from '../option-values.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { credentialsOf } from './options.ts';
+import { addControlOptions, type ControlOptions, controlOf } from './steering-options.ts';
 
 const REQUEST_TIME_LIMIT_MS = 15_000;
 
-interface CleanupOptions {
+interface CleanupOptions extends ControlOptions {
   readonly baseUrl?: string;
   readonly email: string;
   readonly password?: string;
@@ -24,8 +25,8 @@ interface CleanupOptions {
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
-  command
-    .argument('<ledger>', 'the file that the run wrote')
+  command.argument('<ledger>', 'the file that the run wrote');
+  addControlOptions(command, 'the control listener of a testbed, which alone removes tenants')
     .addOption(
       new Option(
         '--base-url <url>',
@@ -49,8 +50,10 @@ export function configure(command: Command): void {
 async function cleanup(ledgerFile: string, options: CleanupOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   const credentials = credentialsOf(options);
-  if (credentials === 'none') {
-    throw new CommandFault('conform cleanup needs --password or --token', exitCodes.usage);
+  const control = controlOf(options);
+  if (credentials === 'none' && !control) {
+    const wanted = '--password or --token, or --control-url for tenants alone';
+    throw new CommandFault(`conform cleanup needs ${wanted}`, exitCodes.usage);
   }
   const { baseUrl } = options;
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
@@ -58,6 +61,7 @@ async function cleanup(ledgerFile: string, options: CleanupOptions): Promise<Exi
     ledgerFile,
     baseUrl,
     credentials,
+    control,
     caPem,
     clock: systemClock,
     requestTimeLimitMs: REQUEST_TIME_LIMIT_MS,

@@ -2,42 +2,39 @@
 import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Credentials } from '../../conformance/conformance.ts';
 import type { ConformanceResult } from '../../conformance/result.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
+import { type ConformOptions, credentialsOf } from './options.ts';
 
 /** The ledger of one run. */
 export interface LedgerPlace {
   readonly file: string;
   /** Whether the user named it; then it is kept even when nothing stayed. */
   readonly isNamed: boolean;
+  /** How what stayed is removed. */
+  readonly hint: string;
 }
 
 /**
  * The file that was named, or one in the user's state folder when the suite has a user and so makes
  * things; undefined when there is none.
  */
-export function ledgerPlace(
-  named: string | undefined,
-  credentials: Credentials,
-): LedgerPlace | undefined {
-  if (named !== undefined) return { file: named, isNamed: true };
-  if (credentials === 'none') return undefined;
+export function ledgerPlace(options: ConformOptions): LedgerPlace | undefined {
+  const { ledger: named } = options;
+  if (named !== undefined) return { file: named, isNamed: true, hint: hintOf(named, options) };
+  if (credentialsOf(options) === 'none') return undefined;
   const moment = new Date(systemClock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
   const file = join(stateFolder(), `conform-${moment}-${process.pid}.ledger`);
-  return { file, isNamed: false };
+  return { file, isNamed: false, hint: hintOf(file, options) };
 }
 
 /** Tells at a second Ctrl-C, which leaves things behind, how they are removed. */
-export function tellWhenCutShort(
-  { file }: LedgerPlace,
-  { baseUrl }: { readonly baseUrl: string },
-): void {
+export function tellWhenCutShort({ hint }: LedgerPlace): void {
   process.on('exit', (code) => {
     if (code !== exitCodes.interrupted) return;
-    process.stderr.write(`${cleanupHint(file, baseUrl)}\n`);
+    process.stderr.write(`${hint}\n`);
   });
 }
 
@@ -47,12 +44,15 @@ export function closeLedger(place: LedgerPlace, result: ConformanceResult, outpu
     ...result.leftBehind,
     ...result.verdicts.flatMap((each) => each.leftBehind ?? []),
   ];
-  if (stayed.length > 0) output.progress(cleanupHint(place.file, result.target.baseUrl));
+  if (stayed.length > 0) output.progress(place.hint);
   else if (!place.isNamed) rmSync(place.file, { force: true });
 }
 
-function cleanupHint(file: string, baseUrl: string): string {
-  return `what stayed stands in ${file}; fleetbed conform cleanup ${file} --base-url ${baseUrl} --password ... removes it`;
+function hintOf(file: string, { baseUrl, controlUrl }: ConformOptions): string {
+  const control =
+    controlUrl === undefined ? '' : ` --control-url ${controlUrl} --control-token ...`;
+  const words = `${file} --base-url ${baseUrl} --password ...${control}`;
+  return `what stayed stands in ${file}; fleetbed conform cleanup ${words} removes it`;
 }
 
 /** The folder for what a program keeps of its runs; the temporary one where there is no home. */

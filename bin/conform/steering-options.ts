@@ -16,10 +16,14 @@ import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import * as values from '../option-values.ts';
 
-/** What `addSteeringOptions` adds. */
-export interface SteeringOptions {
+/** What `addControlOptions` adds. */
+export interface ControlOptions {
   readonly controlUrl?: string;
   readonly controlToken?: string;
+}
+
+/** What `addSteeringOptions` adds. */
+export interface SteeringOptions extends ControlOptions {
   readonly hooks?: string;
   readonly capabilities?: string;
   readonly with?: readonly Capability[];
@@ -27,11 +31,11 @@ export interface SteeringOptions {
   readonly probe: boolean;
 }
 
-/** Adds the control listener, the hooks, and what the target is said to offer. */
-export function addSteeringOptions(command: Command): Command {
+/** Adds the control listener. @param purpose what it is and what it is for */
+export function addControlOptions(command: Command, purpose: string): Command {
   return command
     .addOption(
-      new Option('--control-url <url>', 'the control listener of a testbed, to steer time and load')
+      new Option('--control-url <url>', purpose)
         .env('FLEETBED_CONTROL_URL')
         .argParser(values.baseUrl),
     )
@@ -39,7 +43,12 @@ export function addSteeringOptions(command: Command): Command {
       new Option('--control-token <text>', 'the control token, which fleetbed serve prints')
         .env('FLEETBED_CONTROL_TOKEN')
         .argParser(values.filled),
-    )
+    );
+}
+
+/** Adds the control listener, the hooks, and what the target is said to offer. */
+export function addSteeringOptions(command: Command): Command {
+  return addControlOptions(command, 'the control listener of a testbed, to steer time and load')
     .option(
       '--hooks <file>',
       'YAML: a command per step, in place of the management API; see conform hooks',
@@ -69,7 +78,11 @@ export async function steeringOf(options: SteeringOptions) {
   } satisfies Partial<ConformanceOptions>;
 }
 
-function controlOf({ controlUrl, controlToken }: SteeringOptions): ControlAddress | undefined {
+/** The control listener that was named; undefined when none was. @throws CommandFault */
+export function controlOf({
+  controlUrl,
+  controlToken,
+}: ControlOptions): ControlAddress | undefined {
   if (controlUrl === undefined && controlToken === undefined) return undefined;
   if (controlUrl !== undefined && controlToken !== undefined) {
     return { url: controlUrl, token: controlToken };

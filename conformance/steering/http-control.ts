@@ -38,6 +38,7 @@ const madeTenant = v.looseObject({
   adminEmail: v.string(),
   adminPassword: v.string(),
 });
+const tenants = v.array(v.looseObject({ id: v.string(), name: v.string() }));
 const outbox = v.looseObject({
   messages: v.array(v.looseObject({ to: v.string(), secret: v.string() })),
 });
@@ -79,6 +80,15 @@ export class HttpControl implements Control {
       control: new HttpControl(this.#address, this.#lasting, { session, id: made.id, adminToken }),
       remove: () => this.#remove(made.id),
     };
+  }
+
+  /**
+   * Removes a tenant that an earlier run has made; one that is gone, or never came about, is fine.
+   * @param id as the target gave it; undefined when its answer never came back
+   */
+  async removeTenant(name: string, id: string | undefined): Promise<void> {
+    const found = id ?? (await this.#idOf(name));
+    if (found !== undefined) await this.#remove(found);
   }
 
   async suspend(): Promise<void> {
@@ -125,6 +135,12 @@ export class HttpControl implements Control {
     const token = await userToken(session, email, password, secret);
     learnSecret(token, 'user-token');
     return token;
+  }
+
+  async #idOf(name: string): Promise<string | undefined> {
+    const answer = await this.#send('GET', controlPaths.tenants);
+    const listed = this.#read('list the tenants', answer, tenants, 200);
+    return listed.find((tenant) => tenant.name === name)?.id;
   }
 
   async #remove(id: string): Promise<void> {

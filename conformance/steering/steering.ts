@@ -89,7 +89,11 @@ async function hookLogin(hooks: Hooks, session: Session, mask: Mask): Promise<st
   }
 }
 
-async function checkControl(session: Session, { url, token }: ControlAddress): Promise<void> {
+/** Makes sure that the control listener lets the suite in. @throws ControlRefusedError */
+export async function checkControl(
+  session: Session,
+  { url, token }: ControlAddress,
+): Promise<void> {
   try {
     const request = { method: 'GET', url: url + controlPaths.tenants, headers: bearer(token) };
     const { status } = await session.send(request);
