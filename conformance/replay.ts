@@ -2,8 +2,11 @@
 import type { Report } from './report/schema.ts';
 import type { CaseVerdict, VerdictName } from './result.ts';
 
-/** `fixed` passes now, `still-failing` fails again; anything else is `other`. */
-export const replayEnds = ['still-failing', 'other', 'fixed'] as const;
+/**
+ * `fixed` passes now, `still-failing` fails again and `waived` does so under a waiver; anything else
+ * is `other`.
+ */
+export const replayEnds = ['still-failing', 'waived', 'other', 'fixed'] as const;
 type ReplayEnd = (typeof replayEnds)[number];
 
 /** A case that was played again. */
@@ -34,7 +37,7 @@ export function replayedCases(
     const after = verdicts.find(({ id }) => id === before.id);
     return {
       id: before.id,
-      end: endOf(after?.verdict),
+      end: endOf(after),
       before: { verdict: before.verdict, text: textOf(before) },
       ...(after && { after: { verdict: after.verdict, text: textOf(after) } }),
     };
@@ -42,9 +45,9 @@ export function replayedCases(
   return replayEnds.flatMap((end) => rows.filter((row) => row.end === end));
 }
 
-function endOf(verdict: VerdictName | undefined): ReplayEnd {
-  if (verdict === 'fail') return 'still-failing';
-  return verdict === 'pass' ? 'fixed' : 'other';
+function endOf(after: CaseVerdict | undefined): ReplayEnd {
+  if (after?.verdict === 'fail') return after.waiver ? 'waived' : 'still-failing';
+  return after?.verdict === 'pass' ? 'fixed' : 'other';
 }
 
 /** What a verdict rests on, in a few words; empty for a pass. */

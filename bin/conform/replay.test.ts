@@ -71,7 +71,26 @@ describe('fleetbed conform replay', () => {
   it('repeats them against another target', async () => {
     const { code, stdout } = await replay(bad, ...who(otherReady));
     expect(code).toBe(0);
-    expect(stdout).toMatch(/0 still failing, 0 other, \d+ fixed/);
+    expect(stdout).toMatch(/0 still failing, 0 waived, 0 other, \d+ fixed/);
+  });
+
+  it('tolerates what is waived, and fails on a waiver that nothing needs any more', async () => {
+    const file = join(tmpdir(), `fleetbed-waivers-${process.pid}.json`);
+    const facts = { reason: 'the prefix is another one', owner: 'Ada', expires: '2999-01-01' };
+    const waive = (checks: readonly string[]) => {
+      const waivers = checks.map((check) => ({ check, ...facts }));
+      writeFileSync(file, JSON.stringify({ waivers }));
+      return ['--waivers', file, '--password', ready.adminPassword];
+    };
+    const failures = failuresOf(resultIn(bad));
+    const waived = await replay(bad, ...waive(failures));
+    expect(waived.code, waived.stderr).toBe(0);
+    expect(waived.stdout).toContain(`0 still failing, ${failures.length} waived, 0 other, 0 fixed`);
+    const part = await replay(bad, ...waive(failures.slice(1)));
+    expect(part.code).toBe(1);
+    expect(part.stdout).toContain(`1 still failing, ${failures.length - 1} waived`);
+    const mended = await replay(bad, ...waive(failures), '--header-prefix', 'X-SVC');
+    expect([mended.code, mended.stdout]).toEqual([1, expect.stringContaining('is needless')]);
   });
 
   it('leaves it undecided when a case can no longer be decided', async () => {

@@ -1,5 +1,6 @@
 /** `fleetbed conform replay`: repeats only the failures of an earlier run. */
 import type { Command } from 'commander';
+import type { ConformanceResult } from '../../conformance/conformance.ts';
 import { idsToReplay, type ReplayedCase, replayedCases } from '../../conformance/replay.ts';
 import { replayText } from '../../conformance/report/differences.ts';
 import type { Report } from '../../conformance/report/schema.ts';
@@ -70,10 +71,15 @@ async function replay(report: Report, options: ReplayOptions): Promise<ExitCode>
   output.data(rows);
   if (!output.json) output.line(`${conformanceReport(result)}\n`);
   output.line(replayText(rows));
-  return exitCodeOf(rows);
+  return exitCodeOf(rows, result);
 }
 
-function exitCodeOf(rows: readonly ReplayedCase[]): ExitCode {
-  if (rows.some(({ end }) => end === 'still-failing')) return exitCodes.failed;
+/** A waiver that is expired, or that nothing needs any more, fails a replay as it fails a run. */
+function exitCodeOf(
+  rows: readonly ReplayedCase[],
+  { problems }: Pick<ConformanceResult, 'problems'>,
+): ExitCode {
+  const isFailing = rows.some(({ end }) => end === 'still-failing');
+  if (isFailing || problems.length > 0) return exitCodes.failed;
   return rows.some(({ end }) => end === 'other') ? exitCodes.undecided : exitCodes.pass;
 }

@@ -15,6 +15,7 @@ const headings: Readonly<Record<CaseChange['kind'], string>> = {
 
 const replayWords: Readonly<Record<ReplayedCase['end'], string>> = {
   'still-failing': 'still failing',
+  waived: 'waived',
   other: 'other',
   fixed: 'fixed',
 };
