@@ -25,6 +25,7 @@ import { openRunLines } from './conform/run-lines.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, setUpFault } from './fault.ts';
+import { withLiveLine } from './live-line.ts';
 import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
 import { prepareReports, type Renderings, writeReports } from './reports.ts';
@@ -138,17 +139,21 @@ async function conform(
   const place = ledgerPlace(options);
   if (place) tellWhenCutShort(place);
   const lines = await openRunLines(options);
-  const teller = verdictTeller(output, selectedCases(selection).length);
-  const result = await judge({
-    ...settings,
-    selection,
-    signal: stopSignal(),
-    onStart: lines.start,
-    onVerdict: (verdict) => {
-      lines.verdict(verdict);
-      teller(verdict);
-    },
-    ...(place && { ledgerFile: place.file }),
+  const result = await withLiveLine(output, (live) => {
+    // Lines on standard output, which may be the same terminal, would run into the one that changes.
+    const told = options.ndjson === '-' ? output : live;
+    const teller = verdictTeller(told, selectedCases(selection).length);
+    return judge({
+      ...settings,
+      selection,
+      signal: stopSignal(),
+      onStart: lines.start,
+      onVerdict: (verdict) => {
+        lines.verdict(verdict);
+        teller(verdict);
+      },
+      ...(place && { ledgerFile: place.file }),
+    });
   });
   if (place) closeLedger(place, result, output);
   lines.end(result);

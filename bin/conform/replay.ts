@@ -7,6 +7,7 @@ import type { Report } from '../../conformance/report/schema.ts';
 import { conformanceReport } from '../../conformance/report/text.ts';
 import { judge, renderingsOf } from '../conform.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { withLiveLine } from '../live-line.ts';
 import * as values from '../option-values.ts';
 import { createOutput } from '../output.ts';
 import { prepareReports, writeReports } from '../reports.ts';
@@ -60,11 +61,10 @@ async function replay(report: Report, options: ReplayOptions): Promise<ExitCode>
     return exitCodes.pass;
   }
   output.progress(`${ids.size} cases of run ${report.runId}, seed "${report.seed}"`);
-  const result = await judge({
-    ...(await runSettingsOf(options)),
-    ids,
-    signal: stopSignal(),
-    onVerdict: verdictTeller(output, ids.size),
+  const settings = await runSettingsOf(options);
+  const result = await withLiveLine(output, (live) => {
+    const onVerdict = verdictTeller(live, ids.size);
+    return judge({ ...settings, ids, signal: stopSignal(), onVerdict });
   });
   await writeReports(options.report, renderingsOf(result));
   const rows = replayedCases(report, ids, result.verdicts);
