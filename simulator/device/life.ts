@@ -48,6 +48,7 @@ async function signInIfNeeded(subject: UpdateSubject): Promise<void> {
   await world.client.signIn(session);
   enter(subject, 'answered');
   device.id ??= tokenSubject(session.token ?? '');
+  world.changed(device);
 }
 
 async function doDuties(subject: UpdateSubject): Promise<void> {
@@ -55,6 +56,7 @@ async function doDuties(subject: UpdateSubject): Promise<void> {
   for (const duty of duties.slice(device.dutiesDone)) {
     await asChore(subject, () => duty(device, session, world));
     device.dutiesDone++;
+    world.changed(device);
   }
 }
 
@@ -108,6 +110,7 @@ function noteNothingDue({ device, world }: UpdateSubject, target: Target | undef
   if (device.parts.some((part) => part.deploymentId === target.deploymentId)) return;
   const part = beginPart(device, target.deploymentId, target.artifactName);
   enterUpdateState({ device, world }, part, 'already-installed');
+  world.changed(device, part);
   world.settled(device, part);
 }
 

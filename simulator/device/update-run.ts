@@ -105,9 +105,10 @@ class UpdateRun {
 
   /** Even the report of a success can be answered with 409. */
   #rollBack(): void {
-    const { device } = this.#subject;
+    const { device, world } = this.#subject;
     device.provides = this.#before.provides;
     device.configuration = this.#before.configuration;
+    world.changed(device, this.#part);
   }
 
   async #update(): Promise<void> {
@@ -214,6 +215,7 @@ class UpdateRun {
     if (status === 'offered' || status === 'aborted') return;
     enterUpdateState(this.#subject, part, status);
     part.unanswered = status;
+    world.changed(device, part);
     this.#log.add('debug', `state ${status}`);
     const answer = await persistently(device, world, () =>
       world.client.reportStatus(session, part.deploymentId, { status }),
@@ -221,8 +223,10 @@ class UpdateRun {
     part.unanswered = undefined;
     if (answer === 'aborted') {
       enterUpdateState(this.#subject, part, nextUpdateState(part.state, 'abort'));
+      world.changed(device, part);
       throw new UpdateAborted('the server answered 409');
     }
     if (part.reported.at(-1) !== status) part.reported.push(status);
+    world.changed(device, part);
   }
 }

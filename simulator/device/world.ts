@@ -26,8 +26,17 @@ export interface World {
   readonly events: EventSink;
   readonly inventoryIntervalMs: number;
   readonly pollIntervalMs: number;
-  /** The device's key; throws FleetStopped when the run ends first. */
-  keyFor(device: Device): Promise<DeviceKey>;
+  /**
+   * The device's key; throws FleetStopped when the run ends first.
+   * @param generation which of its keys, when it changes them: 0, the default, is the first
+   */
+  keyFor(device: Device, generation?: number): Promise<DeviceKey>;
+  /**
+   * Called as soon as anything changed that the device must still know after a crash: its token, its
+   * id, what is installed, where its update stands. Returns once that is kept.
+   * @param part the part in a deployment that changed, where one did
+   */
+  changed(device: Device, part?: DeploymentPart): void;
   /**
    * Waits, or until the device is woken, where one is named; throws FleetStopped when the run ends
    * first.

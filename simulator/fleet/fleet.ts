@@ -195,7 +195,8 @@ export class Fleet {
       events: this.#events,
       inventoryIntervalMs,
       pollIntervalMs,
-      keyFor: (device) => this.#keyFor(device),
+      keyFor: (device, generation) => this.#keyFor(device, generation),
+      changed: () => undefined,
       rest: (waitMs, wakeable) => this.#rests.rest(waitMs, wakeable),
       untilNextPollMs: ({ index }) => untilNextPollMs(this.#plan, index, this.elapsedMs()),
       target: () => this.target,
@@ -210,10 +211,10 @@ export class Fleet {
     this.#events.emit({ kind: 'exchange', ...who, ...exchange });
   }
 
-  #keyFor(device: Device): Promise<DeviceKey> {
+  #keyFor(device: Device, generation = 0): Promise<DeviceKey> {
     return this.#keyLanes.run(async () => {
       if (this.#rests.stopped) throw new FleetStopped();
-      return deviceKey(this.#random, device.index, device.keyType);
+      return deviceKey(this.#random, device.index, device.keyType, generation);
     });
   }
 

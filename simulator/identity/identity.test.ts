@@ -77,6 +77,16 @@ describe('the key of a device', () => {
     expect(new Set(pems.map(({ publicKeyPem }) => publicKeyPem)).size).toBe(4);
   });
 
+  it('is another one after each change of keys, and each is the same in every run', async () => {
+    const pemOf = async (seed: string, generation: number) =>
+      (await deviceKey(seededRandom(seed), 0, 'ed25519', generation)).publicKeyPem;
+    const first = await Promise.all([0, 1, 2].map((each) => pemOf('x', each)));
+    const again = await Promise.all([0, 1, 2].map((each) => pemOf('x', each)));
+    expect(new Set(first).size).toBe(3);
+    expect(again).toEqual(first);
+    expect(await pemOf('x', 0)).toBe((await deviceKey(random, 0, 'ed25519')).publicKeyPem);
+  });
+
   it('is shown as SubjectPublicKeyInfo in PEM', async () => {
     const { publicKeyPem } = await deviceKey(random, 0, 'rsa');
     expect(publicKeyPem).toMatch(

@@ -52,13 +52,19 @@ export function identityKey(data: Readonly<Record<string, unknown>> | IdentityDa
   return JSON.stringify(members);
 }
 
-/** The key of device `index`; the same for the same seed where the key type is reproducible. */
+/**
+ * The key of device `index`; the same for the same seed where the key type is reproducible.
+ * @param generation 0 for the key that the device was made with, 1 for the one after its first
+ * change of keys, and so on
+ */
 export async function deviceKey(
   random: Random,
   index: number,
   keyType: KeyType,
+  generation = 0,
 ): Promise<DeviceKey> {
-  const chance = random.stream(`device/${index}/key/${keyType}`);
+  const first = `device/${index}/key/${keyType}`;
+  const chance = random.stream(generation === 0 ? first : `${first}/${generation}`);
   const privateKey = await keyTypeRows[keyType].createKey(chance);
   const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' });
   return { keyType, privateKey, publicKeyPem: spki.toString() };

@@ -79,6 +79,8 @@ export class SwiftWorld implements World {
   readonly settledParts: DeploymentPart[] = [];
   /** Called at each wait; throws to end the run there. */
   onRest: (waitMs: number) => void = () => undefined;
+  /** Called at each change that a device must remember. */
+  onChange: (device: Device, part?: DeploymentPart) => void = () => undefined;
   onAbort: () => Promise<boolean> = async () => false;
   targetOf: Target | undefined;
 
@@ -89,8 +91,12 @@ export class SwiftWorld implements World {
     this.ledger = bench.ledger;
   }
 
-  keyFor() {
-    return deviceKey(random, 0, 'ed25519');
+  keyFor(_device: Device, generation = 0) {
+    return deviceKey(random, 0, 'ed25519', generation);
+  }
+
+  changed(device: Device, part?: DeploymentPart): void {
+    this.onChange(device, part);
   }
 
   async rest(waitMs: number): Promise<void> {
