@@ -8,6 +8,7 @@ import { checkPlan, type FleetPlan } from './fleet/plan.ts';
 import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts';
 import type { DeviceRow, Ended, FleetProgress, FleetResult, PlanSummary } from './report/result.ts';
 
+import type { Coordinator } from './shards/coordinator.ts';
 import { FleetStopped } from './stopped.ts';
 
 export { ClientError } from './client/errors.ts';
@@ -24,6 +25,8 @@ export interface FleetHooks {
   /** Called at once for everything that happens; must return quickly. */
   readonly onEvent?: (event: FleetEvent) => void;
   readonly clock: Clock;
+  /** The line to the head of the run, when the plan is a shard of one. */
+  readonly coordinator?: Coordinator;
 }
 
 const PROGRESS_PERIOD_MS = 1000;
@@ -35,10 +38,10 @@ const PROGRESS_PERIOD_MS = 1000;
  */
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
   const checked = checkPlan(plan);
-  const { clock, signal, onProgress, onEvent } = hooks;
+  const { clock, signal, onProgress, onEvent, coordinator } = hooks;
   const startedAt = new Date(clock.now()).toISOString();
   const events = onEvent ? new EventSource(clock, onEvent) : nobodyListens;
-  const fleet = new Fleet(checked, clock, events);
+  const fleet = new Fleet(checked, clock, { events, coordinator });
   const report = (): void => onProgress?.(progressOf(fleet));
   const reports = clock.every(PROGRESS_PERIOD_MS, report);
   try {

@@ -8,12 +8,14 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import {
   type DeploymentDevice,
   deploymentDevicesShape,
+  deploymentShape,
   type NewDeployment,
 } from '../../fixtures/contract/management/deployments.ts';
 import { type Device, devicesShape } from '../../fixtures/contract/management/devices.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
 import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
+import type { Target } from '../device/world.ts';
 import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';
 import { AnswerError } from './errors.ts';
 import type { HttpAnswer, Transport } from './transport.ts';
@@ -91,6 +93,14 @@ export class ManagementClient {
     if (id !== undefined) return id;
     const said = `the Location header "${location}" names no deployment`;
     throw new AnswerError('shape', said, circumstancesOf(answer, this.#context(operation)));
+  }
+
+  /** The deployment of this id, which somebody else has made. */
+  async deployment(deploymentId: string): Promise<Target> {
+    const operation = managementOperations['get-deployment'];
+    const answer = await this.#send({ operation, path: pathOf(operation, { id: deploymentId }) });
+    const { artifact_name } = bodyOf(deploymentShape, answer, this.#context(operation));
+    return { deploymentId, artifactName: artifact_name };
   }
 
   /** What the server has recorded of each device of a deployment, page by page. */

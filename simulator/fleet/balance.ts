@@ -57,7 +57,7 @@ export async function checkBalance(subject: BalanceSubject): Promise<Balance> {
     for (const deploymentId of deploymentIds) {
       const servers = await recordedByServer(management, deploymentId);
       const compared = { deploymentId, servers, target };
-      if (deploymentId === target?.deploymentId) withoutArtifact = countOf('noartifact', servers);
+      if (deploymentId === target?.deploymentId) withoutArtifact = unfitCount(devices, servers);
       differences.push(...devices.flatMap((device) => differenceOf(device, compared)));
     }
   } catch (error) {
@@ -90,8 +90,9 @@ function unchecked(because: string): Balance {
   };
 }
 
-function countOf(status: string, recorded: ReadonlyMap<string, string>): number {
-  return [...recorded.values()].filter((each) => each === status).length;
+/** Own devices only: the deployment of a shard is for those of other shards too. */
+function unfitCount(devices: readonly Device[], recorded: ReadonlyMap<string, string>): number {
+  return devices.filter(({ id }) => recorded.get(id ?? '') === 'noartifact').length;
 }
 
 async function recordedByServer(

@@ -13,8 +13,10 @@ import { type DeviceKey, deviceKey } from '../identity/identity.ts';
 import { type EventSink, nobodyListens } from '../report/events.ts';
 import { Ledger } from '../report/ledger.ts';
 import type { Ended } from '../report/result.ts';
+import type { Coordinator } from '../shards/coordinator.ts';
 import { FleetStopped } from '../stopped.ts';
 import { type Balance, checkBalance } from './balance.ts';
+import { deploymentSource } from './deployment.ts';
 import { countedPart } from './funnel.ts';
 import { Lanes } from './lanes.ts';
 import { musteredDevices } from './muster.ts';
@@ -33,9 +35,16 @@ const DRAIN_MAX_MS = 1500;
 /** How long an interrupted run waits for the server's books. */
 const HURRY_MAX_MS = 2000;
 
+/** Who listens to a fleet, and who leads it. */
+export interface FleetSurroundings {
+  readonly events?: EventSink;
+  readonly coordinator?: Coordinator | undefined;
+}
+
 /** A fleet and all that it shares; `close` it when done. */
 export class Fleet {
   readonly #plan: FleetPlan;
+  readonly #coordinator: Coordinator | undefined;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #rests: Rests;
@@ -44,15 +53,16 @@ export class Fleet {
   readonly #transport: Transport;
   readonly #operator: Operator | undefined;
   readonly #ended = new Set<Device>();
-  readonly #startedMs: number;
+  #startedMs: number;
   #sockets: FleetSockets | undefined;
   #finish: (ended: Ended) => void = () => undefined;
   readonly ledger = new Ledger();
   readonly devices: readonly Device[];
   readonly management: ManagementClient | undefined;
 
-  constructor(plan: FleetPlan, clock: Clock, events: EventSink = nobodyListens) {
-    this.#events = events;
+  constructor(plan: FleetPlan, clock: Clock, around: FleetSurroundings = {}) {
+    this.#events = around.events ?? nobodyListens;
+    this.#coordinator = around.coordinator;
     this.#plan = plan;
     this.#clock = clock;
     this.#random = seededRandom(plan.seed);
@@ -126,6 +136,8 @@ export class Fleet {
    * @throws ClientError when the operator cannot do his work
    */
   async run(signal: AbortSignal): Promise<Ended> {
+    await this.#coordinator?.started(signal);
+    this.#startedMs = this.#clock.monotonicMs();
     const ended = this.#whenEnded(signal);
     const lives = this.#begin();
     try {
@@ -227,22 +239,29 @@ export class Fleet {
   }
 
   #isSettled(device: Device): boolean {
-    if (this.#plan.deploy !== undefined && this.target === undefined) return false;
+    const { deploy, deploymentId } = this.#plan;
+    const isExpected = deploy !== undefined || deploymentId !== undefined;
+    if (isExpected && this.target === undefined) return false;
     const part = countedPart(device, this.target);
     return part !== undefined && isSettled(part);
   }
 
   #hiredOperator(management: ManagementClient): Operator {
-    const { deploy, deploymentName, devices, seed } = this.#plan;
-    const name = deploymentName ?? `${deploy} to ${devices} simulated devices, seed ${seed}`;
+    const { devices } = this;
     return new Operator({
       management,
-      devices: this.devices,
+      devices,
       ledger: this.ledger,
       random: this.#random,
       rest: (waitMs) => this.#rests.rest(waitMs),
       onDeployed: (target) => this.#events.emit({ kind: 'deployment', ...target }),
-      deployment: deploy === undefined ? undefined : { artifactName: deploy, name },
+      deployment: deploymentSource({
+        plan: this.#plan,
+        management,
+        devices,
+        coordinator: this.#coordinator,
+        settled: (device) => this.#noteEnded(device),
+      }),
     });
   }
 

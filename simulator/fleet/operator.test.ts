@@ -40,8 +40,9 @@ async function hired(answers: Answers, rounds: number) {
   const credentials = { email: 'e', password: 'p' };
   let left = rounds;
   const restsMs: number[] = [];
+  const management = new ManagementClient({ transport, clock, credentials });
   const operator = new Operator({
-    management: new ManagementClient({ transport, clock, credentials }),
+    management,
     devices: [device],
     ledger,
     random: seededRandom('x'),
@@ -49,7 +50,11 @@ async function hired(answers: Answers, rounds: number) {
       restsMs.push(waitMs);
       if (--left <= 0) throw new FleetStopped();
     },
-    deployment: { artifactName: 'release-2', name: 'test' },
+    deployment: async (devices) => {
+      const wanted = { name: 'test', artifact_name: 'release-2', devices: [...devices] };
+      const deploymentId = await management.createDeployment(wanted);
+      return { deploymentId, artifactName: 'release-2' };
+    },
   });
   return { server, device, operator, ledger, restsMs, pem: device.session.key.publicKeyPem };
 }

@@ -11,6 +11,7 @@ import type { Device } from '../device/device.ts';
 import type { Target } from '../device/world.ts';
 import { identityKey } from '../identity/identity.ts';
 import type { Ledger } from '../report/ledger.ts';
+import type { DeploymentSource } from './deployment.ts';
 import { Lanes } from './lanes.ts';
 
 /** What the operator works with. */
@@ -22,8 +23,8 @@ export interface OperatorOptions {
   readonly rest: (waitMs: number) => Promise<void>;
   /** Told of the deployment once the server has acknowledged it. */
   readonly onDeployed?: (target: Target) => void;
-  /** What to deploy once every device is accepted. */
-  readonly deployment?: { readonly artifactName: string; readonly name: string } | undefined;
+  /** Where the deployment comes from once every device is accepted. */
+  readonly deployment?: DeploymentSource | undefined;
 }
 
 const ROUND_MS = 250;
@@ -36,6 +37,8 @@ const FAULTS_MAX = 20;
 export class Operator {
   readonly #options: OperatorOptions;
   readonly #own: ReadonlyMap<string, Device>;
+  /** The deployment that was asked for; a head answers only when all of its shards have asked. */
+  #asked: Promise<Target> | undefined;
   target: Target | undefined;
 
   constructor(options: OperatorOptions) {
@@ -116,16 +119,26 @@ export class Operator {
     return 1;
   }
 
+  /** Waits for the deployment no longer than a round: devices may have to be accepted again. */
   async #deployOnce(): Promise<void> {
-    const { deployment, devices, management } = this.#options;
+    const { deployment, devices, rest } = this.#options;
     if (deployment === undefined || this.target !== undefined) return;
     const ids = devices.flatMap(({ id }) => (id === undefined ? [] : [id]));
     if (ids.length < devices.length) return;
-    const { artifactName, name } = deployment;
-    const wanted = { name, artifact_name: artifactName, devices: ids };
-    const deploymentId = await management.createDeployment(wanted);
-    this.target = { deploymentId, artifactName };
-    this.#options.onDeployed?.(this.target);
+    const asked = this.#asked ?? deployment(ids);
+    this.#asked = asked;
+    // A run that ends meanwhile still wants to know what became of the request underway.
+    const round = rest(ROUND_MS).then(
+      () => undefined,
+      () => asked,
+    );
+    try {
+      this.target = await Promise.race([asked, round]);
+    } catch (error) {
+      this.#asked = undefined;
+      throw error;
+    }
+    if (this.target !== undefined) this.#options.onDeployed?.(this.target);
   }
 }
 

@@ -100,6 +100,10 @@ const planFields = {
   deploymentName: v.optional(
     v.pipe(filled, v.maxLength(limits.deploymentNameMaxCharacters, 'is too long')),
   ),
+  /** A deployment that stands already, joined in place of making one. */
+  deploymentId: v.optional(
+    v.pipe(filled, v.regex(/^[\w-]{1,64}$/, 'must be the id of a deployment')),
+  ),
   /** For a whole answer, and for each pause in a download. */
   requestTimeLimitMs: milliseconds(1),
   tls: v.optional(v.strictObject({ caPem: v.optional(filled) })),
@@ -121,6 +125,15 @@ const planShape = v.pipe(
       'needs acceptWith: only an operator can deploy',
     ),
     ['deploy'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['deploy'], ['deploymentId'], ['acceptWith']],
+      ({ deploy, deploymentId, acceptWith }) =>
+        deploymentId === undefined || (acceptWith !== undefined && deploy === undefined),
+      'needs acceptWith, and no deploy: a deployment is joined or made',
+    ),
+    ['deploymentId'],
   ),
   v.forward(
     v.partialCheck(

@@ -1,0 +1,69 @@
+/** How the deployment of a run comes about: it is made, joined, or got from the head of a shard. */
+import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
+import type { ManagementClient } from '../client/management.ts';
+import type { Device } from '../device/device.ts';
+import type { Target } from '../device/world.ts';
+import { adoptOutcomes } from '../shards/adoption.ts';
+import type { Coordinator } from '../shards/coordinator.ts';
+import type { FleetPlan } from './plan.ts';
+
+/**
+ * Called once every own device is accepted, with their ids.
+ * @throws ClientError when the server refuses, or does not answer
+ */
+export type DeploymentSource = (deviceIds: readonly string[]) => Promise<Target>;
+
+/** What a run's deployment comes from. */
+export interface DeploymentCircumstances {
+  readonly plan: FleetPlan;
+  readonly management: ManagementClient;
+  readonly devices: readonly Device[];
+  readonly coordinator: Coordinator | undefined;
+  /** Called for each device that had come to its end before this run began. */
+  readonly settled: (device: Device) => void;
+}
+
+/** Where the plan's deployment comes from; undefined when there is none. */
+export function deploymentSource(from: DeploymentCircumstances): DeploymentSource | undefined {
+  const { plan, management, coordinator } = from;
+  if (plan.deploymentId !== undefined) {
+    const { deploymentId } = plan;
+    return () => management.deployment(deploymentId);
+  }
+  const { deploy } = plan;
+  if (deploy === undefined) return undefined;
+  if (coordinator) return (deviceIds) => fromHead(coordinator, deviceIds, from);
+  return (deviceIds) => madeDeployment(management, deviceIds, { plan, deploy });
+}
+
+/** Makes the deployment of a plan for all these devices. @throws ClientError */
+async function madeDeployment(
+  management: ManagementClient,
+  deviceIds: readonly string[],
+  { plan, deploy }: { readonly plan: FleetPlan; readonly deploy: string },
+): Promise<Target> {
+  const { deploymentName, devices, seed } = plan;
+  const deploymentId = await management.createDeployment({
+    name: deploymentName ?? `${deploy} to ${devices} simulated devices, seed ${seed}`,
+    artifact_name: deploy,
+    devices: [...deviceIds],
+  });
+  return { deploymentId, artifactName: deploy };
+}
+
+async function fromHead(
+  coordinator: Coordinator,
+  deviceIds: readonly string[],
+  { management, devices, settled }: DeploymentCircumstances,
+): Promise<Target> {
+  const target = await coordinator.deploymentFor(deviceIds);
+  if (!coordinator.isTakeover) return target;
+  const recorded: DeploymentDevice[] = [];
+  for await (const page of management.deploymentDevices(target.deploymentId)) {
+    recorded.push(...page);
+  }
+  const adopted = adoptOutcomes(devices, recorded, target);
+  for (const device of adopted) settled(device);
+  coordinator.adopted(adopted.length);
+  return target;
+}

@@ -1,0 +1,21 @@
+/**
+ * How a shard speaks with the head of its run. A shard plays the devices of its own index range
+ * and is a fleet like any other; a fleet without a head starts when it likes and makes its own
+ * deployment.
+ */
+import type { Target } from '../device/world.ts';
+
+/** The shard's end of the line to its head. */
+export interface Coordinator {
+  /** Another player of this shard was lost: the server knows these devices already. */
+  readonly isTakeover: boolean;
+  /**
+   * Says that the shard is ready; resolves at the moment at which all shards of the run start, or
+   * as soon as the signal aborts.
+   */
+  started(signal: AbortSignal): Promise<void>;
+  /** Gives the ids of the shard's devices, all of them accepted, for the one deployment of the run. */
+  deploymentFor(deviceIds: readonly string[]): Promise<Target>;
+  /** Tells how many devices came to their end with the player that was lost. */
+  adopted(devices: number): void;
+}
