@@ -30,7 +30,7 @@ const serverPackages = [
 const rules: Readonly<Record<string, Rule>> = {
   fixtures: {
     folders: ['fixtures'],
-    packages: ['valibot', 'tar-stream', '@msgpack/msgpack', 'yaml'],
+    packages: ['valibot', 'tar-stream', '@msgpack/msgpack', 'yaml', 'tinyqueue'],
   },
   server: { folders: ['fixtures', 'server'], packages: without('sql.js') },
   'server/rules': { folders: ['fixtures', 'server/rules'], packages: [] },
