@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
-import { backOffMs, retryAfterMaxMs, retryAfterMs } from './retry-after.ts';
+import { backOffKinds, backOffMs, retryAfterMaxMs, retryAfterMs } from './retry-after.ts';
 
 const nowMs = Date.UTC(2026, 0, 31, 12);
 
@@ -60,5 +60,26 @@ describe('back-off', () => {
   it('is the same for the same chance', () => {
     const draw = () => backOffMs(5, backOff, seededRandom('x').stream('device/1'));
     expect(draw()).toBe(draw());
+  });
+
+  it.each([
+    ['fixed', [100, 100, 100, 100, 100, 100, 100]],
+    ['exponential', [100, 200, 400, 800, 1600, 3200, 5000]],
+  ] as const)('that is %s leaves nothing to chance', (kind, waits) => {
+    const drawn = waits.map((_, index) => backOffMs(index + 1, { ...backOff, kind }, random));
+    expect(drawn).toEqual(waits);
+  });
+
+  it('with full jitter lies anywhere from zero to the ceiling', () => {
+    const waits = Array.from({ length: 200 }, () =>
+      backOffMs(7, { ...backOff, kind: 'full-jitter' }, random),
+    );
+    expect(Math.min(...waits)).toBeLessThan(500);
+    expect(Math.max(...waits)).toBeGreaterThan(4500);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(5000);
+  });
+
+  it.each(backOffKinds)('that is %s is never above its bound', (kind) => {
+    expect(backOffMs(1000, { ...backOff, kind }, random)).toBeLessThanOrEqual(5000);
   });
 });

@@ -22,21 +22,37 @@ function dateOf(header: string): number {
   return httpDate.test(header) ? Date.parse(header) : Number.NaN;
 }
 
-/** Between which waits a back-off moves, in milliseconds. */
+export const backOffKinds = ['fixed', 'exponential', 'equal-jitter', 'full-jitter'] as const;
+type BackOffKind = (typeof backOffKinds)[number];
+
+/** How long to wait after faults in a row, in milliseconds. */
 export interface BackOff {
+  /** Absent: `equal-jitter`. */
+  readonly kind?: BackOffKind;
   readonly leastMs: number;
   readonly mostMs: number;
 }
 
+/** The wait by kind; the ceiling is the least wait, doubled at each attempt, and bounded. */
+const waits: Readonly<
+  Record<BackOffKind, (ceilingMs: number, leastMs: number, chance: Random) => number>
+> = {
+  fixed: (_, leastMs) => leastMs,
+  exponential: (ceilingMs) => ceilingMs,
+  'equal-jitter': (ceilingMs, _, chance) => ceilingMs * (0.5 + chance.fraction() / 2),
+  'full-jitter': (ceilingMs, _, chance) => ceilingMs * chance.fraction(),
+};
+
 /**
- * The wait before try `attempt + 1`: doubled at each attempt, bounded, and between a half and the
- * whole of that by chance, so that devices which failed together do not return together.
+ * The wait before try `attempt + 1`. Devices that failed together return together but for the
+ * chance in it: none, over the upper half of the ceiling (unless told otherwise), or over all of it.
  * @param attempt 1 after the first failure
  */
 export function backOffMs(attempt: number, backOff: BackOff, random: Random): number {
+  const { kind = 'equal-jitter', leastMs, mostMs } = backOff;
   const doublings = Math.min(attempt - 1, DOUBLINGS_MAX);
-  const ceilingMs = Math.min(backOff.mostMs, backOff.leastMs * 2 ** doublings);
-  return Math.round(ceilingMs * (0.5 + random.fraction() / 2));
+  const ceilingMs = Math.min(mostMs, leastMs * 2 ** doublings);
+  return Math.round(waits[kind](ceilingMs, leastMs, random));
 }
 
 const DOUBLINGS_MAX = 20;

@@ -4,6 +4,7 @@ import type { KeyType, ReportableStatus } from '../../fixtures/contract/vocabula
 import type { Behaviour } from '../behaviours/behaviour.ts';
 import type { DeviceProvides } from '../client/device-client.ts';
 import type { Session } from '../client/session.ts';
+import type { Cohort } from '../fleet/cohort.ts';
 import type { IdentityData } from '../identity/identity.ts';
 import type { LifeState } from './life-states.ts';
 import { isFinal, type UpdateState } from './update-states.ts';
@@ -24,6 +25,7 @@ export interface DeploymentPart {
 /** A device and all that it remembers. */
 export interface Device {
   readonly index: number;
+  readonly cohort: Cohort;
   readonly keyType: KeyType;
   readonly behaviour: Behaviour;
   readonly identity: IdentityData;
@@ -46,6 +48,7 @@ export interface Device {
 /** What a device is made from. */
 export interface DeviceSpec {
   readonly index: number;
+  readonly cohort: Cohort;
   readonly keyType: KeyType;
   readonly behaviour: Behaviour;
   readonly identity: IdentityData;
@@ -56,9 +59,10 @@ export interface DeviceSpec {
 
 /** A device that has not yet asked the server for anything. */
 export function newDevice(spec: DeviceSpec): Device {
-  const { index, keyType, behaviour, identity, deviceType, artifactName } = spec;
+  const { index, cohort, keyType, behaviour, identity, deviceType, artifactName } = spec;
   return {
     index,
+    cohort,
     keyType,
     behaviour,
     identity,

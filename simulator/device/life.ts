@@ -64,7 +64,7 @@ async function sendDueInventory(subject: UpdateSubject): Promise<void> {
   const { device, world } = subject;
   if (world.clock.now() < device.inventoryDueMs) return;
   await sendInventory(subject);
-  device.inventoryDueMs = world.clock.now() + world.inventoryIntervalMs;
+  device.inventoryDueMs = world.clock.now() + device.cohort.policy.inventoryIntervalMs;
 }
 
 function sendInventory(subject: UpdateSubject): Promise<void> {

@@ -1,14 +1,11 @@
 /** Trying again: which faults are worth it, how long to wait, and when to give up. */
 import { ClientError, StatusError } from '../client/errors.ts';
-import { type BackOff, backOffMs } from '../client/retry-after.ts';
+import { backOffMs } from '../client/retry-after.ts';
 import type { Device } from './device.ts';
 import type { World } from './world.ts';
 
 /** Tries of one report before the device gives it up. */
 export const triesMax = 20;
-
-const BACK_OFF_LEAST_MS = 500;
-const BACK_OFF_MOST_MS = 60_000;
 
 /** Whether the server did not grant the device a token: it is not accepted, or no longer. */
 export function isRefusedContact(error: unknown): error is StatusError {
@@ -20,7 +17,8 @@ export function isRefusedContact(error: unknown): error is StatusError {
 }
 
 /**
- * How long to wait after a fault: as long as the server asks, else by back-off.
+ * How long to wait after a fault: as long as the server asks, where the device obeys, else by its
+ * back-off.
  * @param attempt 1 after the first fault in a row
  */
 export function waitAfterMs(
@@ -28,11 +26,9 @@ export function waitAfterMs(
   attempt: number,
   { device, world }: { readonly device: Device; readonly world: World },
 ): number {
-  if (error instanceof StatusError && error.retryAfterMs !== undefined) return error.retryAfterMs;
-  const backOff: BackOff = {
-    leastMs: Math.min(BACK_OFF_LEAST_MS, world.pollIntervalMs),
-    mostMs: Math.max(BACK_OFF_MOST_MS, world.pollIntervalMs),
-  };
+  const { backOff } = device.cohort.policy;
+  const asked = error instanceof StatusError ? error.retryAfterMs : undefined;
+  if (asked !== undefined && backOff.obeysRetryAfter) return asked;
   const chance = world.random.stream(`device/${device.index}/back-off/${attempt}`);
   return backOffMs(attempt, backOff, chance);
 }

@@ -3,7 +3,7 @@ import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources
 import { type Behaviour, type BehaviourHooks, UpdateFailure } from '../behaviours/behaviour.ts';
 import { FleetStopped } from '../stopped.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
-import { Bench, deviceOf, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
+import { Bench, deviceOf, policy, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
 import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
 import { triesMax } from './persistence.ts';
 import { runUpdate } from './update-run.ts';
@@ -290,7 +290,7 @@ describe('the update control map', () => {
     const order = ['downloading', 'installing', 'rebooting', 'success'];
     order.splice(order.indexOf(after) + 1, 0, paused);
     expect(statuses(server)).toEqual(order);
-    expect(world.restsMs.filter((waitMs) => waitMs === world.pollIntervalMs)).toHaveLength(2);
+    expect(world.restsMs.filter((waitMs) => waitMs === policy.pollIntervalMs)).toHaveLength(2);
   });
 
   it.each([

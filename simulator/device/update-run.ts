@@ -156,11 +156,11 @@ class UpdateRun {
 
   /** Waits as long as the control map says pause at this moment, asking for it at every poll. */
   async #holdWhilePaused(moment: ControlMapState, hold: UpdateEvent): Promise<void> {
-    const { world } = this.#subject;
+    const { device, world } = this.#subject;
     let map = this.#instructions.artifact.update_control_map;
     for (let held = false; this.#mustPause(map, moment); held = true) {
       if (!held) await this.#advance(hold);
-      await world.rest(world.pollIntervalMs);
+      await world.rest(device.cohort.policy.pollIntervalMs);
       map = await this.#controlMap();
     }
   }

@@ -24,8 +24,6 @@ export interface World {
   readonly ledger: Ledger;
   /** Is told of everything that happens. */
   readonly events: EventSink;
-  readonly inventoryIntervalMs: number;
-  readonly pollIntervalMs: number;
   /**
    * The device's key; throws FleetStopped when the run ends first.
    * @param generation which of its keys, when it changes them: 0, the default, is the first

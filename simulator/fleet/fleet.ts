@@ -174,7 +174,8 @@ export class Fleet {
 
   #begin(): readonly Promise<never>[] {
     const world = this.#world();
-    if (this.#plan.connect) this.#sockets = this.#openSockets();
+    const connected = this.devices.filter(({ cohort }) => cohort.policy.connect);
+    if (connected.length > 0) this.#sockets = this.#openSockets(connected);
     const lives = this.devices.map((device) =>
       live(device, world, firstContactAfterMs(this.#plan, device.index)),
     );
@@ -195,7 +196,7 @@ export class Fleet {
   }
 
   #world(): World {
-    const { pollIntervalMs, inventoryIntervalMs, headerPrefix, tenantToken } = this.#plan;
+    const { headerPrefix, tenantToken } = this.#plan;
     const transport = this.#transport;
     const clock = this.#clock;
     return {
@@ -205,12 +206,11 @@ export class Fleet {
       random: this.#random,
       ledger: this.ledger,
       events: this.#events,
-      inventoryIntervalMs,
-      pollIntervalMs,
       keyFor: (device, generation) => this.#keyFor(device, generation),
       changed: () => undefined,
       rest: (waitMs, wakeable) => this.#rests.rest(waitMs, wakeable),
-      untilNextPollMs: ({ index }) => untilNextPollMs(this.#plan, index, this.elapsedMs()),
+      untilNextPollMs: ({ index, cohort: { policy } }) =>
+        untilNextPollMs({ index, policy, random: this.#random }, this.elapsedMs()),
       target: () => this.target,
       settled: (device) => this.#noteEnded(device),
       abortDevice: async (device) => (await this.#operator?.abort(device)) ?? false,
@@ -265,9 +265,9 @@ export class Fleet {
     });
   }
 
-  #openSockets(): FleetSockets {
+  #openSockets(devices: readonly Device[]): FleetSockets {
     const { baseUrl, requestTimeLimitMs, tls } = this.#plan;
-    return new FleetSockets(this.devices, {
+    return new FleetSockets(devices, {
       baseUrl,
       clock: this.#clock,
       random: this.#random,

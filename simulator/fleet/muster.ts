@@ -2,10 +2,12 @@
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { behaviours } from '../behaviours/catalogue.ts';
-import { type Device, newDevice } from '../device/device.ts';
+import { type Device, type DeviceSpec, newDevice } from '../device/device.ts';
 import { identityData } from '../identity/identity.ts';
 import { dealt, dealtAcross } from './assignment.ts';
+import { type Cohort, cohortsOf } from './cohort.ts';
 import type { FleetPlan } from './plan.ts';
+import { deviceRange } from './shard.ts';
 
 /** Device type of a fleet whose plan names none. */
 export const defaultDeviceType = 'fleetbed-board';
@@ -13,27 +15,58 @@ export const defaultDeviceType = 'fleetbed-board';
 const FACTORY_ARTIFACT = 'factory-image';
 const DEFAULT_ID_PREFIX = 'FB';
 
+type Assignment = Pick<DeviceSpec, 'cohort' | 'keyType' | 'behaviour'>;
+
 /**
- * The devices, by index; the same for the same plan and seed. Behaviours are dealt within each key
- * type, so that neither tells anything of the other.
+ * The devices that the plan plays, by index; the same for the same plan and seed. Everything is
+ * dealt over the whole fleet first, so that a shard's devices are what they are in the whole.
  */
 export function musteredDevices(plan: FleetPlan, random: Random): readonly Device[] {
-  const keyWeights = keyTypes.map((choice) => ({ choice, weight: plan.keys[choice] }));
-  const deviceKeyTypes = dealt(keyWeights, plan.devices);
-  const behaviourWeights = plan.behaviours.flatMap(({ name, weight }) => {
+  const { first, end } = deviceRange(plan);
+  const facts = { deployedArtifact: plan.deploy };
+  return assignments(plan)
+    .slice(first, end)
+    .map((assignment, position) =>
+      newDevice({
+        ...assignment,
+        index: first + position,
+        identity: identityData(random, first + position, plan.idPrefix ?? DEFAULT_ID_PREFIX),
+        deviceType: plan.deviceType ?? defaultDeviceType,
+        artifactName: assignment.behaviour.hooks.installedAtStart?.(facts) ?? FACTORY_ARTIFACT,
+      }),
+    );
+}
+
+function assignments(plan: FleetPlan): readonly Assignment[] {
+  const cohorts = cohortsOf(plan).map((cohort) => ({ choice: cohort, weight: cohort.weight }));
+  const members = new Map<Cohort, number[]>();
+  for (const [index, cohort] of dealt(cohorts, plan.devices).entries()) {
+    const known = members.get(cohort);
+    if (known) known.push(index);
+    else members.set(cohort, [index]);
+  }
+  const assigned: Assignment[] = new Array(plan.devices);
+  for (const [cohort, indices] of members) {
+    const own = cohortAssignments(cohort, indices.length);
+    for (const [position, index] of indices.entries()) {
+      const assignment = own[position];
+      if (assignment) assigned[index] = assignment;
+    }
+  }
+  return assigned;
+}
+
+/** Behaviours are dealt within each key type, so that neither tells anything of the other. */
+function cohortAssignments(cohort: Cohort, count: number): readonly Assignment[] {
+  const keyWeights = keyTypes.map((choice) => ({ choice, weight: cohort.keys[choice] }));
+  const ownKeyTypes = dealt(keyWeights, count);
+  const behaviourWeights = cohort.behaviours.flatMap(({ name, weight }) => {
     const choice = behaviours.get(name);
     return choice ? [{ choice, weight }] : [];
   });
-  const deviceBehaviours = dealtAcross(behaviourWeights, deviceKeyTypes);
-  const facts = { deployedArtifact: plan.deploy };
-  return deviceBehaviours.map((behaviour, index) =>
-    newDevice({
-      index,
-      keyType: deviceKeyTypes[index] ?? 'ed25519',
-      behaviour,
-      identity: identityData(random, index, plan.idPrefix ?? DEFAULT_ID_PREFIX),
-      deviceType: plan.deviceType ?? defaultDeviceType,
-      artifactName: behaviour.hooks.installedAtStart?.(facts) ?? FACTORY_ARTIFACT,
-    }),
-  );
+  return dealtAcross(behaviourWeights, ownKeyTypes).map((behaviour, position) => ({
+    cohort,
+    behaviour,
+    keyType: ownKeyTypes[position] ?? 'ed25519',
+  }));
 }

@@ -2,63 +2,15 @@
 import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
-import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { printable } from '../../fixtures/printable.ts';
-import { behaviours } from '../behaviours/catalogue.ts';
+import { cohortFields, cohortsShape } from './cohort.ts';
+import { filled, milliseconds, wholeNumber } from './plan-values.ts';
+import { shardShape } from './shard.ts';
 
-const YEAR_MS = 366 * 86_400_000;
 /** The third byte triple of a MAC address counts devices; far below that, memory is the bound. */
 const DEVICES_MAX = 1_000_000;
 /** A deployment names its devices in one request body of 1 MiB. */
 const DEPLOYED_DEVICES_MAX = 25_000;
-
-function wholeNumber(least: number, most: number, unit = '') {
-  const said = `must be a whole number${unit} from ${least} to ${most}`;
-  return v.pipe(v.number(said), v.integer(said), v.minValue(least, said), v.maxValue(most, said));
-}
-
-function milliseconds(least: number) {
-  return wholeNumber(least, YEAR_MS, ' of milliseconds');
-}
-
-const weightSaid = 'must be a weight: a number of zero or more';
-const weight = v.pipe(v.number(weightSaid), v.finite(weightSaid), v.minValue(0, weightSaid));
-const filled = v.pipe(v.string('must be a text'), v.nonEmpty('must not be empty'));
-const keyNames = keyTypes.join(', ');
-
-const keysShape = v.pipe(
-  v.strictObject(
-    { rsa: weight, ecdsa: weight, ed25519: weight },
-    `must be weights for ${keyNames}`,
-  ),
-  v.check(
-    (keys) => keyTypes.some((keyType) => keys[keyType] > 0),
-    `must give at least one of ${keyNames} a weight above zero`,
-  ),
-);
-
-const behaviourShape = v.strictObject({
-  name: v.pipe(
-    v.string('must be a name'),
-    v.check(
-      (name) => behaviours.has(name),
-      `is no behaviour; there are ${[...behaviours.keys()].join(', ')}`,
-    ),
-  ),
-  weight,
-});
-
-const behavioursShape = v.pipe(
-  v.array(behaviourShape, 'must be a list of name and weight'),
-  v.check(
-    (rows) => rows.some((row) => row.weight > 0),
-    'must give at least one behaviour a weight above zero',
-  ),
-  v.check(
-    (rows) => new Set(rows.map(({ name }) => name)).size === rows.length,
-    'must name each behaviour once',
-  ),
-);
 
 const baseUrlSaid = 'must be an http or https URL such as http://127.0.0.1:8080';
 const planFields = {
@@ -72,21 +24,20 @@ const planFields = {
     ),
   ),
   devices: wholeNumber(1, DEVICES_MAX),
-  /** Weights of the key types. */
-  keys: keysShape,
+  /** Which part of the devices this process plays; absent: all. */
+  shard: v.optional(shardShape),
+  /** What holds for every device, but where its cohort says otherwise. */
+  ...cohortFields,
+  /** Parts of the fleet, with their shares and what differs in each. */
+  cohorts: v.optional(cohortsShape),
   /** Any text; the same text makes the same fleet. */
   seed: filled,
-  pollIntervalMs: milliseconds(10),
-  inventoryIntervalMs: milliseconds(10),
   /** First contacts are spread evenly over this time. */
   rampMs: milliseconds(0),
   /** End after this time at the latest. */
   durationMs: v.optional(milliseconds(1)),
   /** End as soon as every device has come to the end of a deployment (of ours, where we deploy). */
   until: v.optional(v.literal('settled', 'must be "settled" or absent')),
-  /** Hold a websocket for every device. */
-  connect: v.boolean('must be true or false'),
-  behaviours: behavioursShape,
   tenantToken: v.optional(filled),
   headerPrefix: v.pipe(
     v.string(),
@@ -118,6 +69,14 @@ const planFields = {
 
 const planShape = v.pipe(
   v.strictObject(planFields),
+  v.forward(
+    v.partialCheck(
+      [['shard'], ['devices']],
+      ({ shard, devices }) => shard === undefined || shard.of <= devices,
+      'must be no more shards than devices',
+    ),
+    ['shard'],
+  ),
   v.forward(
     v.partialCheck(
       [['deploy'], ['acceptWith']],

@@ -31,7 +31,6 @@ export interface FleetSocketsOptions {
 const SWEEP_PERIOD_MS = 100;
 /** Handshakes at the same time: more of them overrun the queue in which a server accepts. */
 const HANDSHAKES_MAX = 128;
-const backOff = { leastMs: 1000, mostMs: 60_000 };
 
 /** Cause of the end of a socket that the run itself closes. */
 const RUN_ENDED = 'run-ended';
@@ -116,7 +115,7 @@ export class FleetSockets {
     line.socket = undefined;
     line.spoken?.disconnect();
     const chance = this.#options.random.stream(`device/${device.index}/socket/${line.breaks}`);
-    line.dueMs = nowMs + backOffMs(line.breaks, backOff, chance);
+    line.dueMs = nowMs + backOffMs(line.breaks, device.cohort.policy.backOff, chance);
   }
 
   #open(device: Device, line: Line): void {

@@ -9,6 +9,8 @@ import { newSession, type Session } from '../client/session.ts';
 import { Transport } from '../client/transport.ts';
 import { type DeploymentPart, type Device, newDevice } from '../device/device.ts';
 import type { Target, World } from '../device/world.ts';
+import type { Cohort } from '../fleet/cohort.ts';
+import { type Policy, policyOf } from '../fleet/policy.ts';
 import { deviceKey, idDataOf, identityData } from '../identity/identity.ts';
 import type { EventFact } from '../report/events.ts';
 import { Ledger } from '../report/ledger.ts';
@@ -23,6 +25,20 @@ const steady: Behaviour = {
   standsFor: 'A healthy device.',
   parameters: { installMs: 200, rebootMs: 300 },
   hooks: {},
+};
+
+/** How every device of a test deals with the server, but where the test says otherwise. */
+export const policy: Policy = policyOf({
+  pollIntervalMs: 1000,
+  inventoryIntervalMs: 60_000,
+  connect: true,
+});
+const all: Cohort = {
+  name: 'all',
+  weight: 1,
+  keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+  behaviours: [{ name: 'steady', weight: 1 }],
+  policy,
 };
 
 /** A client and what it is made of; close the transport after use. */
@@ -52,9 +68,10 @@ export async function sessionOf(keyType: KeyType = 'ed25519'): Promise<Session> 
 }
 
 /** Device 0 of the seed `x` with `factory-image` installed, of type `board`. */
-export function deviceOf(behaviour: Behaviour = steady): Device {
+export function deviceOf(behaviour: Behaviour = steady, differs: Partial<Policy> = {}): Device {
   return newDevice({
     index: 0,
+    cohort: { ...all, policy: { ...policy, ...differs } },
     keyType: 'ed25519',
     behaviour,
     identity: identityData(random, 0, 'FB'),
@@ -73,8 +90,6 @@ export class SwiftWorld implements World {
   /** What has happened, in order. */
   readonly facts: EventFact[] = [];
   readonly events = { emit: (fact: EventFact) => void this.facts.push(fact) };
-  readonly inventoryIntervalMs = 60_000;
-  readonly pollIntervalMs = 1000;
   readonly restsMs: number[] = [];
   readonly settledParts: DeploymentPart[] = [];
   /** Called at each wait; throws to end the run there. */
@@ -106,7 +121,7 @@ export class SwiftWorld implements World {
   }
 
   untilNextPollMs(): number {
-    return this.pollIntervalMs;
+    return policy.pollIntervalMs;
   }
 
   target(): Target | undefined {

@@ -1,0 +1,32 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { StatusError } from '../client/errors.ts';
+import type { Policy } from '../fleet/cohort.ts';
+import { Bench, deviceOf, policy, SwiftWorld } from '../testing/bench.ts';
+import { waitAfterMs } from './persistence.ts';
+
+const bench = new Bench('http://127.0.0.1:9');
+afterEach(() => bench.close());
+
+const circumstances = { operation: 'post-alerts', caller: 'device 0', elapsedMs: 1 };
+const busy = new StatusError({ status: 429, retryAfterMs: 7000 }, circumstances);
+const down = new StatusError({ status: 503 }, circumstances);
+
+function waitMs(error: StatusError, attempt: number, backOff: Partial<Policy['backOff']>) {
+  const device = deviceOf(undefined, { backOff: { ...policy.backOff, ...backOff } });
+  return waitAfterMs(error, attempt, { device, world: new SwiftWorld(bench) });
+}
+
+describe('the wait after a fault', () => {
+  it('is the one that the server asks for', () => {
+    expect(waitMs(busy, 1, { kind: 'fixed' })).toBe(7000);
+  });
+
+  it('is the own back-off of a device that does not obey', () => {
+    expect(waitMs(busy, 3, { kind: 'fixed', obeysRetryAfter: false })).toBe(500);
+  });
+
+  it('goes by the policy of the cohort where the server asks for nothing', () => {
+    expect(waitMs(down, 3, { kind: 'exponential', leastMs: 100 })).toBe(400);
+    expect(waitMs(down, 30, { kind: 'exponential', mostMs: 9000 })).toBe(9000);
+  });
+});

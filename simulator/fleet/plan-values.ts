@@ -1,0 +1,36 @@
+/** The kinds of value that plans are made of, each with the sentence that refuses a wrong one. */
+import * as v from 'valibot';
+
+const YEAR_MS = 366 * 86_400_000;
+
+/** A whole number from `least` to `most`, both included. */
+export function wholeNumber(least: number, most: number, unit = '') {
+  const said = `must be a whole number${unit} from ${least} to ${most}`;
+  return v.pipe(v.number(said), v.integer(said), v.minValue(least, said), v.maxValue(most, said));
+}
+
+/** A length of time from `least` to a year. */
+export function milliseconds(least: number) {
+  return wholeNumber(least, YEAR_MS, ' of milliseconds');
+}
+
+const weightSaid = 'must be a weight: a number of zero or more';
+/** A share beside others; only the proportions count. */
+export const weight = v.pipe(v.number(weightSaid), v.finite(weightSaid), v.minValue(0, weightSaid));
+
+const shareSaid = 'must be a share: a number from 0 to 1';
+/** A part of the whole. */
+export const share = v.pipe(
+  v.number(shareSaid),
+  v.minValue(0, shareSaid),
+  v.maxValue(1, shareSaid),
+);
+
+export const filled = v.pipe(v.string('must be a text'), v.nonEmpty('must not be empty'));
+
+export const yesOrNo = v.boolean('must be true or false');
+
+/** One of these words. */
+export function oneOf<const Word extends string>(words: readonly Word[]) {
+  return v.picklist(words, `must be one of ${words.join(', ')}`);
+}

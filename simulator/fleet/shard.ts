@@ -1,0 +1,31 @@
+/**
+ * Shards: contiguous ranges of a fleet's devices, each played by a process of its own. What a device
+ * is depends on the whole fleet and its index, never on how many shards there are.
+ */
+import * as v from 'valibot';
+import { wholeNumber } from './plan-values.ts';
+
+const SHARDS_MAX = 10_000;
+
+/** Which of how many; the first is 0. */
+export const shardShape = v.pipe(
+  v.strictObject({ index: wholeNumber(0, SHARDS_MAX - 1), of: wholeNumber(1, SHARDS_MAX) }),
+  v.check(({ index, of }) => index < of, 'must have an index below the number of shards'),
+);
+
+/** A range of device indices. */
+export interface DeviceRange {
+  readonly first: number;
+  /** The index after the last device. */
+  readonly end: number;
+}
+
+/** The devices that a plan plays: those of its shard, or all. */
+export function deviceRange(plan: {
+  readonly devices: number;
+  readonly shard?: { readonly index: number; readonly of: number } | undefined;
+}): DeviceRange {
+  const { devices, shard = { index: 0, of: 1 } } = plan;
+  const boundary = (index: number): number => Math.floor((devices * index) / shard.of);
+  return { first: boundary(shard.index), end: boundary(shard.index + 1) };
+}
