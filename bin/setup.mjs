@@ -1,7 +1,7 @@
 /**
  * Makes a clone ready to run: installs the packages of the lock file and builds. For the tests it
- * finds a browser (`--browser`) and clients of the field (`--field-clients`). What is already done
- * is skipped. Plain JavaScript without any package, because it runs before there are packages.
+ * finds a browser (`--browser`), clients of the field (`--field-clients`) and a Redis (`--redis`).
+ * What is already done is skipped. Plain JavaScript without any package, because it runs before there are packages.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -52,6 +52,10 @@ const fieldPackages = {
   'mender-artifact': 'mender-artifact',
   'dbus-daemon': 'dbus-daemon',
 };
+
+const redisFolder = at('.fleetbed', 'redis');
+/** The server's program is in the first; the second only starts it as a service. */
+const redisPackages = ['redis-tools', 'redis-server'];
 
 /** A failure with a way out; its message is all that is printed. */
 class SetupError extends Error {}
@@ -201,17 +205,18 @@ function installBrowser() {
   return run(program, [...rest, ...wanted], APT_MAX_MS).done;
 }
 
-function missingFieldPrograms() {
-  const folders = [join(fieldFolder, 'usr', 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
-  return Object.keys(fieldPackages).filter(
-    (program) => !folders.some((folder) => existsSync(join(folder, program))),
-  );
+const missingFieldPrograms = () => missingPrograms(Object.keys(fieldPackages), fieldFolder);
+
+/** Those that are neither unpacked nor among the machine's own. */
+function missingPrograms(programs, folder) {
+  const folders = [join(folder, 'usr', 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
+  return programs.filter((program) => !folders.some((each) => existsSync(join(each, program))));
 }
 
 function findFieldClients() {
   const missing = missingFieldPrograms();
   if (missing.length === 0) return;
-  unpackPackages(Object.values(fieldPackages));
+  unpackPackages(Object.values(fieldPackages), fieldFolder);
   if (missingFieldPrograms().length === 0) return;
   const packages = missing.map((program) => fieldPackages[program]).join(' ');
   say(
@@ -220,13 +225,29 @@ function findFieldClients() {
   if (process.env.CI) throw new SetupError('CI does not go on without the field clients');
 }
 
+function hasRedis() {
+  const named = process.env.REDIS_SERVER_PATH;
+  return named ? existsSync(named) : missingPrograms(['redis-server'], redisFolder).length === 0;
+}
+
+function findRedis() {
+  if (hasRedis()) return;
+  const named = process.env.REDIS_SERVER_PATH;
+  if (!named) unpackPackages(redisPackages, redisFolder);
+  if (hasRedis()) return;
+  say(
+    `no ${named || 'redis-server'}, and the tests of many machines need one: sudo apt-get install redis-server, or name yours with REDIS_SERVER_PATH=FILE`,
+  );
+  if (process.env.CI) throw new SetupError('CI does not go on without a Redis');
+}
+
 /**
  * Downloads the packages, and those they need that the machine does not have, and unpacks them.
  * They are not installed: that takes rights, and would start and enable services.
  */
-function unpackPackages(packages) {
+function unpackPackages(packages, folder) {
   say(`unpacking Debian's ${packages.join(', ')} for the tests`);
-  const work = `${fieldFolder}.new`;
+  const work = `${folder}.new`;
   const archives = join(work, 'archives');
   const lists = join(work, 'lists');
   rmSync(work, { recursive: true, force: true });
@@ -237,8 +258,8 @@ function unpackPackages(packages) {
   const wanted = ['install', '--yes', '--download-only', '--no-install-recommends', ...packages];
   const done = aptGet(wanted, own) || (aptGet(['update'], ownLists) && aptGet(wanted, ownLists));
   if (done && unpackArchives(archives, join(work, 'root'))) {
-    rmSync(fieldFolder, { recursive: true, force: true });
-    renameSync(join(work, 'root'), fieldFolder);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(join(work, 'root'), folder);
   }
   rmSync(work, { recursive: true, force: true });
 }
@@ -302,6 +323,7 @@ async function main() {
   }
   if (process.argv.includes('--browser')) findBrowser();
   if (process.argv.includes('--field-clients')) await alone(findFieldClients);
+  if (process.argv.includes('--redis')) await alone(findRedis);
 }
 
 try {

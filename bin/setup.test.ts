@@ -327,3 +327,50 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
     expect(existsSync(unpacked('usr'))).toBe(false);
   });
 });
+
+describe('the search for a Redis', { timeout: 60_000 }, () => {
+  const search = (environment: NodeJS.ProcessEnv = {}) =>
+    setUp(['--redis'], { PATH: at('programs'), REDIS_SERVER_PATH: '', ...environment });
+  const stand = (program: string, script: string) => {
+    put(`programs/${program}`, `#!/bin/sh\n${script}\n`);
+    chmodSync(at('programs', program), 0o755);
+  };
+  const download =
+    'for w; do case $w in *archives=*) IFS==; set -- $w; : > "$2/redis.deb" ;; esac; done';
+
+  beforeEach(takePreparedClone);
+
+  it.each([
+    ['the machine has', 'programs/redis-server', {}],
+    ['was unpacked before', '.fleetbed/redis/usr/bin/redis-server', {}],
+    ['is named', 'programs/mine', { REDIS_SERVER_PATH: 'programs/mine' }],
+  ])('is content with one that %s', async (_, file, environment) => {
+    put(file, '');
+    expect(await search({ CI: '1', ...environment })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it("unpacks Debian's packages, starts no service, and then has nothing to do", async () => {
+    stand('apt-get', download);
+    stand('dpkg-deb', '/bin/mkdir -p "$3/usr/bin"; : > "$3/usr/bin/redis-server"');
+    const first = await search({ CI: '1' });
+    expect(first.code, first.stderr).toBe(0);
+    expect(first.stderr).toMatch(/^set-up: unpacking Debian's redis-tools, redis-server .*\n$/);
+    expect(await search({ CI: '1' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it.each([
+    [
+      'there is none to be had',
+      {},
+      /no redis-server, .* apt-get install redis-server, .*PATH=FILE/,
+    ],
+    ['the named one is not there', { REDIS_SERVER_PATH: 'gone' }, /no gone, .*REDIS_SERVER_PATH/],
+  ])('says how to get one, and stops CI, when %s', async (_, environment, sentence) => {
+    const here = await search(environment);
+    expect(here.code).toBe(0);
+    expect(here.stderr).toMatch(sentence);
+    const inCi = await search({ ...environment, CI: 'true' });
+    expect(inCi.code).toBe(1);
+    expect(inCi.stderr).toMatch(/CI does not go on without a Redis\n$/);
+  });
+});
