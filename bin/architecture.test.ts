@@ -118,7 +118,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'server/console/page': { folders: ['server/console/page'], packages: [] },
   simulator: {
     folders: ['fixtures', 'simulator'],
-    packages: ['undici', 'ws', 'hdr-histogram-js', 'fast-xml-parser', 'valibot'],
+    packages: ['undici', 'ws', 'hdr-histogram-js', 'fast-xml-parser', 'valibot', 'prom-client'],
   },
   conformance: {
     folders: ['fixtures', 'conformance'],

@@ -17,6 +17,8 @@ import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
 import { prepareReadyFile, writeReadyFile } from './ready.ts';
 import { prepareReports, writeReports } from './reports.ts';
+import { openAudience, STANDARD_OUTPUT } from './simulate/audience.ts';
+import { type ListenAddress, listenAddress } from './simulate/listen-address.ts';
 import { stopSignal } from './stop-signal.ts';
 import { packageVersion } from './version.ts';
 
@@ -43,6 +45,8 @@ interface SimulateOptions {
   readonly ca?: string;
   readonly readyFile?: string;
   readonly report?: values.ReportFiles;
+  readonly events?: string;
+  readonly metrics?: ListenAddress;
   readonly json?: boolean;
 }
 
@@ -87,10 +91,15 @@ export function configure(command: Command): void {
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")
     .option('--ready-file <file>', 'write this JSON file when all devices have made contact')
     .option('--report <form=file>', 'json=FILE, junit=FILE; repeatable', values.report)
+    .option('--events <file>', 'write every event as NDJSON; - is standard output', values.filled)
+    .option('--metrics <address>', 'Prometheus, at PORT or ADDRESS:PORT', listenAddress)
     .option('--json', 'standard output carries the result as JSON')
     .action(async (options: SimulateOptions) => {
       if (options.deploy !== undefined && options.acceptWith === undefined) {
         command.error("error: option '--deploy <artifact>' needs --accept-with EMAIL:PASSWORD");
+      }
+      if (options.json && options.events === STANDARD_OUTPUT) {
+        command.error("error: '--events -' and '--json' both want standard output");
       }
       process.exitCode = await simulate(options);
     });
@@ -103,25 +112,38 @@ function duration(flag: string, meaning: string, shown: string): Option {
 }
 
 async function simulate(options: SimulateOptions): Promise<ExitCode> {
-  const output = createOutput(options.json ?? false);
+  const output = outputOf(options);
   await prepareReports(options.report);
   await prepareReadyFile(options.readyFile);
   const plan = await planOf(options);
   const signal = stopSignal();
   output.progress(`${plan.devices} devices against ${plan.baseUrl}, seed "${plan.seed}"`);
   const watch = new FleetWatch(plan, options.readyFile, output);
+  const audience = await openAudience(options, { clock: systemClock, output });
   const result = await simulateFleet(plan, {
     signal,
     clock: systemClock,
-    onProgress: (progress) => watch.see(progress),
-  }).catch((error: unknown) => {
-    throw fleetFault(error, plan);
-  });
+    ...audience.hooks,
+    onProgress: (progress) => {
+      watch.see(progress);
+      audience.see(progress);
+    },
+  })
+    .catch((error: unknown) => {
+      throw fleetFault(error, plan);
+    })
+    .finally(() => audience.close());
   await watch.readyWritten;
   await writeReports(options.report, { json: result, junit: () => fleetJunit(result) });
   output.data(result);
   output.line(fleetReport(result));
   return fleetExitCode(result, plan);
+}
+
+/** Where the events have standard output to themselves, everything for human eyes goes beside it. */
+function outputOf({ json = false, events }: SimulateOptions): Output {
+  if (events !== STANDARD_OUTPUT) return createOutput(json);
+  return createOutput(json, { stdout: process.stderr, stderr: process.stderr });
 }
 
 async function planOf(options: SimulateOptions): Promise<FleetPlan> {

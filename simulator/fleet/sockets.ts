@@ -10,7 +10,7 @@ import { backOffMs } from '../client/retry-after.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';
 import type { Device } from '../device/device.ts';
 import { hostnameOf } from '../device/inventory.ts';
-import type { EventSink } from '../report/events.ts';
+import { type EventSink, RUN_ENDED } from '../report/events.ts';
 import type { Ledger } from '../report/ledger.ts';
 
 /** What the sockets of a run share. */
@@ -31,9 +31,6 @@ export interface FleetSocketsOptions {
 const SWEEP_PERIOD_MS = 100;
 /** Handshakes at the same time: more of them overrun the queue in which a server accepts. */
 const HANDSHAKES_MAX = 128;
-
-/** Cause of the end of a socket that the run itself closes. */
-const RUN_ENDED = 'run-ended';
 
 interface Line {
   socket: DeviceSocket | undefined;

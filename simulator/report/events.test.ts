@@ -12,8 +12,18 @@ afterEach(async () => {
 
 const password = 'secret-word';
 
-async function eventsOf(baseUrl: string, change: Partial<FleetPlan> = {}) {
+/** Runs a fleet until it has settled, or until an event that `isEnough`. */
+async function eventsOf(
+  baseUrl: string,
+  change: Partial<FleetPlan> = {},
+  isEnough: (event: FleetEvent) => boolean = () => false,
+) {
   const events: FleetEvent[] = [];
+  const stop = new AbortController();
+  const onEvent = (event: FleetEvent): void => {
+    events.push(event);
+    if (isEnough(event)) stop.abort();
+  };
   const plan: FleetPlan = {
     baseUrl,
     devices: 4,
@@ -34,8 +44,7 @@ async function eventsOf(baseUrl: string, change: Partial<FleetPlan> = {}) {
     until: 'settled',
     ...change,
   };
-  const signal = new AbortController().signal;
-  const onEvent = (event: FleetEvent): void => void events.push(event);
+  const { signal } = stop;
   const result = await simulateFleet(plan, { clock: systemClock, signal, onEvent });
   return { events, result };
 }
@@ -88,13 +97,9 @@ describe('the events of a run', () => {
   });
 
   it('say why no answer came', async () => {
-    const world = await SmallWorld.start((own) => ({
-      'post-next-deployment-v2': () => {
-        void own.server.close();
-        return 'cut';
-      },
-    }));
-    const { events } = await eventsOf(world.server.baseUrl, { durationMs: 600 });
+    const world = await SmallWorld.start(() => ({ 'post-next-deployment-v2': () => 'cut' }));
+    closers.push(() => world.server.close());
+    const { events } = await eventsOf(world.server.baseUrl, {}, (event) => 'cause' in event);
     const unanswered = events.find((event) => event.kind === 'exchange' && event.cause);
     expect(unanswered).toMatchObject({ operation: 'post-next-deployment-v2' });
     expect(unanswered).not.toHaveProperty('status');

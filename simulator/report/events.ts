@@ -63,6 +63,9 @@ export type FleetEvent = EventFact & {
   readonly sequence: number;
 };
 
+/** Cause of the end of a socket that the run itself closes. */
+export const RUN_ENDED = 'run-ended';
+
 /** Where things that happen are told. */
 export interface EventSink {
   emit(fact: EventFact): void;

@@ -1,0 +1,80 @@
+/** Who looks on while a fleet runs: the event stream and the address of the metrics. */
+import { createWriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
+import type { Clock } from '../../fixtures/clock.ts';
+import { EventLines } from '../../simulator/report/events-lines.ts';
+import { FleetMetrics } from '../../simulator/report/prometheus.ts';
+import type { FleetEvent, FleetHooks, FleetProgress } from '../../simulator/simulator.ts';
+import { requireWritable } from '../files.ts';
+import type { Output } from '../output.ts';
+import type { ListenAddress } from './listen-address.ts';
+import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';
+
+/** The value of `--events` that means standard output. */
+export const STANDARD_OUTPUT = '-';
+
+/** Who is to look on. */
+export interface AudienceOptions {
+  /** File of the event stream, or `-`. */
+  readonly events?: string;
+  readonly metrics?: ListenAddress;
+}
+
+/** Those who look on; `close` them after the run. */
+export interface Audience {
+  /** What the run is to be given. */
+  readonly hooks: Pick<FleetHooks, 'onEvent'>;
+  see(progress: FleetProgress): void;
+  /** Lets the last events be written, and says how many were lost. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens what was asked for, before the run begins.
+ * @throws CommandFault when a file cannot be written or an address not be listened at
+ */
+export async function openAudience(
+  { events, metrics }: AudienceOptions,
+  { clock, output }: { readonly clock: Clock; readonly output: Output },
+): Promise<Audience> {
+  const lines = events === undefined ? undefined : await eventLines(events, clock);
+  const counted = metrics && new FleetMetrics();
+  let listener: MetricsListener | undefined;
+  if (metrics && counted) {
+    listener = await listenForScrapes(metrics, () => {
+      if (lines) counted.seeEventLines(lines.count());
+      return counted.exposition();
+    });
+    output.progress(`metrics at ${listener.url}`);
+  }
+  const listeners = [lines?.take, counted?.take].filter((each) => each !== undefined);
+  return {
+    hooks: listeners.length === 0 ? {} : { onEvent: toAll(listeners) },
+    see: (progress) => counted?.see(progress),
+    close: async () => {
+      await listener?.close();
+      if (lines && events !== undefined) await sayWhatWasLost(lines, events, output);
+    },
+  };
+}
+
+async function eventLines(target: string, clock: Clock): Promise<EventLines> {
+  if (target === STANDARD_OUTPUT) return new EventLines({ clock, stream: process.stdout });
+  await requireWritable('--events', target);
+  const stream: Writable = createWriteStream(target);
+  return new EventLines({ clock, stream });
+}
+
+function toAll(listeners: readonly ((event: FleetEvent) => void)[]): (event: FleetEvent) => void {
+  return (event) => {
+    for (const listen of listeners) listen(event);
+  };
+}
+
+async function sayWhatWasLost(lines: EventLines, target: string, output: Output): Promise<void> {
+  const { written, lost, fault } = await lines.close();
+  if (lost === 0) return;
+  const because = fault === undefined ? 'its reader was too slow' : `writing failed with ${fault}`;
+  const where = target === STANDARD_OUTPUT ? 'standard output' : target;
+  output.progress(`events: ${lost} of ${lost + written} are missing in ${where}; ${because}`);
+}

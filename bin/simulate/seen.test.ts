@@ -1,0 +1,117 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseExposition } from '../../simulator/testing/exposition.ts';
+import type { ServerReady } from '../ready.ts';
+import {
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  startServe,
+} from '../testing/built-command.ts';
+
+let server: RunningCommand;
+let ready: ServerReady;
+let folder: string;
+
+beforeAll(async () => {
+  ({ running: server, ready } = await startServe());
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-seen-'));
+});
+
+afterAll(async () => {
+  await server.end();
+  rmSync(folder, { recursive: true });
+});
+
+const login = () => `${ready.adminEmail}:${ready.adminPassword}`;
+const small = () => [
+  'simulate',
+  ...['--base-url', ready.baseUrl, '--accept-with', login(), '--devices', '4'],
+  ...['--keys', 'ed25519=1', '--poll', '100ms', '--ramp', '0', '--connect'],
+];
+
+interface Line {
+  readonly at: string;
+  readonly kind: string;
+  readonly device?: number;
+  readonly sequence: number;
+}
+
+function linesOf(text: string): Line[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+describe('the event stream of a run', { timeout: 30_000 }, () => {
+  it('is a file of NDJSON, in order and without a gap', async () => {
+    const file = join(folder, 'events.ndjson');
+    const { code, stderr } = await runCommand([...small(), '--duration', '2s', '--events', file]);
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain('missing');
+    const lines = linesOf(readFileSync(file, 'utf8'));
+    expect(lines.map(({ at }) => at)).toEqual(lines.map(({ at }) => at).sort());
+    for (const device of [undefined, 0, 1, 2, 3]) {
+      const own = lines.filter((line) => line.device === device);
+      expect(own.map(({ sequence }) => sequence)).toEqual(own.map((_, before) => before + 1));
+    }
+    const kinds = new Set(lines.map(({ kind }) => kind));
+    for (const kind of ['life', 'exchange', 'socket-opened', 'socket-closed', 'ended']) {
+      expect(kinds).toContain(kind);
+    }
+  });
+
+  it('has standard output to itself', async () => {
+    const { code, stdout, stderr } = await runCommand([
+      ...small(),
+      ...['--duration', '1s', '--events', '-'],
+    ]);
+    expect(code, stderr).toBe(0);
+    expect(linesOf(stdout).some(({ kind }) => kind === 'ended')).toBe(true);
+    expect(stderr).toContain('Funnel');
+  });
+
+  it('says how many events are missing when the disk is full', async () => {
+    const { code, stderr } = await runCommand([
+      ...small(),
+      ...['--duration', '1s', '--events', '/dev/full'],
+    ]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/events: (\d+) of \1 are missing in \/dev\/full; .*ENOSPC/);
+  });
+
+  it.each([
+    [['--events', '/nowhere/events.ndjson'], 3, '--events cannot write'],
+    [['--events', '-', '--json'], 2, 'both want standard output'],
+    [['--metrics', 'nonsense'], 2, '--metrics'],
+    [['--metrics', '192.0.2.1:0'], 3, '--metrics cannot listen at 192.0.2.1:0'],
+  ])('is refused before the run with %j', async (words, exitCode, said) => {
+    const { code, stderr } = await runCommand([...small(), ...words]);
+    expect(code).toBe(exitCode);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toContain('at async');
+  });
+});
+
+describe('the metrics of a run', { timeout: 30_000 }, () => {
+  it('are scraped while it lasts, and end with it', async () => {
+    const running = startCommand([...small(), '--metrics', '0']);
+    const said = await running.said('stderr', /metrics at (http:\S+)\n/);
+    const url = /metrics at (http:\S+)/.exec(said)?.[1] ?? '';
+    expect(url).toContain('127.0.0.1');
+    const scraped = async () => parseExposition(await (await fetch(url)).text());
+    let families = await scraped();
+    const polls = () =>
+      families.get('fleetbed_exchange_duration_seconds')?.samples.find(({ name, labels }) => {
+        return name.endsWith('_count') && labels.operation === 'post-next-deployment-v2';
+      })?.value ?? 0;
+    while (polls() < 4) families = await scraped();
+    const states = families.get('fleetbed_devices')?.samples ?? [];
+    expect(states.reduce((sum, { value }) => sum + value, 0)).toBe(4);
+    expect((await running.end('SIGINT')).code).toBe(0);
+    await expect(fetch(url)).rejects.toThrow();
+  });
+});

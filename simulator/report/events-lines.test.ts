@@ -1,0 +1,150 @@
+import { createWriteStream } from 'node:fs';
+import { PassThrough, Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { ManualClock, systemClock } from '../../fixtures/clock.ts';
+import type { FleetEvent } from './events.ts';
+import { EventLines, eventLine } from './events-lines.ts';
+
+const noonMs = Date.UTC(2026, 0, 31, 12);
+
+function opened(device: number, sequence = 1, atMs = noonMs): FleetEvent {
+  return { kind: 'socket-opened', device, atMs, sequence };
+}
+
+/** A reader that takes nothing until it is let. */
+class SlowReader extends Writable {
+  readonly #waiting: (() => void)[] = [];
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#waiting.push(() => {
+      this.text += chunk;
+      done();
+    });
+  }
+
+  /** Takes what there is, and all that comes after it. */
+  read(): void {
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) next();
+    this._write = (chunk: Buffer, _encoding: string, done: () => void): void => {
+      this.text += chunk;
+      done();
+    };
+  }
+
+  get lines(): unknown[] {
+    return this.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  }
+}
+
+function slow(bufferMaxBytes?: number) {
+  const clock = new ManualClock(noonMs);
+  const stream = new SlowReader();
+  const bound = bufferMaxBytes === undefined ? {} : { bufferMaxBytes };
+  return { clock, stream, lines: new EventLines({ clock, stream, ...bound }) };
+}
+
+describe('an event as a line', () => {
+  it('begins with the time in ISO 8601 and holds every fact', () => {
+    const line = eventLine({
+      kind: 'exchange',
+      device: 3,
+      operation: 'put-attributes',
+      status: 200,
+      elapsedMs: 1.5,
+      atMs: noonMs,
+      sequence: 7,
+    });
+    expect(line).toBe(
+      '{"at":"2026-01-31T12:00:00.000Z","kind":"exchange","device":3,' +
+        '"operation":"put-attributes","status":200,"elapsedMs":1.5,"sequence":7}\n',
+    );
+  });
+
+  it('steers no terminal and stays one line, whatever a server has said', () => {
+    const cause = 'a\n\u001b[31m\u009b\u202e\u2028\u{e0041}\ud800"';
+    const line = eventLine({ kind: 'socket-closed', device: 0, cause, atMs: 0, sequence: 1 });
+    expect(line).toMatch(/^[\x20-\x7e]+\n$/);
+    expect(JSON.parse(line)).toMatchObject({ cause });
+  });
+});
+
+describe('the stream of events', () => {
+  it('tells the events of one moment in order, whatever order they came in', async () => {
+    const { lines, stream } = slow();
+    stream.read();
+    for (const event of [opened(2, 1), opened(0, 2), opened(0, 1)]) lines.take(event);
+    lines.take(opened(9, 1, noonMs + 1));
+    lines.take({ kind: 'phase', phase: 'ramp', atMs: noonMs + 1, sequence: 1 });
+    expect(await lines.close()).toEqual({ written: 5, lost: 0 });
+    expect(stream.lines).toMatchObject([
+      { device: 0, sequence: 1 },
+      { device: 0, sequence: 2 },
+      { device: 2 },
+      { kind: 'phase' },
+      { device: 9 },
+    ]);
+  });
+
+  it('does not wait for the next event before it writes the last one', () => {
+    const { lines, stream, clock } = slow();
+    stream.read();
+    lines.take(opened(0));
+    expect(stream.text).toBe('');
+    clock.advance(250);
+    expect(stream.lines).toHaveLength(1);
+  });
+
+  it('leaves out what a slow reader has no room for, counts it, and says where', async () => {
+    const { lines, stream, clock } = slow(500);
+    for (let moment = 0; moment < 20; moment++) lines.take(opened(0, moment + 1, noonMs + moment));
+    clock.advance(250);
+    const { written, lost } = lines.count();
+    expect(written).toBe(0);
+    expect(lost).toBeGreaterThan(10);
+    stream.read();
+    lines.take(opened(1, 1, noonMs + 300));
+    expect(await lines.close()).toEqual({ written: 21 - lost, lost });
+    expect(stream.lines.at(-2)).toEqual({ kind: 'lost', events: lost });
+    expect(stream.lines.at(-1)).toMatchObject({ device: 1 });
+    expect(stream.lines).toHaveLength(21 - lost + 1);
+  });
+
+  it('says at the end what was lost last', async () => {
+    const { lines, stream, clock } = slow(1);
+    lines.take(opened(0));
+    clock.advance(250);
+    stream.read();
+    expect(await lines.close()).toEqual({ written: 0, lost: 1 });
+    expect(stream.lines).toEqual([{ kind: 'lost', events: 1 }]);
+  });
+
+  it('counts as lost what a reader that hangs never takes', async () => {
+    const { lines, clock } = slow();
+    lines.take(opened(0));
+    lines.take(opened(1));
+    const closed = lines.close();
+    clock.advance(5000);
+    expect(await closed).toEqual({ written: 0, lost: 2 });
+  });
+
+  it('counts as lost what a full disk does not take', async () => {
+    const stream = createWriteStream('/dev/full');
+    const lines = new EventLines({ clock: systemClock, stream });
+    for (let moment = 0; moment < 5; moment++) lines.take(opened(0, moment + 1, noonMs + moment));
+    expect(await lines.close()).toEqual({ written: 0, lost: 5, fault: 'ENOSPC' });
+  });
+
+  it('goes on counting after the reader has gone', async () => {
+    const stream = new PassThrough();
+    const lines = new EventLines({ clock: new ManualClock(noonMs), stream });
+    stream.destroy(Object.assign(new Error('gone'), { code: 'EPIPE' }));
+    await new Promise((resolve) => stream.once('close', resolve));
+    lines.take(opened(0));
+    lines.take(opened(0, 2, noonMs + 1));
+    expect(await lines.close()).toEqual({ written: 0, lost: 2, fault: 'EPIPE' });
+  });
+});

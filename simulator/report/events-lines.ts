@@ -1,0 +1,151 @@
+/**
+ * Events as NDJSON: one line each, in order, into a stream that may be slower than the fleet. What
+ * does not fit into a bounded buffer is left out and counted; a line in the stream says so.
+ */
+import type { Writable } from 'node:stream';
+import type { Clock } from '../../fixtures/clock.ts';
+import { type FleetEvent, inEventOrder } from './events.ts';
+
+/** What has become of the events so far. */
+export interface EventLinesCount {
+  /** Handed over to the system. */
+  readonly written: number;
+  /** Left out because the reader was too slow, or the stream has failed. */
+  readonly lost: number;
+  /** Why the stream has failed, such as `ENOSPC`. */
+  readonly fault?: string;
+}
+
+/** Where the lines go, and how much may wait for it. */
+export interface EventLinesOptions {
+  readonly clock: Clock;
+  readonly stream: Writable;
+  readonly bufferMaxBytes?: number;
+}
+
+/** Bytes that may wait for a slow reader. */
+const BUFFER_MAX_BYTES = 16 * 2 ** 20;
+/** Events of one millisecond that are put in order together. */
+const MOMENT_MAX_EVENTS = 100_000;
+/** How long the last lines may take. */
+const END_MAX_MS = 5000;
+/** A moment is over when the next event comes, or after this time at the latest. */
+const MOMENT_MAX_MS = 250;
+
+/** Writes events as lines; `close` it to have the last ones written. */
+export class EventLines {
+  readonly #options: EventLinesOptions;
+  readonly #bufferMaxBytes: number;
+  readonly #sweep: { cancel(): void };
+  /** Events of the same millisecond, which are told in one order whatever order they came in. */
+  #moment: FleetEvent[] = [];
+  /** Lost since the last line was written. */
+  #gap = 0;
+  #underway = 0;
+  #written = 0;
+  #lost = 0;
+  #fault: string | undefined;
+  #onIdle: () => void = () => undefined;
+
+  constructor(options: EventLinesOptions) {
+    this.#options = options;
+    this.#bufferMaxBytes = options.bufferMaxBytes ?? BUFFER_MAX_BYTES;
+    options.stream.on('error', (error) => this.#failed(error));
+    this.#sweep = options.clock.every(MOMENT_MAX_MS, () => this.#endMoment());
+  }
+
+  /** Takes an event; never waits and never throws. */
+  readonly take = (event: FleetEvent): void => {
+    const [first] = this.#moment;
+    if (first !== undefined && first.atMs !== event.atMs) this.#endMoment();
+    this.#moment.push(event);
+    if (this.#moment.length === MOMENT_MAX_EVENTS) this.#endMoment();
+  };
+
+  count(): EventLinesCount {
+    const fault = this.#fault === undefined ? {} : { fault: this.#fault };
+    return { written: this.#written, lost: this.#lost, ...fault };
+  }
+
+  /** Waits, within bounds, until everything is written; what is not by then is lost. */
+  async close(): Promise<EventLinesCount> {
+    this.#sweep.cancel();
+    this.#endMoment();
+    if (this.#gap > 0) this.#send(this.#gapLine(), 0);
+    if (this.#underway > 0 && this.#fault === undefined) await this.#idle();
+    this.#lost += this.#underway;
+    this.#underway = 0;
+    return this.count();
+  }
+
+  #idle(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#options.clock.after(END_MAX_MS, resolve);
+      this.#onIdle = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** One write for all events of the moment that fit into the buffer. */
+  #endMoment(): void {
+    const events = this.#moment.sort(inEventOrder);
+    this.#moment = [];
+    let room = this.#bufferMaxBytes - this.#options.stream.writableLength;
+    let text = '';
+    let count = 0;
+    for (const event of events) {
+      const line = this.#gap > 0 ? this.#gapLine() + eventLine(event) : eventLine(event);
+      room -= line.length;
+      if (room < 0 || this.#fault !== undefined) {
+        this.#gap++;
+        this.#lost++;
+        continue;
+      }
+      this.#gap = 0;
+      text += line;
+      count++;
+    }
+    if (count > 0) this.#send(text, count);
+  }
+
+  #gapLine(): string {
+    return `${JSON.stringify({ kind: 'lost', events: this.#gap })}\n`;
+  }
+
+  #send(text: string, count: number): void {
+    this.#underway += count;
+    this.#options.stream.write(text, (error) => {
+      if (this.#underway < count) return;
+      this.#underway -= count;
+      if (error) {
+        this.#lost += count;
+        this.#failed(error);
+      } else this.#written += count;
+      if (this.#underway === 0) this.#onIdle();
+    });
+  }
+
+  #failed(error: Error): void {
+    this.#fault ??= 'code' in error ? String(error.code) : error.message;
+    this.#onIdle();
+  }
+}
+
+/** What cannot be seen or steers a terminal, for a stream that ends on one. */
+const unprintable = /[\p{C}\u2028\u2029]/gu;
+
+/** The event on one line of JSON, its time in ISO 8601. */
+export function eventLine({ atMs, sequence, kind, ...facts }: FleetEvent): string {
+  const at = new Date(atMs).toISOString();
+  const line = JSON.stringify({ at, kind, ...facts, sequence });
+  return `${line.replace(unprintable, asEscape)}\n`;
+}
+
+function asEscape(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+}

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import type { UpdateState } from '../device/update-states.ts';
+import { type Family, parseExposition } from '../testing/exposition.ts';
+import { sampleFunnel } from '../testing/sample-result.ts';
+import type { EventFact } from './events.ts';
+import { FleetMetrics } from './prometheus.ts';
+
+async function familiesOf(metrics: FleetMetrics): Promise<ReadonlyMap<string, Family>> {
+  return parseExposition((await metrics.exposition()).text);
+}
+
+/** The value of a sample; undefined when there is none with these labels. */
+function sampleOf(
+  families: ReadonlyMap<string, Family>,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number | undefined {
+  const family = families.get(name.replace(/_(bucket|sum|count)$/, '')) ?? families.get(name);
+  return family?.samples.find((sample) => {
+    const same = Object.entries(labels).every(([label, text]) => sample.labels[label] === text);
+    return sample.name === name && same;
+  })?.value;
+}
+
+function told(...facts: readonly EventFact[]): FleetMetrics {
+  const metrics = new FleetMetrics();
+  for (const [before, fact] of facts.entries()) {
+    metrics.take({ ...fact, atMs: 1000 * before, sequence: before + 1 });
+  }
+  return metrics;
+}
+
+const poll = { kind: 'exchange', device: 1, operation: 'post-next-deployment-v2' } as const;
+
+function entered(state: UpdateState, device = 1): EventFact {
+  return { kind: 'update', device, deploymentId: 'd', artifactName: 'a', state };
+}
+
+describe('the metrics of a run', () => {
+  it('count exchanges by operation and status class, and their time in seconds', async () => {
+    const families = await familiesOf(
+      told(
+        { ...poll, status: 204, elapsedMs: 4 },
+        { ...poll, status: 200, elapsedMs: 40 },
+        { ...poll, status: 503, elapsedMs: 400 },
+      ),
+    );
+    const { operation } = poll;
+    const total = 'fleetbed_exchanges_total';
+    expect(sampleOf(families, total, { operation, outcome: '2xx' })).toBe(2);
+    expect(sampleOf(families, total, { operation, outcome: '5xx' })).toBe(1);
+    const duration = 'fleetbed_exchange_duration_seconds';
+    expect(sampleOf(families, `${duration}_bucket`, { operation, le: '0.005' })).toBe(1);
+    expect(sampleOf(families, `${duration}_bucket`, { operation, le: '0.05' })).toBe(2);
+    expect(sampleOf(families, `${duration}_count`, { operation })).toBe(3);
+    expect(sampleOf(families, `${duration}_sum`, { operation })).toBeCloseTo(0.444);
+  });
+
+  it('count what was not answered by cause, and give it no time', async () => {
+    const cause = 'transport/ECONNRESET';
+    const families = await familiesOf(
+      told(
+        { ...poll, cause, elapsedMs: 4 },
+        { kind: 'socket-closed', device: 1, cause: 'closed/1006' },
+        { kind: 'socket-closed', device: 1, cause: 'run-ended' },
+      ),
+    );
+    const faults = 'fleetbed_faults_total';
+    expect(sampleOf(families, faults, { operation: poll.operation, cause })).toBe(1);
+    expect(sampleOf(families, faults, { operation: 'connect', cause: 'closed/1006' })).toBe(1);
+    expect(sampleOf(families, faults, { cause: 'run-ended' })).toBeUndefined();
+    expect(sampleOf(families, 'fleetbed_exchange_duration_seconds_count')).toBeUndefined();
+  });
+
+  it('time whole updates from the offer to the end', async () => {
+    const families = await familiesOf(
+      told(
+        entered('offered'),
+        entered('downloading'),
+        entered('success'),
+        entered('already-installed', 2),
+      ),
+    );
+    const name = 'fleetbed_update_duration_seconds';
+    expect(sampleOf(families, `${name}_sum`, { outcome: 'success' })).toBe(2);
+    expect(sampleOf(families, `${name}_count`, { outcome: 'success' })).toBe(1);
+    // It was offered nothing: there is no time to tell.
+    expect(sampleOf(families, `${name}_count`, { outcome: 'already-installed' })).toBeUndefined();
+    expect(sampleOf(families, 'fleetbed_update_states_total', { state: 'downloading' })).toBe(1);
+  });
+
+  it('show where the devices stand, in counts that add up to the fleet', async () => {
+    const metrics = new FleetMetrics();
+    metrics.see({
+      elapsedMs: 2500,
+      funnel: { ...sampleFunnel, alreadyInstalled: 0 },
+      exchanges: 3,
+      errors: 0,
+      socketsOpen: 2,
+    });
+    const families = await familiesOf(metrics);
+    const states = families.get('fleetbed_devices')?.samples ?? [];
+    expect(states.map(({ labels }) => labels.state)).toContain('already-installed');
+    expect(states.reduce((sum, { value }) => sum + value, 0)).toBe(sampleFunnel.devices);
+    expect(sampleOf(families, 'fleetbed_devices_reached', { step: 'installing' })).toBe(2);
+    expect(sampleOf(families, 'fleetbed_sockets_open')).toBe(2);
+    expect(sampleOf(families, 'fleetbed_elapsed_seconds')).toBe(2.5);
+  });
+
+  it('show which phase the run is in', async () => {
+    const families = await familiesOf(
+      told({ kind: 'phase', phase: 'ramp' }, { kind: 'phase', phase: 'hold' }),
+    );
+    expect(sampleOf(families, 'fleetbed_phase', { phase: 'ramp' })).toBe(0);
+    expect(sampleOf(families, 'fleetbed_phase', { phase: 'hold' })).toBe(1);
+  });
+
+  it('keep hostile causes apart from the format', async () => {
+    const cause = 'a"} 1\n\\fleetbed_devices 9';
+    const families = await familiesOf(told({ ...poll, cause, elapsedMs: 1 }));
+    expect(sampleOf(families, 'fleetbed_faults_total', { cause })).toBe(1);
+  });
+
+  it('stay bounded, however many causes a server makes up', async () => {
+    const facts = Array.from({ length: 500 }, (_, number): EventFact => {
+      return { ...poll, cause: `closed/${number}`, elapsedMs: 1 };
+    });
+    const families = await familiesOf(told(...facts));
+    const samples = families.get('fleetbed_faults_total')?.samples ?? [];
+    expect(samples).toHaveLength(201);
+    expect(sampleOf(families, 'fleetbed_faults_total', { cause: 'other' })).toBe(300);
+  });
+
+  it('say what became of the event stream', async () => {
+    const metrics = new FleetMetrics();
+    metrics.seeEventLines({ written: 5, lost: 1 });
+    metrics.seeEventLines({ written: 9, lost: 2 });
+    const families = await familiesOf(metrics);
+    expect(sampleOf(families, 'fleetbed_event_lines_total', { fate: 'written' })).toBe(9);
+    expect(sampleOf(families, 'fleetbed_event_lines_total', { fate: 'lost' })).toBe(2);
+  });
+
+  it('have names and units as Prometheus wants them', async () => {
+    for (const [name, { type, help }] of await familiesOf(new FleetMetrics())) {
+      expect(name).toMatch(/^fleetbed_[a-z_]+$/);
+      expect(help).toMatch(/^[A-Z].*\.$/);
+      expect(name.endsWith('_total')).toBe(type === 'counter');
+      if (type === 'histogram') expect(name).toMatch(/_seconds$/);
+    }
+  });
+});
+
+describe('the parser of these tests', () => {
+  it.each([
+    ['a 1', 'the last line has no end'],
+    ['a 1\n', 'a sample of no type'],
+    ['# TYPE a gauge\na{b="c} 1\n', 'no sample|wrong labels'],
+    ['# TYPE a gauge\na x\n', 'no sample'],
+    ['# TYPE a gauge\na 1\na 2\n', 'said twice'],
+    ['# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\n', 'shrinks'],
+    ['# TYPE a histogram\na_bucket{le="+Inf"} 1\na_count 2\n', 'counts 2'],
+  ])('refuses %j', (text, said) => {
+    expect(() => parseExposition(text)).toThrow(new RegExp(said));
+  });
+});

@@ -1,0 +1,171 @@
+/**
+ * A run underway as metrics in Prometheus' text format: counters and histograms from its events,
+ * gauges from its progress. Every name begins with `fleetbed_`, every time is in seconds.
+ */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { isFinal } from '../device/update-states.ts';
+import { type FleetEvent, RUN_ENDED } from './events.ts';
+import type { EventLinesCount } from './events-lines.ts';
+import type { FleetProgress } from './result.ts';
+
+/** Of an exchange: from a fast answer on the same machine to the longest time limit. */
+const EXCHANGE_BUCKETS_SECONDS = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
+];
+/** Of a whole update: minutes in the field, seconds in a test. */
+const UPDATE_BUCKETS_SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 14_400, 86_400];
+/** Label values that a server can make up; further ones are counted together. */
+const CAUSES_MAX = 200;
+const OTHER = 'other';
+const MS_PER_SECOND = 1000;
+
+/** What a scrape is answered with. */
+export interface Exposition {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** The metrics of one run; knows nothing of HTTP. */
+export class FleetMetrics {
+  readonly #registry = new Registry();
+  readonly #registers = [this.#registry];
+  readonly #causes = new Set<string>();
+  /** Moment of the offer, by device, of updates that are underway. */
+  readonly #offeredMs = new Map<number, number>();
+  #phase: string | undefined;
+
+  readonly #devices = new Gauge({
+    name: 'fleetbed_devices',
+    help: 'Devices by where they stand; the states add up to the fleet.',
+    labelNames: ['state'],
+    registers: this.#registers,
+  });
+  readonly #reached = new Gauge({
+    name: 'fleetbed_devices_reached',
+    help: 'Devices that have come to this step of the deployment, or beyond it.',
+    labelNames: ['step'],
+    registers: this.#registers,
+  });
+  readonly #sockets = new Gauge({
+    name: 'fleetbed_sockets_open',
+    help: 'Websockets that are open.',
+    registers: this.#registers,
+  });
+  readonly #elapsed = new Gauge({
+    name: 'fleetbed_elapsed_seconds',
+    help: 'Time since the run began.',
+    registers: this.#registers,
+  });
+  readonly #phases = new Gauge({
+    name: 'fleetbed_phase',
+    help: 'The phase of the plan that the run is in has the value 1.',
+    labelNames: ['phase'],
+    registers: this.#registers,
+  });
+  readonly #exchanges = new Counter({
+    name: 'fleetbed_exchanges_total',
+    help: 'Requests that have come to an end, by status class, or unanswered.',
+    labelNames: ['operation', 'outcome'],
+    registers: this.#registers,
+  });
+  readonly #latency = new Histogram({
+    name: 'fleetbed_exchange_duration_seconds',
+    help: 'Time from the planned moment of a request to the end of its answer; answered ones only.',
+    labelNames: ['operation'],
+    buckets: EXCHANGE_BUCKETS_SECONDS,
+    registers: this.#registers,
+  });
+  readonly #faults = new Counter({
+    name: 'fleetbed_faults_total',
+    help: 'Requests without an answer, and sockets that were refused or broke, by cause.',
+    labelNames: ['operation', 'cause'],
+    registers: this.#registers,
+  });
+  readonly #states = new Counter({
+    name: 'fleetbed_update_states_total',
+    help: 'States of an update that devices have entered.',
+    labelNames: ['state'],
+    registers: this.#registers,
+  });
+  readonly #updates = new Histogram({
+    name: 'fleetbed_update_duration_seconds',
+    help: 'Time of a whole update, from the offer to its end, by outcome.',
+    labelNames: ['outcome'],
+    buckets: UPDATE_BUCKETS_SECONDS,
+    registers: this.#registers,
+  });
+  readonly #eventLines = new Counter({
+    name: 'fleetbed_event_lines_total',
+    help: 'Events that were written to the event stream, and those that were lost.',
+    labelNames: ['fate'],
+    registers: this.#registers,
+  });
+
+  /** Takes an event; never waits. */
+  readonly take = (event: FleetEvent): void => {
+    if (event.kind === 'exchange') this.#ended(event);
+    else if (event.kind === 'update') this.#entered(event);
+    else if (event.kind === 'phase') this.#enteredPhase(event.phase);
+    else if (event.kind === 'socket-closed' && event.cause !== RUN_ENDED) {
+      this.#faults.inc({ operation: 'connect', cause: this.#bounded(event.cause) });
+    }
+  };
+
+  /** Takes where the run stands. */
+  see({ funnel, socketsOpen, elapsedMs }: FleetProgress): void {
+    const { devices: _, offered, downloading, installing, rebooting, ...states } = funnel;
+    for (const [state, count] of Object.entries(states)) {
+      this.#devices.set({ state: state.replace(/[A-Z]/g, '-$&').toLowerCase() }, count);
+    }
+    const steps = { offered, downloading, installing, rebooting };
+    for (const [step, count] of Object.entries(steps)) this.#reached.set({ step }, count);
+    this.#sockets.set(socketsOpen);
+    this.#elapsed.set(elapsedMs / MS_PER_SECOND);
+  }
+
+  /** Takes what has become of the event stream so far. */
+  seeEventLines({ written, lost }: EventLinesCount): void {
+    this.#eventLines.reset();
+    this.#eventLines.inc({ fate: 'written' }, written);
+    this.#eventLines.inc({ fate: 'lost' }, lost);
+  }
+
+  /** The answer to a scrape at this moment. */
+  async exposition(): Promise<Exposition> {
+    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  #ended(event: FleetEvent & { kind: 'exchange' }): void {
+    const { operation, status, cause, elapsedMs } = event;
+    if (status === undefined) {
+      this.#exchanges.inc({ operation, outcome: 'unanswered' });
+      this.#faults.inc({ operation, cause: this.#bounded(cause ?? OTHER) });
+      return;
+    }
+    this.#exchanges.inc({ operation, outcome: `${Math.floor(status / 100)}xx` });
+    this.#latency.observe({ operation }, elapsedMs / MS_PER_SECOND);
+  }
+
+  #entered({ device, state, atMs }: FleetEvent & { kind: 'update' }): void {
+    this.#states.inc({ state });
+    if (state === 'offered') this.#offeredMs.set(device, atMs);
+    const offeredMs = this.#offeredMs.get(device);
+    if (offeredMs === undefined || !isFinal(state)) return;
+    this.#offeredMs.delete(device);
+    this.#updates.observe({ outcome: state }, (atMs - offeredMs) / MS_PER_SECOND);
+  }
+
+  #enteredPhase(phase: string): void {
+    const bounded = this.#bounded(phase);
+    if (this.#phase !== undefined) this.#phases.set({ phase: this.#phase }, 0);
+    this.#phase = bounded;
+    this.#phases.set({ phase: bounded }, 1);
+  }
+
+  #bounded(text: string): string {
+    if (this.#causes.has(text)) return text;
+    if (this.#causes.size >= CAUSES_MAX) return OTHER;
+    this.#causes.add(text);
+    return text;
+  }
+}

@@ -1,0 +1,85 @@
+/** Reads Prometheus' text format as strictly as Prometheus does, for tests. */
+
+/** One line of the exposition. */
+interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** One metric: its type and meaning, and all that is said of it. */
+export interface Family {
+  readonly type: string;
+  readonly help: string;
+  readonly samples: readonly Sample[];
+}
+
+const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*';
+const sampleLine = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (\\S+)$`);
+const labelPair = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/gy;
+const suffixes: Readonly<Record<string, readonly string[]>> = {
+  histogram: ['_bucket', '_sum', '_count'],
+};
+
+/** The metrics by name. @throws Error naming the line that is wrong */
+export function parseExposition(text: string): ReadonlyMap<string, Family> {
+  if (!text.endsWith('\n')) throw new Error('the last line has no end');
+  const families = new Map<string, { type: string; help: string; samples: Sample[] }>();
+  const helps = new Map<string, string>();
+  const seen = new Set<string>();
+  for (const line of text.split('\n')) {
+    const [, comment, about = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
+    if (comment === 'HELP') helps.set(about, rest);
+    else if (comment === 'TYPE') {
+      if (families.has(about)) throw new Error(`a second type: ${line}`);
+      families.set(about, { type: rest, help: helps.get(about) ?? '', samples: [] });
+    } else if (line !== '') {
+      const sample = parsed(line);
+      const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
+      if (seen.has(key)) throw new Error(`said twice: ${line}`);
+      seen.add(key);
+      familyOf(sample.name, families).samples.push(sample);
+    }
+  }
+  for (const [name, { type, samples }] of families) {
+    if (type === 'histogram') checkHistogram(name, samples);
+  }
+  return families;
+}
+
+function parsed(line: string): Sample {
+  const [, name, pairs = '', number = ''] = sampleLine.exec(line) ?? [];
+  const value = number === '+Inf' ? Number.POSITIVE_INFINITY : Number(number);
+  if (name === undefined || Number.isNaN(value)) throw new Error(`no sample: ${line}`);
+  const labels: Record<string, string> = {};
+  labelPair.lastIndex = 0;
+  while (labelPair.lastIndex < pairs.length) {
+    const [, label, text = ''] = labelPair.exec(pairs) ?? [];
+    if (label === undefined || label in labels) throw new Error(`wrong labels: ${line}`);
+    labels[label] = text.replace(/\\(.)/g, (_, mark) => (mark === 'n' ? '\n' : mark));
+  }
+  return { name, labels, value };
+}
+
+function familyOf<Kind extends { type: string }>(name: string, families: Map<string, Kind>): Kind {
+  for (const [family, kind] of families) {
+    if (name === family && kind.type !== 'histogram') return kind;
+    if (suffixes[kind.type]?.some((suffix) => name === family + suffix)) return kind;
+  }
+  throw new Error(`a sample of no type: ${name}`);
+}
+
+/** Buckets only grow, and the last one holds all that was counted. */
+function checkHistogram(name: string, samples: readonly Sample[]): void {
+  const before = new Map<string, number>();
+  for (const { name: own, labels, value } of samples) {
+    const { le, ...group } = labels;
+    const key = JSON.stringify(group);
+    if (own === `${name}_bucket`) {
+      if (le === undefined || value < (before.get(key) ?? 0)) throw new Error(`${name} shrinks`);
+      before.set(key, value);
+    } else if (own === `${name}_count` && before.get(key) !== value) {
+      throw new Error(`${name} counts ${value}, not what its buckets hold`);
+    }
+  }
+}
