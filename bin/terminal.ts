@@ -92,7 +92,12 @@ type Reach = Omit<TransportOptions, 'observer' | 'connectionsMax'>;
 async function tokenOf(options: TerminalOptions, reach: Reach): Promise<string> {
   const { email, password = '' } = options;
   // Nobody asks for figures of a single login.
-  const observer = { answered: () => undefined, unanswered: () => undefined };
+  const observer = {
+    answered: () => undefined,
+    unanswered: () => undefined,
+    sent: () => undefined,
+    signatureRefused: () => undefined,
+  };
   const transport = new Transport({ ...reach, observer, connectionsMax: 1 });
   try {
     const credentials = { email, password };

@@ -1,5 +1,7 @@
+import * as v from 'valibot';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../fixtures/clock.ts';
+import { fleetResultShape } from './report/result.ts';
 import { fleetReport } from './report/text.ts';
 import {
   ClientError,
@@ -74,8 +76,12 @@ describe('a run', () => {
       ok: true,
       deploymentsChecked: 1,
       withoutArtifact: 0,
+      lostReports: 0,
+      doubledReports: 0,
+      statistics: [],
       differences: [],
     });
+    expect(v.parse(fleetResultShape, JSON.parse(JSON.stringify(result)))).toEqual(result);
     const [row] = result.devices;
     expect(row).toMatchObject({ index: 0, behaviour: 'steady', outcome: 'success' });
     expect(row?.reported).toEqual(['downloading', 'installing', 'rebooting', 'success']);

@@ -1,12 +1,11 @@
 /** The fleet simulator's front: a plan in, one result out. Not the command line. */
 import type { Clock } from '../fixtures/clock.ts';
-import type { Device } from './device/device.ts';
 import { Fleet } from './fleet/fleet.ts';
-import { countedPart, funnelOf, outcomeOf } from './fleet/funnel.ts';
-import { defaultDeviceType } from './fleet/muster.ts';
+import { accountsOf, funnelOf } from './fleet/funnel.ts';
 import { checkPlan, type FleetPlan } from './fleet/plan.ts';
 import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts';
-import type { DeviceRow, Ended, FleetProgress, FleetResult, PlanSummary } from './report/result.ts';
+import type { FleetProgress, FleetResult } from './report/result.ts';
+import { resultOf } from './report/result-of-fleet.ts';
 
 import type { Coordinator } from './shards/coordinator.ts';
 import { FleetStopped } from './stopped.ts';
@@ -42,7 +41,11 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const startedAt = new Date(clock.now()).toISOString();
   const events = onEvent ? new EventSource(clock, onEvent) : nobodyListens;
   const fleet = new Fleet(checked, clock, { events, coordinator });
-  const report = (): void => onProgress?.(progressOf(fleet));
+  const report = (): void => {
+    const progress = progressOf(fleet);
+    fleet.ledger.series.stood(clock.now(), accountsOf(progress.funnel));
+    onProgress?.(progress);
+  };
   const reports = clock.every(PROGRESS_PERIOD_MS, report);
   try {
     await reachUnlessStopped(fleet, signal);
@@ -63,67 +66,6 @@ async function reachUnlessStopped(fleet: Fleet, signal: AbortSignal): Promise<vo
   } catch (error) {
     if (!(error instanceof FleetStopped)) throw error;
   }
-}
-
-interface RunFacts {
-  readonly plan: FleetPlan;
-  readonly ended: Ended;
-  readonly startedAt: string;
-}
-
-async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResult> {
-  const { devices, ledger, target } = fleet;
-  const durationMs = fleet.elapsedMs();
-  const balance = await fleet.balance(facts.ended);
-  return {
-    ended: facts.ended,
-    seed: facts.plan.seed,
-    plan: planSummary(facts.plan),
-    startedAt: facts.startedAt,
-    durationMs,
-    ...(target === undefined ? {} : { deploymentId: target.deploymentId }),
-    funnel: funnelOf(devices, target),
-    balance,
-    latencies: ledger.latencies(),
-    operations: ledger.operations(),
-    errors: ledger.errors(),
-    devices: devices.map((device) => deviceRow(device, fleet)),
-  };
-}
-
-function deviceRow(device: Device, { target }: Fleet): DeviceRow {
-  const part = countedPart(device, target);
-  return {
-    index: device.index,
-    ...(device.id === undefined ? {} : { deviceId: device.id }),
-    serial: device.identity.serial,
-    keyType: device.keyType,
-    behaviour: device.behaviour.name,
-    outcome: outcomeOf(device, target),
-    ...(part === undefined ? {} : { deploymentId: part.deploymentId }),
-    reported: part?.reported ?? [],
-    artifactName: device.provides.artifact_name,
-  };
-}
-
-/** Names every field that goes out, so that a new secret in the plan cannot slip through. */
-function planSummary(plan: FleetPlan): PlanSummary {
-  const { baseUrl, devices, keys, behaviours, connect, durationMs, until, deploy } = plan;
-  const { pollIntervalMs, inventoryIntervalMs, rampMs } = plan;
-  return {
-    baseUrl,
-    devices,
-    keys,
-    behaviours,
-    pollIntervalMs,
-    inventoryIntervalMs,
-    rampMs,
-    ...(durationMs === undefined ? {} : { durationMs }),
-    ...(until === undefined ? {} : { until }),
-    connect,
-    ...(deploy === undefined ? {} : { deploy }),
-    deviceType: plan.deviceType ?? defaultDeviceType,
-  };
 }
 
 function progressOf(fleet: Fleet): FleetProgress {

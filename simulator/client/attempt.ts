@@ -7,6 +7,8 @@ import { ClientError, TimeoutError, TransportError } from './errors.ts';
 export interface AttemptSubject {
   readonly operation: string;
   readonly caller: string;
+  /** When it was due, in monotonic milliseconds; absent: when it begins. */
+  readonly plannedMs?: number | undefined;
 }
 
 /** Time and its limit for one exchange. */
@@ -36,8 +38,19 @@ export class Attempt {
     return this.#controller.signal;
   }
 
+  /** Since it began. */
   elapsedMs(): number {
     return this.#limits.clock.monotonicMs() - this.#startedMs;
+  }
+
+  /** Between the moment at which it was due and the one at which it began. */
+  get latenessMs(): number {
+    return Math.max(0, this.#startedMs - (this.#subject.plannedMs ?? this.#startedMs));
+  }
+
+  /** Since it was due: what a device that waits for its turn has waited, too. */
+  latencyMs(): number {
+    return this.elapsedMs() + this.latenessMs;
   }
 
   /** Starts the time limit anew, because something has come. */
@@ -59,7 +72,8 @@ export class Attempt {
   faultOf(error: unknown): ClientError | FleetStopped {
     if (error instanceof ClientError) return error;
     if (this.#brokenOffBy === 'stop') return new FleetStopped();
-    const circumstances = { ...this.#subject, elapsedMs: this.elapsedMs(), cause: error };
+    const { operation, caller } = this.#subject;
+    const circumstances = { operation, caller, elapsedMs: this.elapsedMs(), cause: error };
     const reason = reasonOf(error);
     if (this.#brokenOffBy === 'time' || reason === CONNECT_TIMEOUT) {
       return new TimeoutError(this.#limits.requestTimeLimitMs, circumstances);

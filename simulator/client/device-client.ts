@@ -30,7 +30,7 @@ import {
   statusError,
 } from './answers.ts';
 import { AnswerError } from './errors.ts';
-import { type NextDoor, nextDoors, type Session } from './session.ts';
+import { type NextDoor, nextDoors, type Session, takePlannedMs } from './session.ts';
 import type { HttpAnswer, Transport } from './transport.ts';
 
 /** What all devices of a fleet share on the wire. */
@@ -93,7 +93,11 @@ export class DeviceClient {
         [this.#signatureHeader]: signatureOf(body, key.keyType, key.privateKey),
       },
       body,
+      plannedMs: takePlannedMs(session),
     });
+    if (answer.status === 401 && saysSignature(answer)) {
+      this.#options.transport.observer.signatureRefused(operation.id);
+    }
     const context = this.#context(operation, session);
     session.token = tokenIn(expectSuccess(answer, context), context);
   }
@@ -235,6 +239,7 @@ export class DeviceClient {
         ...(json === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(json === undefined ? {} : { body: json }),
+      plannedMs: takePlannedMs(session),
     });
   }
 
@@ -274,6 +279,12 @@ const nextRequests: Readonly<Record<NextDoor, (provides: DeviceProvides) => Next
   },
 };
 
+/** A device that waits gets the same status; only the reason tells a signature that does not fit. */
+function saysSignature({ body }: HttpAnswer): boolean {
+  return /signature/i.test(body.subarray(0, REASON_MAX_BYTES).toString('latin1'));
+}
+
+const REASON_MAX_BYTES = 4096;
 const TOKEN_MAX_CHARACTERS = 16_384;
 
 /** A token goes back in a header as it came: quotes or a line break would spoil every request. */

@@ -10,6 +10,7 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
+import { silenceOf } from './errors.ts';
 import type { ExchangeObserver } from './transport.ts';
 
 /** Where and how to connect. */
@@ -45,6 +46,7 @@ export class DeviceSocket {
   readonly #startedMs: number;
   #heardMs: number;
   #pinged = false;
+  #fault: string | undefined;
   state: 'opening' | 'open' | 'closed' = 'opening';
   /** Whether the connection stood at any time. */
   wasOpen = false;
@@ -128,7 +130,8 @@ export class DeviceSocket {
       .on('ping', heard)
       .on('pong', heard)
       .on('error', (error: Error & { readonly code?: string }) => {
-        this.closedBy ??= `transport/${error.code ?? 'WEBSOCKET'}`;
+        this.#fault = faultOf(error);
+        this.closedBy ??= `transport/${this.#fault}`;
       })
       .on('close', (code) => this.#closed(`closed/${code}`));
   }
@@ -155,11 +158,17 @@ export class DeviceSocket {
   #closed(cause: string): void {
     if (this.state === 'closed') return;
     if (this.state === 'opening' && this.refusedWith === undefined) {
-      this.#options.observer.unanswered(operation.id);
+      this.#options.observer.unanswered(operation.id, silenceOf(this.#fault ?? cause));
     }
     this.state = 'closed';
     this.closedBy ??= cause;
   }
+}
+
+/** The library gives its own time limit no code, only this sentence. */
+function faultOf({ code, message }: Error & { readonly code?: string }): string {
+  if (code !== undefined) return code;
+  return message.includes('timed out') ? 'ETIMEDOUT' : 'WEBSOCKET';
 }
 
 const NORMAL_CLOSURE = 1000;

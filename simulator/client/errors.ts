@@ -59,6 +59,23 @@ export class TransportError extends ClientError {
   }
 }
 
+/** Why there was no answer, as it is counted. */
+export type Silence = 'timeout' | 'reset' | 'refused' | 'other';
+
+const silences: Readonly<Record<string, Silence>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  ECONNABORTED: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  ETIMEDOUT: 'timeout',
+};
+
+/** The kind of a transport's fault by the system's or the library's name of it. */
+export function silenceOf(reason: string): Silence {
+  return silences[reason] ?? 'other';
+}
+
 const untrusted =
   "the server's certificate is signed by nobody that is trusted here; name the CA's certificate";
 const hungUp = 'the server closed the connection before it had answered';

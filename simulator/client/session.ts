@@ -13,6 +13,11 @@ export interface Session {
   readonly key: DeviceKey;
   token: string | undefined;
   nextDoor: NextDoor;
+  /**
+   * When the next exchange is due, in monotonic milliseconds; its latency counts from then, also
+   * when it is sent later. Taken by the exchange.
+   */
+  plannedMs: number | undefined;
 }
 
 /** How error messages call a device of the fleet. */
@@ -28,7 +33,14 @@ export function deviceOfCaller(caller: string): number | undefined {
 
 /** The standing of a device that has never asked for anything. */
 export function newSession(caller: string, idData: string, key: DeviceKey): Session {
-  return { caller, idData, key, token: undefined, nextDoor: nextDoors[0] };
+  return { caller, idData, key, token: undefined, nextDoor: nextDoors[0], plannedMs: undefined };
+}
+
+/** When the exchange that begins now was due, if that was planned; asking again gives nothing. */
+export function takePlannedMs(session: Session): number | undefined {
+  const { plannedMs } = session;
+  session.plannedMs = undefined;
+  return plannedMs;
 }
 
 /**

@@ -35,7 +35,7 @@ function hello(host: string, caPem?: string) {
   const transport = new Transport({
     baseUrl: `https://${host}:${port}`,
     clock,
-    observer: new Ledger(),
+    observer: new Ledger(clock),
     requestTimeLimitMs: 5000,
     connectionsMax: 1,
     caPem,
@@ -67,7 +67,7 @@ describe('a server with a certificate', () => {
     ['stays closed for a device that does not', undefined, 'closed'],
   ])('has a websocket that %s', async (_what, caPem, state) => {
     const options = { baseUrl: `https://127.0.0.1:${port}`, clock, requestTimeLimitMs: 5000 };
-    const socket = new DeviceSocket(token, { ...options, observer: new Ledger(), caPem });
+    const socket = new DeviceSocket(token, { ...options, observer: new Ledger(clock), caPem });
     while (socket.state === 'opening') await new Promise((resolve) => setImmediate(resolve));
     expect(socket.state).toBe(state);
     socket.close();

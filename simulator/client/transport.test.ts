@@ -57,7 +57,7 @@ describe('an exchange', () => {
     const answer = await ask(bench.transport);
     expect(answer.status).toBe(418);
     expect(answer.body.toString()).toBe('short and stout');
-    expect(bench.ledger.operations()).toEqual([
+    expect(bench.ledger.operations()).toMatchObject([
       { operation: 'get-configuration', answers: { '4xx': 1 }, unanswered: 0 },
     ]);
   });

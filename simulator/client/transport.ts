@@ -7,12 +7,24 @@ import { Agent, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
 import { Attempt } from './attempt.ts';
-import { AnswerError, type Circumstances, ClientError } from './errors.ts';
+import {
+  AnswerError,
+  type Circumstances,
+  ClientError,
+  type Silence,
+  silenceOf,
+  TransportError,
+} from './errors.ts';
 
 /** Who is told of every exchange, answered or not. */
 export interface ExchangeObserver {
-  answered(operation: string, status: number, elapsedMs: number): void;
-  unanswered(operation: string): void;
+  /** An exchange that was due at a planned moment begins, so much later. */
+  sent(latenessMs: number): void;
+  /** @param latencyMs since the exchange was due */
+  answered(operation: string, status: number, latencyMs: number): void;
+  unanswered(operation: string, silence: Silence): void;
+  /** An answer that was counted before refused the device's signature. */
+  signatureRefused(operation: string): void;
 }
 
 /** One exchange at its end. */
@@ -23,6 +35,7 @@ export interface EndedExchange {
   readonly status?: number;
   /** Why none came, such as `transport/ECONNRESET`. */
   readonly cause?: string;
+  /** Since it was due. */
   readonly elapsedMs: number;
 }
 
@@ -52,6 +65,8 @@ export interface HttpRequest {
   readonly target: string | URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
+  /** When it was due, in monotonic milliseconds; absent: now. */
+  readonly plannedMs?: number | undefined;
   /** Bytes of the answer's body beyond which it is refused. */
   readonly answerMaxBytes?: number;
 }
@@ -134,6 +149,7 @@ export class Transport {
    */
   async open(request: HttpRequest): Promise<OpenAnswer> {
     const attempt = new Attempt(request, this.#options);
+    if (request.plannedMs !== undefined) this.observer.sent(attempt.latenessMs);
     this.#underway.add(attempt);
     try {
       const answer = await this.#send(request, attempt.signal);
@@ -141,6 +157,11 @@ export class Transport {
     } catch (error) {
       throw this.#failed(attempt, error);
     }
+  }
+
+  /** Who is told of the exchanges. */
+  get observer(): ExchangeObserver {
+    return this.#options.observer;
   }
 
   /** Breaks off everything that is underway: each one fails with FleetStopped. */
@@ -194,9 +215,9 @@ export class Transport {
   #done(attempt: Attempt, request: HttpRequest, status: number): void {
     if (!this.#underway.delete(attempt)) return;
     attempt.end();
-    const elapsedMs = attempt.elapsedMs();
     const { operation, caller } = request;
-    this.#options.observer.answered(operation, status, elapsedMs);
+    const elapsedMs = attempt.latencyMs();
+    this.observer.answered(operation, status, elapsedMs);
     this.#options.onExchange?.({ operation, caller, status, elapsedMs });
   }
 
@@ -209,10 +230,16 @@ export class Transport {
     return fault;
   }
 
-  #unanswered({ operation, caller, label: cause, elapsedMs }: ClientError): void {
-    this.#options.observer.unanswered(operation);
+  #unanswered(fault: ClientError): void {
+    const { operation, caller, label: cause, elapsedMs } = fault;
+    this.observer.unanswered(operation, silenceIn(fault));
     this.#options.onExchange?.({ operation, caller, cause, elapsedMs });
   }
+}
+
+function silenceIn(fault: ClientError): Silence {
+  if (fault instanceof TransportError) return silenceOf(fault.reason);
+  return fault.code === 'timeout' ? 'timeout' : 'other';
 }
 
 function circumstances(request: HttpRequest, elapsedMs: number): Circumstances {

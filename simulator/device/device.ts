@@ -20,6 +20,10 @@ export interface DeploymentPart {
   unanswered: ReportableStatus | undefined;
   /** The operator was asked to abort it; the device itself learns that from a 409 only. */
   abortAsked: boolean;
+  /** Milliseconds since the Unix epoch: the first offer, the latest change of state, the end. */
+  offeredMs: number | undefined;
+  stateSinceMs: number | undefined;
+  endedMs: number | undefined;
 }
 
 /** A device and all that it remembers. */
@@ -99,6 +103,9 @@ export function beginPart(
     reported: [],
     unanswered: undefined,
     abortAsked: false,
+    offeredMs: undefined,
+    stateSinceMs: undefined,
+    endedMs: undefined,
   };
   if (device.parts.push(part) > PARTS_MAX) device.parts.shift();
   return part;

@@ -19,11 +19,20 @@ import type { Target, World } from './world.ts';
  * @throws FleetStopped, always, unless the simulator itself is at fault
  */
 export async function live(device: Device, world: World, startsAfterMs: number): Promise<never> {
+  const { clock } = world;
+  const dueMs = clock.monotonicMs() + startsAfterMs;
   await world.rest(startsAfterMs);
+  const lateMs = clock.monotonicMs() - dueMs;
   const key = await world.keyFor(device);
   const session = newSession(deviceCaller(device.index), idDataOf(device.identity), key);
   device.session = session;
-  for (;;) await world.rest(await oneCycle({ device, session, world }), device);
+  // Making a key takes the simulator's time, not the device's.
+  session.plannedMs = clock.monotonicMs() - lateMs;
+  for (;;) {
+    const waitMs = await oneCycle({ device, session, world });
+    session.plannedMs = clock.monotonicMs() + waitMs;
+    await world.rest(waitMs, device);
+  }
 }
 
 /** One round of everything; returns how long to wait before the next, in milliseconds. */

@@ -33,6 +33,8 @@ export async function runUpdate(
 ): Promise<boolean> {
   const { device, world } = subject;
   const part = beginPart(device, instructions.id, instructions.artifact.artifact_name);
+  part.offeredMs ??= world.clock.now();
+  part.stateSinceMs = undefined;
   enterUpdateState(subject, part, part.state);
   const run = new UpdateRun(subject, instructions, part);
   try {
@@ -48,8 +50,11 @@ export function enterUpdateState(
   part: DeploymentPart,
   state: UpdateState,
 ): void {
+  const nowMs = world.clock.now();
+  const { deploymentId, artifactName, stateSinceMs } = part;
+  if (stateSinceMs !== undefined) world.ledger.updates.stageEnded(part.state, nowMs - stateSinceMs);
+  part.stateSinceMs = nowMs;
   part.state = state;
-  const { deploymentId, artifactName } = part;
   world.events.emit({ kind: 'update', device: device.index, deploymentId, artifactName, state });
 }
 

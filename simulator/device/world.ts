@@ -12,6 +12,8 @@ import type { DeploymentPart, Device } from './device.ts';
 export interface Target {
   readonly deploymentId: string;
   readonly artifactName: string;
+  /** When the server had acknowledged it; milliseconds since the Unix epoch. */
+  readonly createdMs?: number;
 }
 
 /** Shared by all devices of one run. */

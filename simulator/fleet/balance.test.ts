@@ -101,13 +101,14 @@ describe('the balance', () => {
     });
   });
 
-  it.each<[string, Story, string | undefined, string, string]>([
+  it.each<[string, Story, string | undefined, string, string, string]>([
     [
       'a lost success',
-      { state: 'success', reported: ['success'] },
+      { state: 'success', reported: ['rebooting', 'success'] },
       'rebooting',
       'success',
       'rebooting',
+      'lost',
     ],
     [
       'a doubled outcome',
@@ -115,6 +116,7 @@ describe('the balance', () => {
       'success',
       'failure',
       'success',
+      'unknown',
     ],
     [
       'an abort that the device slept through',
@@ -122,6 +124,7 @@ describe('the balance', () => {
       'aborted',
       'installing',
       'aborted',
+      'unknown',
     ],
     [
       'a part that the server has forgotten',
@@ -129,22 +132,34 @@ describe('the balance', () => {
       undefined,
       'success',
       'not listed',
+      'lost',
     ],
-    ['a part that the device never had', {}, 'success', 'nothing was offered', 'success'],
+    [
+      'a part that the device never had',
+      {},
+      'success',
+      'nothing was offered',
+      'success',
+      'unknown',
+    ],
     [
       'an artifact that the device does not have',
       {},
       'already-installed',
       'nothing was offered',
       'already-installed',
+      'unknown',
     ],
-  ])('does not hold for %s, and names the device', async (_what, story, theirs, ours, servers) => {
-    const balance = await balanceOf([deviceWith(story)], [theirs]);
-    expect(balance.ok).toBe(false);
-    expect(balance.differences).toEqual([
-      { deploymentId: 'deployment-1', deviceId: 'device-0', deviceIndex: 0, ours, servers },
-    ]);
-  });
+  ])(
+    'does not hold for %s, and names the device',
+    async (_what, story, theirs, ours, servers, kind) => {
+      const balance = await balanceOf([deviceWith(story)], [theirs]);
+      expect(balance.ok).toBe(false);
+      expect(balance.differences).toEqual([
+        { deploymentId: 'deployment-1', deviceId: 'device-0', deviceIndex: 0, kind, ours, servers },
+      ]);
+    },
+  );
 
   it('counts the devices for which the server found no artifact', async () => {
     const devices = [0, 1, 2].map((index) => deviceWith({}, index));

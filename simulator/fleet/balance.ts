@@ -7,30 +7,8 @@ import type { ManagementClient } from '../client/management.ts';
 import { type DeploymentPart, type Device, recordedStatus } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
 import type { Target } from '../device/world.ts';
+import type { Balance, BalanceDifference } from '../report/result-devices.ts';
 import { FleetStopped } from '../stopped.ts';
-
-/** One device for which the two books differ. */
-interface BalanceDifference {
-  readonly deploymentId: string;
-  readonly deviceId: string;
-  readonly deviceIndex: number;
-  readonly ours: string;
-  readonly servers: string;
-}
-
-/** Whether device and server tell the same story. */
-export interface Balance {
-  /** False without a login, or when the server's list could not be read. */
-  readonly checked: boolean;
-  /** True when it was checked and nothing differs. */
-  readonly ok: boolean;
-  /** Why it was not, or not wholly, checked. */
-  readonly because?: string;
-  readonly deploymentsChecked: number;
-  /** Devices of the run's own deployment for which the server found no artifact that fits. */
-  readonly withoutArtifact: number;
-  readonly differences: readonly BalanceDifference[];
-}
 
 /** Deployments whose lists are fetched; a fleet that saw more is checked in part. */
 const DEPLOYMENTS_MAX = 100;
@@ -75,6 +53,9 @@ export async function checkBalance(subject: BalanceSubject): Promise<Balance> {
     ...partly,
     deploymentsChecked: deploymentIds.length,
     withoutArtifact,
+    lostReports: differences.filter(({ kind }) => kind === 'lost').length,
+    doubledReports: differences.filter(({ kind }) => kind === 'doubled').length,
+    statistics: [],
     differences: differences.slice(0, DIFFERENCES_MAX),
   };
 }
@@ -86,6 +67,9 @@ function unchecked(because: string): Balance {
     because,
     deploymentsChecked: 0,
     withoutArtifact: 0,
+    lostReports: 0,
+    doubledReports: 0,
+    statistics: [],
     differences: [],
   };
 }
@@ -127,10 +111,24 @@ function differenceOf(device: Device, compared: Compared): BalanceDifference[] {
       deploymentId,
       deviceId: device.id ?? 'unknown',
       deviceIndex: device.index,
+      kind: kindOf(part, theirs),
       ours: part ? recordedStatus(part) : NO_PART,
       servers: theirs ?? NOT_LISTED,
     },
   ];
+}
+
+/**
+ * A report is lost when the server stands where the device stood before it, doubled when the server
+ * has more than the device has ever said.
+ */
+function kindOf(
+  part: DeploymentPart | undefined,
+  theirs: string | undefined,
+): BalanceDifference['kind'] {
+  if (part === undefined) return 'unknown';
+  const before = ['pending', ...part.reported.slice(0, -1)];
+  return theirs === undefined || before.includes(theirs) ? 'lost' : 'unknown';
 }
 
 /**

@@ -6,16 +6,18 @@ import { ClientError } from '../client/errors.ts';
 import { ManagementClient } from '../client/management.ts';
 import { deviceOfCaller } from '../client/session.ts';
 import { type EndedExchange, Transport } from '../client/transport.ts';
-import { type Device, isSettled } from '../device/device.ts';
+import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
 import { live } from '../device/life.ts';
+import { isFinal } from '../device/update-states.ts';
 import type { Target, World } from '../device/world.ts';
 import { type DeviceKey, deviceKey } from '../identity/identity.ts';
 import { type EventSink, nobodyListens } from '../report/events.ts';
 import { Ledger } from '../report/ledger.ts';
 import type { Ended } from '../report/result.ts';
+import type { Balance } from '../report/result-devices.ts';
 import type { Coordinator } from '../shards/coordinator.ts';
 import { FleetStopped } from '../stopped.ts';
-import { type Balance, checkBalance } from './balance.ts';
+import { checkBalance } from './balance.ts';
 import { deploymentSource } from './deployment.ts';
 import { countedPart } from './funnel.ts';
 import { Lanes } from './lanes.ts';
@@ -56,7 +58,7 @@ export class Fleet {
   #startedMs: number;
   #sockets: FleetSockets | undefined;
   #finish: (ended: Ended) => void = () => undefined;
-  readonly ledger = new Ledger();
+  readonly ledger: Ledger;
   readonly devices: readonly Device[];
   readonly management: ManagementClient | undefined;
 
@@ -67,6 +69,7 @@ export class Fleet {
     this.#clock = clock;
     this.#random = seededRandom(plan.seed);
     this.#rests = new Rests(clock);
+    this.ledger = new Ledger(clock);
     this.#startedMs = clock.monotonicMs();
     this.#transport = new Transport({
       baseUrl: plan.baseUrl,
@@ -212,7 +215,10 @@ export class Fleet {
       untilNextPollMs: ({ index, cohort: { policy } }) =>
         untilNextPollMs({ index, policy, random: this.#random }, this.elapsedMs()),
       target: () => this.target,
-      settled: (device) => this.#noteEnded(device),
+      settled: (device, part) => {
+        this.#bookUpdate(part);
+        this.#noteEnded(device);
+      },
       abortDevice: async (device) => (await this.#operator?.abort(device)) ?? false,
     };
   }
@@ -228,6 +234,18 @@ export class Fleet {
       if (this.#rests.stopped) throw new FleetStopped();
       return deviceKey(this.#random, device.index, device.keyType, generation);
     });
+  }
+
+  #bookUpdate(part: DeploymentPart): void {
+    const { state, offeredMs, deploymentId, endedMs } = part;
+    if (!isFinal(state) || endedMs !== undefined) return;
+    const nowMs = this.#clock.now();
+    part.endedMs = nowMs;
+    const { updates } = this.ledger;
+    if (offeredMs !== undefined) updates.updateEnded('offer', state, nowMs - offeredMs);
+    const { target } = this;
+    if (target?.deploymentId !== deploymentId || target.createdMs === undefined) return;
+    updates.updateEnded('deployment', state, nowMs - target.createdMs);
   }
 
   /** A device may have ended an older deployment: who counts is looked at once all have ended one. */
@@ -253,6 +271,7 @@ export class Fleet {
       devices,
       ledger: this.ledger,
       random: this.#random,
+      clock: this.#clock,
       rest: (waitMs) => this.#rests.rest(waitMs),
       onDeployed: (target) => this.#events.emit({ kind: 'deployment', ...target }),
       deployment: deploymentSource({

@@ -2,41 +2,8 @@
 import type { DeploymentPart, Device } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
 import type { Target } from '../device/world.ts';
-
-/** Counts of devices. */
-export interface Funnel {
-  readonly devices: number;
-  /** Were ever offered the deployment. */
-  readonly offered: number;
-  /** Have reported that they download; likewise the next two. */
-  readonly downloading: number;
-  readonly installing: number;
-  readonly rebooting: number;
-  /** Final outcomes. Together with the last four fields they add up to `devices`. */
-  readonly success: number;
-  readonly failure: number;
-  readonly aborted: number;
-  readonly alreadyInstalled: number;
-  /** Have a part that has not come to its end. */
-  readonly underway: number;
-  /** Are accepted and have been offered nothing. */
-  readonly idle: number;
-  /** Are not accepted by the server. */
-  readonly waiting: number;
-  /** Got no answer from the server, or have not asked yet. */
-  readonly silent: number;
-}
-
-/** Where one device has come to in the end. */
-export type Outcome =
-  | 'success'
-  | 'failure'
-  | 'aborted'
-  | 'already-installed'
-  | 'underway'
-  | 'idle'
-  | 'waiting'
-  | 'silent';
+import type { Funnel, Outcome } from '../report/result-devices.ts';
+import type { Accounts } from '../report/result-figures.ts';
 
 /** The part that counts: in the run's own deployment where there is one, else the latest. */
 export function countedPart(
@@ -86,4 +53,16 @@ export function funnelOf(devices: readonly Device[], target: Target | undefined)
 /** A device that the server found to have the artifact was offered nothing and reported nothing. */
 function wasOffered(part: DeploymentPart): boolean {
   return part.state !== 'already-installed' || part.reported.length > 0;
+}
+
+/** Where each device stands in one word; the counts add up to the fleet. */
+export function accountsOf(funnel: Funnel): Accounts {
+  return {
+    waiting: funnel.waiting,
+    idle: funnel.idle,
+    updating: funnel.underway,
+    done: funnel.success + funnel.alreadyInstalled,
+    failed: funnel.failure + funnel.aborted,
+    silent: funnel.silent,
+  };
 }

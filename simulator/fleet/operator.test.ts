@@ -46,6 +46,7 @@ async function hired(answers: Answers, rounds: number) {
     devices: [device],
     ledger,
     random: seededRandom('x'),
+    clock,
     rest: async (waitMs) => {
       restsMs.push(waitMs);
       if (--left <= 0) throw new FleetStopped();
@@ -133,7 +134,10 @@ describe('the operator of a fleet', () => {
     expect(server.askedOf('create-deployment').map((asked) => asked.json())).toEqual([
       { name: 'test', artifact_name: 'release-2', devices: ['device-1'] },
     ]);
-    expect(operator.target).toEqual({ deploymentId: 'deployment-1', artifactName: 'release-2' });
+    expect(operator.target).toMatchObject({
+      deploymentId: 'deployment-1',
+      artifactName: 'release-2',
+    });
   });
 
   it('tries again when the server fails, and gives up after twenty times in a row', async () => {

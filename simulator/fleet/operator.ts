@@ -2,6 +2,7 @@
  * The operator of a fleet: accepts the fleet's own devices, deploys to them, aborts one on request.
  * It never touches a device that is not its own.
  */
+import type { Clock } from '../../fixtures/clock.ts';
 import type { Device as ListedDevice } from '../../fixtures/contract/management/devices.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { ClientError, StatusError } from '../client/errors.ts';
@@ -20,6 +21,7 @@ export interface OperatorOptions {
   readonly devices: readonly Device[];
   readonly ledger: Ledger;
   readonly random: Random;
+  readonly clock: Clock;
   readonly rest: (waitMs: number) => Promise<void>;
   /** Told of the deployment once the server has acknowledged it. */
   readonly onDeployed?: (target: Target) => void;
@@ -121,7 +123,7 @@ export class Operator {
 
   /** Waits for the deployment no longer than a round: devices may have to be accepted again. */
   async #deployOnce(): Promise<void> {
-    const { deployment, devices, rest } = this.#options;
+    const { deployment, devices, rest, clock } = this.#options;
     if (deployment === undefined || this.target !== undefined) return;
     const ids = devices.flatMap(({ id }) => (id === undefined ? [] : [id]));
     if (ids.length < devices.length) return;
@@ -133,7 +135,8 @@ export class Operator {
       () => asked,
     );
     try {
-      this.target = await Promise.race([asked, round]);
+      const target = await Promise.race([asked, round]);
+      this.target = target && { createdMs: clock.now(), ...target };
     } catch (error) {
       this.#asked = undefined;
       throw error;

@@ -64,7 +64,7 @@ async function socketServer(refuse: () => number | undefined = () => undefined) 
 
 async function fleetOfOne(baseUrl: string) {
   const clock = new ManualClock(noonMs);
-  const ledger = new Ledger();
+  const ledger = new Ledger(clock);
   const device = deviceOf();
   device.session = await sessionOf();
   const random = seededRandom('x');

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { noonMs } from '../testing/bench.ts';
 import { Ledger } from './ledger.ts';
+
+const clock = new ManualClock(noonMs);
 
 describe('the books of a run', () => {
   it('give percentiles in milliseconds, exact to three digits', () => {
-    const ledger = new Ledger();
+    const ledger = new Ledger(clock);
     for (let ms = 1; ms <= 1000; ms++) ledger.answered('put-deployment-status', 204, ms);
     const [latency] = ledger.latencies();
     expect(latency?.operation).toBe('put-deployment-status');
@@ -15,38 +19,47 @@ describe('the books of a run', () => {
   });
 
   it('tell a tenth of a millisecond from a fifth', () => {
-    const ledger = new Ledger();
+    const ledger = new Ledger(clock);
     ledger.answered('connect', 101, 0.1);
     ledger.answered('connect', 101, 0.2);
     expect(ledger.latencies()[0]).toMatchObject({ p50Ms: 0.1, maxMs: 0.2 });
   });
 
   it('bound a latency that is beyond the histogram instead of failing', () => {
-    const ledger = new Ledger();
+    const ledger = new Ledger(clock);
     ledger.answered('connect', 101, 1e12);
     expect(ledger.latencies()[0]?.count).toBe(1);
   });
 
   it('count answers by status class and what went unanswered apart', () => {
-    const ledger = new Ledger();
+    const ledger = new Ledger(clock);
     ledger.answered('post-alerts', 204, 1);
     ledger.answered('post-alerts', 200, 1);
     ledger.answered('post-alerts', 503, 1);
-    ledger.unanswered('post-alerts');
+    ledger.unanswered('post-alerts', 'timeout');
     expect(ledger.operations()).toEqual([
-      { operation: 'post-alerts', answers: { '2xx': 2, '5xx': 1 }, unanswered: 1 },
+      {
+        operation: 'post-alerts',
+        answers: { '2xx': 2, '5xx': 1 },
+        unanswered: 1,
+        timeouts: 1,
+        resets: 0,
+        refusedConnections: 0,
+        otherFaults: 0,
+        signatureRefusals: 0,
+      },
     ]);
     expect(ledger.exchangeCount).toBe(4);
   });
 
   it('give no latency for an operation that never was answered', () => {
-    const ledger = new Ledger();
-    ledger.unanswered('connect');
+    const ledger = new Ledger(clock);
+    ledger.unanswered('connect', 'refused');
     expect(ledger.latencies()).toEqual([]);
   });
 
   it('count errors by operation and cause, the most frequent first', () => {
-    const ledger = new Ledger();
+    const ledger = new Ledger(clock);
     ledger.fault({ operation: 'connect', label: 'closed/1006' });
     for (const _ of [1, 2]) ledger.fault({ operation: 'post-alerts', label: 'status/500' });
     ledger.fault({ operation: 'post-alerts', label: 'timeout' });

@@ -1,61 +1,79 @@
-/** What a run counts: every exchange by operation and status class, latencies, errors by cause. */
-import { build, type Histogram } from 'hdr-histogram-js';
-import type { ClientError } from '../client/errors.ts';
+/**
+ * What a run counts: every exchange by phase, operation and end, latencies from the moment at which
+ * an exchange was due, updates as wholes and by stage, the course of time, errors by cause.
+ */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { ClientError, Silence } from '../client/errors.ts';
 import type { ExchangeObserver } from '../client/transport.ts';
+import { DurationHistogram } from './histograms.ts';
+import { OperationBooks } from './ledger-operations.ts';
+import { SeriesBooks } from './ledger-series.ts';
+import { UpdateBooks } from './ledger-updates.ts';
+import type {
+  ErrorCount,
+  OperationCount,
+  OperationLatency,
+  PhaseFigures,
+} from './result-figures.ts';
 
-/** How long the exchanges of one operation took, in milliseconds, answered ones only. */
-export interface OperationLatency {
-  readonly operation: string;
-  readonly count: number;
-  readonly p50Ms: number;
-  readonly p90Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
-}
+/** Phases that are told apart; a plan with more counts the rest in the last one. */
+const PHASES_MAX = 64;
+const FIRST_PHASE = 'run';
 
-/** How many exchanges of one operation ended how. */
-export interface OperationCount {
-  readonly operation: string;
-  /** Answers by status class, such as `2xx`. */
-  readonly answers: Readonly<Record<string, number>>;
-  readonly unanswered: number;
-}
-
-/** How often one operation failed for one cause. */
-export interface ErrorCount {
-  readonly operation: string;
-  /** Such as `transport/ECONNREFUSED` or `status/503`. */
-  readonly cause: string;
-  readonly count: number;
-}
-
-/** Microseconds: four hours, longer than any exchange can last. */
-const LATENCY_MAX_MICROSECONDS = 4 * 3_600_000_000;
-const MICROSECONDS_PER_MS = 1000;
-
-interface OperationEntry {
-  readonly histogram: Histogram;
-  readonly answers: Record<string, number>;
-  unanswered: number;
+interface Phase {
+  readonly name: string;
+  readonly startMs: number;
+  readonly books: OperationBooks;
 }
 
 /** The books of one run. */
 export class Ledger implements ExchangeObserver {
-  readonly #operations = new Map<string, OperationEntry>();
+  readonly #clock: Clock;
+  readonly #phases: Phase[] = [];
   readonly #errors = new Map<string, { operation: string; cause: string; count: number }>();
+  #books: OperationBooks;
+  readonly updates = new UpdateBooks();
+  readonly series: SeriesBooks;
+  /** How late exchanges were sent that were due at a planned moment. */
+  readonly lateness = DurationHistogram.empty();
   exchangeCount = 0;
   errorCount = 0;
 
-  answered(operation: string, status: number, elapsedMs: number): void {
-    const entry = this.#entry(operation);
-    const statusClass = `${Math.floor(status / 100)}xx`;
-    entry.answers[statusClass] = (entry.answers[statusClass] ?? 0) + 1;
-    const microseconds = Math.round(elapsedMs * MICROSECONDS_PER_MS);
-    entry.histogram.recordValue(Math.min(microseconds, LATENCY_MAX_MICROSECONDS));
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.series = new SeriesBooks(clock.now());
+    this.#books = this.#began(FIRST_PHASE);
   }
 
-  unanswered(operation: string): void {
-    this.#entry(operation).unanswered++;
+  /** From now on exchanges belong to this phase; a phase without exchanges is left out. */
+  enterPhase(name: string): void {
+    if (this.#phases.length >= PHASES_MAX) return;
+    this.#books = this.#began(name);
+  }
+
+  /** Name of the phase that is underway. */
+  get phase(): string {
+    return this.#phases.at(-1)?.name ?? FIRST_PHASE;
+  }
+
+  sent(latenessMs: number): void {
+    this.lateness.record(latenessMs);
+  }
+
+  answered(operation: string, status: number, latencyMs: number): void {
+    this.exchangeCount++;
+    this.#books.answered(operation, status, latencyMs);
+    this.series.exchanged(this.#clock.now(), latencyMs, status >= 500);
+  }
+
+  unanswered(operation: string, silence: Silence): void {
+    this.exchangeCount++;
+    this.#books.unanswered(operation, silence);
+    this.series.exchanged(this.#clock.now(), undefined, true);
+  }
+
+  signatureRefused(operation: string): void {
+    this.#books.signatureRefused(operation);
   }
 
   /** Counts a fault that the life of a device or the operator ran into. */
@@ -67,24 +85,26 @@ export class Ledger implements ExchangeObserver {
     else this.#errors.set(`${operation} ${label}`, { operation, cause: label, count: 1 });
   }
 
-  /** In the order in which operations were first used. */
+  /** Over all phases, in the order in which operations were first used. */
   operations(): OperationCount[] {
-    return [...this.#operations].map(([operation, { answers, unanswered }]) => {
-      return { operation, answers: { ...answers }, unanswered };
-    });
+    return this.#whole().counts();
   }
 
   latencies(): OperationLatency[] {
-    return [...this.#operations]
-      .filter(([, { histogram }]) => histogram.totalCount > 0)
-      .map(([operation, { histogram }]) => ({
-        operation,
-        count: histogram.totalCount,
-        p50Ms: percentileMs(histogram, 50),
-        p90Ms: percentileMs(histogram, 90),
-        p99Ms: percentileMs(histogram, 99),
-        maxMs: histogram.maxValue / MICROSECONDS_PER_MS,
-      }));
+    return this.#whole().latencies();
+  }
+
+  /** The histogram of each operation that was answered, over all phases. */
+  histograms(): ReadonlyMap<string, DurationHistogram> {
+    return this.#whole().histograms();
+  }
+
+  phases(): PhaseFigures[] {
+    const rows = this.#phases.map(({ name, startMs, books }, index) => {
+      const endMs = this.#phases[index + 1]?.startMs ?? this.#clock.now();
+      return { name, startMs, endMs, latencies: books.latencies(), operations: books.counts() };
+    });
+    return rows.filter(({ operations }) => operations.length > 0);
   }
 
   /** The most frequent first. */
@@ -92,18 +112,15 @@ export class Ledger implements ExchangeObserver {
     return [...this.#errors.values()].sort((one, other) => other.count - one.count);
   }
 
-  #entry(operation: string): OperationEntry {
-    this.exchangeCount++;
-    const known = this.#operations.get(operation);
-    if (known) return known;
-    const highest = { highestTrackableValue: LATENCY_MAX_MICROSECONDS, autoResize: false };
-    const histogram = build({ ...highest, numberOfSignificantValueDigits: 3 });
-    const entry = { histogram, answers: {}, unanswered: 0 };
-    this.#operations.set(operation, entry);
-    return entry;
+  #began(name: string): OperationBooks {
+    const books = new OperationBooks();
+    this.#phases.push({ name, startMs: this.#clock.now(), books });
+    return books;
   }
-}
 
-function percentileMs(histogram: Histogram, percentile: number): number {
-  return histogram.getValueAtPercentile(percentile) / MICROSECONDS_PER_MS;
+  #whole(): OperationBooks {
+    const whole = new OperationBooks();
+    for (const { books } of this.#phases) whole.add(books);
+    return whole;
+  }
 }

@@ -1,63 +1,65 @@
-/** What a run comes to: one plain object that every report renders. All of it can be JSON. */
-import type { KeyType, ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
-import type { Balance } from '../fleet/balance.ts';
-import type { Funnel, Outcome } from '../fleet/funnel.ts';
-import type { ErrorCount, OperationCount, OperationLatency } from './ledger.ts';
+/**
+ * What a run comes to: one plain object that every report renders, that others can read by a
+ * published schema, and that merges exactly with those of other processes. All of it can be JSON.
+ */
+import * as v from 'valibot';
+import type { Immutable } from './immutable.ts';
+import { balanceShape, deviceRowShape, type Funnel, funnelShape } from './result-devices.ts';
+import {
+  accountsShape,
+  errorShape,
+  measuredShape,
+  phaseShape,
+  seriesShape,
+  updatesShape,
+} from './result-figures.ts';
+import { generatorShape, thresholdShape } from './result-generator.ts';
+import { planSummaryShape, shardShape } from './result-plan.ts';
 
-/** One device at the end of the run. */
-export interface DeviceRow {
-  readonly index: number;
-  /** The server's id, where the device or the operator came to know it. */
-  readonly deviceId?: string;
-  readonly serial: string;
-  readonly keyType: KeyType;
-  readonly behaviour: string;
-  readonly outcome: Outcome;
-  /** The deployment that the outcome is about. */
-  readonly deploymentId?: string;
-  /** What the device has reported of it and the server has acknowledged, in order. */
-  readonly reported: readonly ReportableStatus[];
-  /** What is installed now. */
-  readonly artifactName: string;
-}
+export type { DeviceRow } from './result-devices.ts';
+export type { PlanSummary } from './result-plan.ts';
 
-/** What was to be done, without any secret. */
-export interface PlanSummary {
-  readonly baseUrl: string;
-  readonly devices: number;
-  readonly keys: Readonly<Record<KeyType, number>>;
-  readonly behaviours: readonly { readonly name: string; readonly weight: number }[];
-  readonly pollIntervalMs: number;
-  readonly inventoryIntervalMs: number;
-  readonly rampMs: number;
-  readonly durationMs?: number;
-  readonly until?: 'settled';
-  readonly connect: boolean;
-  readonly deploy?: string;
-  readonly deviceType: string;
-}
+/** The version of the form: fields may be added, none changes its meaning. */
+export const fleetSchema = 'fleetbed-fleet/2';
 
-/** Why the run ended. */
-export type Ended = 'settled' | 'duration' | 'interrupted';
+/** Why a run ended. */
+const ends = ['settled', 'duration', 'interrupted', 'threshold'] as const;
+/** One of them; `threshold`: one that can no longer be met. */
+export type Ended = (typeof ends)[number];
 
-/** The outcome of one run. */
-export interface FleetResult {
-  readonly ended: Ended;
-  readonly seed: string;
-  readonly plan: PlanSummary;
-  /** ISO 8601, UTC. */
-  readonly startedAt: string;
-  readonly durationMs: number;
-  /** The run's own deployment. */
-  readonly deploymentId?: string;
-  readonly funnel: Funnel;
-  readonly balance: Balance;
-  /** In milliseconds, from HDR histograms with three significant digits; answered exchanges only. */
-  readonly latencies: readonly OperationLatency[];
-  readonly operations: readonly OperationCount[];
-  readonly errors: readonly ErrorCount[];
-  readonly devices: readonly DeviceRow[];
-}
+/** The outcome of one run, or of several processes' runs of one plan. */
+export const fleetResultShape = v.object({
+  schema: v.literal(fleetSchema),
+  ended: v.picklist(ends),
+  seed: v.string(),
+  plan: planSummaryShape,
+  shards: v.pipe(
+    v.array(shardShape),
+    v.description('The parts of the fleet that this result is about; one part 0 of 1: all.'),
+  ),
+  startedAt: v.pipe(v.string(), v.description('ISO 8601, UTC.')),
+  durationMs: v.pipe(v.number(), v.finite(), v.minValue(0)),
+  validity: v.pipe(
+    v.picklist(['valid', 'invalid']),
+    v.description('Invalid: the generator was the limit; see generator.reasons.'),
+  ),
+  generator: generatorShape,
+  thresholds: v.array(thresholdShape),
+  deploymentId: v.exactOptional(v.pipe(v.string(), v.description("The run's own deployment."))),
+  deployedMs: v.exactOptional(
+    v.pipe(v.number(), v.description('When it was made; milliseconds since the Unix epoch.')),
+  ),
+  funnel: funnelShape,
+  accounts: accountsShape,
+  balance: balanceShape,
+  updates: updatesShape,
+  ...measuredShape,
+  phases: v.array(phaseShape),
+  series: seriesShape,
+  errors: v.array(errorShape),
+  devices: v.array(deviceRowShape),
+});
+export type FleetResult = Immutable<v.InferOutput<typeof fleetResultShape>>;
 
 /** Where a run stands. */
 export interface FleetProgress {

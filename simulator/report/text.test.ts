@@ -11,7 +11,7 @@ describe('the report of a run', () => {
     expect(text).toMatch(/^ {2}already installed {2}0$/m);
     expect(text).toMatch(/^ {2}failure {12}1$/m);
     expect(text).toContain('Balance: holds for 3 devices');
-    expect(text).toMatch(/^ {2}post-alerts {2}1\.0 {2}2\.0 {2}12\.3 {2}13\.0 {2}6$/m);
+    expect(text).toMatch(/^ {2}post-alerts {2}1\.0 {2}13\.0 {2}13\.0 {2}13\.0 {2}6$/m);
     expect(text).toContain('2xx 6, 4xx 1, unanswered 2');
     expect(text).toContain('Errors: none');
   });
@@ -24,6 +24,9 @@ describe('the report of a run', () => {
       because,
       deploymentsChecked: 0,
       withoutArtifact: 0,
+      lostReports: 0,
+      doubledReports: 0,
+      statistics: [],
       differences: [],
     };
     expect(fleetReport({ ...sampleResult, balance })).toContain(

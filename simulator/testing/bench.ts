@@ -44,7 +44,7 @@ const all: Cohort = {
 /** A client and what it is made of; close the transport after use. */
 export class Bench {
   readonly clock = new ManualClock(noonMs);
-  readonly ledger = new Ledger();
+  readonly ledger = new Ledger(this.clock);
   readonly transport: Transport;
   readonly client: DeviceClient;
 

@@ -1,5 +1,13 @@
 /** A result of a run, for the tests of its renderings. */
-import type { FleetResult } from '../report/result.ts';
+import { DurationHistogram } from '../report/histograms.ts';
+import { type FleetResult, fleetSchema } from '../report/result.ts';
+
+/** Figures of these durations. */
+function figuresOf(durationsMs: readonly number[]) {
+  const histogram = DurationHistogram.empty();
+  for (const durationMs of durationsMs) histogram.record(durationMs);
+  return histogram.figures();
+}
 
 export const sampleFunnel = {
   devices: 3,
@@ -18,6 +26,7 @@ export const sampleFunnel = {
 };
 
 export const sampleResult: FleetResult = {
+  schema: fleetSchema,
   ended: 'settled',
   seed: 'x',
   plan: {
@@ -31,14 +40,67 @@ export const sampleResult: FleetResult = {
     connect: false,
     deviceType: 'board',
   },
+  shards: [{ index: 0, of: 1 }],
+  validity: 'valid',
+  generator: {
+    processes: [
+      {
+        cpuUserShare: 0.25,
+        cpuSystemShare: 0.05,
+        eventLoopLagP99Ms: 2,
+        eventLoopLagMaxMs: 9,
+        collections: 3,
+        collectionShare: 0.01,
+        collectionMaxMs: 4,
+        memoryMaxBytes: 2 ** 26,
+        socketsMax: 3,
+        connectionsMax: 2,
+        queuedMax: 0,
+      },
+    ],
+    schedule: {
+      due: 6,
+      sent: 6,
+      targetPerSecond: 1.4,
+      achievedPerSecond: 1.4,
+      lateness: figuresOf([0, 0, 1, 1, 1, 2]),
+    },
+    reasons: [],
+  },
+  thresholds: [],
+  accounts: { waiting: 0, idle: 0, updating: 0, done: 1, failed: 2, silent: 0 },
+  updates: {
+    whole: [{ from: 'offer', outcome: 'success', ...figuresOf([1500]) }],
+    stages: [{ stage: 'downloading', ...figuresOf([400, 500, 600]) }],
+  },
+  phases: [],
+  series: { widthMs: 1000, rows: [] },
   startedAt: '2026-01-31T12:00:00.000Z',
   durationMs: 4234,
   funnel: sampleFunnel,
-  balance: { checked: true, ok: true, deploymentsChecked: 1, withoutArtifact: 0, differences: [] },
-  latencies: [
-    { operation: 'post-alerts', count: 6, p50Ms: 1.04, p90Ms: 2, p99Ms: 12.25, maxMs: 13 },
+  balance: {
+    checked: true,
+    ok: true,
+    deploymentsChecked: 1,
+    withoutArtifact: 0,
+    lostReports: 0,
+    doubledReports: 0,
+    differences: [],
+    statistics: [],
+  },
+  latencies: [{ operation: 'post-alerts', ...figuresOf([1, 1, 1, 2, 12.25, 13]) }],
+  operations: [
+    {
+      operation: 'post-alerts',
+      answers: { '2xx': 6, '4xx': 1 },
+      unanswered: 2,
+      timeouts: 1,
+      resets: 1,
+      refusedConnections: 0,
+      otherFaults: 0,
+      signatureRefusals: 0,
+    },
   ],
-  operations: [{ operation: 'post-alerts', answers: { '2xx': 6, '4xx': 1 }, unanswered: 2 }],
   errors: [],
   devices: [],
 };
@@ -49,6 +111,7 @@ export function differenceOf(deviceIndex: number, servers = 'failure') {
     deploymentId: 'd',
     deviceId: `id-${deviceIndex}`,
     deviceIndex,
+    kind: 'unknown' as const,
     ours: 'success',
     servers,
   };

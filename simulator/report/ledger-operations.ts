@@ -1,0 +1,88 @@
+/** How the exchanges of one phase ended, operation by operation. */
+import type { Silence } from '../client/errors.ts';
+import { DurationHistogram } from './histograms.ts';
+import type { OperationCount, OperationLatency } from './result-figures.ts';
+
+interface Entry {
+  readonly latencies: DurationHistogram;
+  readonly answers: Record<string, number>;
+  readonly silences: Record<Silence, number>;
+  signatureRefusals: number;
+}
+
+/** Status classes by first digit: a table spares a text for every exchange. */
+const classes = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx'];
+
+/** The books of one phase. */
+export class OperationBooks {
+  readonly #entries = new Map<string, Entry>();
+
+  answered(operation: string, status: number, latencyMs: number): void {
+    const { answers, latencies } = this.#entry(operation);
+    const statusClass = classes[Math.floor(status / 100)] ?? '0xx';
+    answers[statusClass] = (answers[statusClass] ?? 0) + 1;
+    latencies.record(latencyMs);
+  }
+
+  unanswered(operation: string, silence: Silence): void {
+    this.#entry(operation).silences[silence]++;
+  }
+
+  signatureRefused(operation: string): void {
+    this.#entry(operation).signatureRefusals++;
+  }
+
+  /** Takes everything in that other books hold. */
+  add(other: OperationBooks): void {
+    for (const [operation, theirs] of other.#entries) {
+      const ours = this.#entry(operation);
+      ours.latencies.add(theirs.latencies);
+      for (const [name, count] of Object.entries(theirs.answers)) {
+        ours.answers[name] = (ours.answers[name] ?? 0) + count;
+      }
+      for (const silence of silences) ours.silences[silence] += theirs.silences[silence];
+      ours.signatureRefusals += theirs.signatureRefusals;
+    }
+  }
+
+  /** In the order in which operations were first used. */
+  counts(): OperationCount[] {
+    return [...this.#entries].map(([operation, { answers, silences: of, signatureRefusals }]) => ({
+      operation,
+      answers: { ...answers },
+      unanswered: of.timeout + of.reset + of.refused + of.other,
+      timeouts: of.timeout,
+      resets: of.reset,
+      refusedConnections: of.refused,
+      otherFaults: of.other,
+      signatureRefusals,
+    }));
+  }
+
+  /** The histogram of each operation that was ever answered. */
+  histograms(): ReadonlyMap<string, DurationHistogram> {
+    const answered = [...this.#entries].filter(([, { latencies }]) => latencies.count > 0);
+    return new Map(answered.map(([operation, { latencies }]) => [operation, latencies]));
+  }
+
+  latencies(): OperationLatency[] {
+    return [...this.histograms()].map(([operation, histogram]) => {
+      return { operation, ...histogram.figures() };
+    });
+  }
+
+  #entry(operation: string): Entry {
+    const known = this.#entries.get(operation);
+    if (known) return known;
+    const entry = {
+      latencies: DurationHistogram.empty(),
+      answers: {},
+      silences: { timeout: 0, reset: 0, refused: 0, other: 0 },
+      signatureRefusals: 0,
+    };
+    this.#entries.set(operation, entry);
+    return entry;
+  }
+}
+
+const silences: readonly Silence[] = ['timeout', 'reset', 'refused', 'other'];

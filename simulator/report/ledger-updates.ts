@@ -1,0 +1,46 @@
+/** How long updates took: as wholes, and stage by stage. */
+import type { FinalState, UpdateState } from '../device/update-states.ts';
+import { DurationHistogram } from './histograms.ts';
+import type { UpdateFigures } from './result-figures.ts';
+
+/** Where an update is counted from. */
+export type UpdateStart = 'offer' | 'deployment';
+
+const separator = ' ';
+
+/** The books of updates; durations in milliseconds. */
+export class UpdateBooks {
+  readonly #whole = new Map<string, DurationHistogram>();
+  readonly #stages = new Map<UpdateState, DurationHistogram>();
+
+  /** A device has been in this state of its update for so long, and is no longer. */
+  stageEnded(stage: UpdateState, durationMs: number): void {
+    recorded(this.#stages, stage, durationMs);
+  }
+
+  /** The outcome of an update has been acknowledged. */
+  updateEnded(from: UpdateStart, outcome: FinalState, durationMs: number): void {
+    recorded(this.#whole, `${from}${separator}${outcome}`, durationMs);
+  }
+
+  figures(): UpdateFigures {
+    const whole = [...this.#whole].map(([key, histogram]) => {
+      const [from, outcome] = key.split(separator) as [UpdateStart, FinalState];
+      return { from, outcome, ...histogram.figures() };
+    });
+    const stages = [...this.#stages].map(([stage, histogram]) => {
+      return { stage, ...histogram.figures() };
+    });
+    return { whole, stages };
+  }
+}
+
+function recorded<Key>(
+  histograms: Map<Key, DurationHistogram>,
+  key: Key,
+  durationMs: number,
+): void {
+  const known = histograms.get(key) ?? DurationHistogram.empty();
+  histograms.set(key, known);
+  known.record(durationMs);
+}

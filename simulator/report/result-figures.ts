@@ -1,0 +1,117 @@
+/** The measured part of a result: latencies, answers, faults, phases, updates, the course of time. */
+import * as v from 'valibot';
+import type { Immutable } from './immutable.ts';
+
+const text = v.string();
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const milliseconds = v.pipe(v.number(), v.finite(), v.minValue(0));
+const unixMs = v.pipe(v.number(), v.finite());
+
+/** How long something took, with all that is needed to merge it exactly. */
+export const figuresShape = v.object({
+  count,
+  p50Ms: milliseconds,
+  p90Ms: milliseconds,
+  p95Ms: milliseconds,
+  p99Ms: milliseconds,
+  p999Ms: milliseconds,
+  maxMs: milliseconds,
+  histogram: v.pipe(
+    text,
+    v.description(
+      'HDR histogram of microseconds, three significant digits, V2 encoding, compressed, base64.',
+    ),
+  ),
+});
+
+const operationLatency = v.pipe(
+  v.object({ operation: text, ...figuresShape.entries }),
+  v.description('Answered exchanges, each from the moment at which it was due.'),
+);
+
+const operationCount = v.object({
+  operation: text,
+  answers: v.pipe(v.record(text, count), v.description('Answers by status class, such as 2xx.')),
+  unanswered: v.pipe(count, v.description('The sum of the next four.')),
+  timeouts: count,
+  resets: v.pipe(count, v.description('The connection was closed before the answer was whole.')),
+  refusedConnections: count,
+  otherFaults: count,
+  signatureRefusals: v.pipe(
+    count,
+    v.description('Answers with 401 that named the signature; they are among the 4xx.'),
+  ),
+});
+
+export const errorShape = v.object({ operation: text, cause: text, count });
+
+export const measuredShape = {
+  latencies: v.array(operationLatency),
+  operations: v.array(operationCount),
+};
+
+export const phaseShape = v.pipe(
+  v.object({ name: text, startMs: unixMs, endMs: unixMs, ...measuredShape }),
+  v.description('A stretch of the plan; an exchange belongs to the phase in which it ended.'),
+);
+
+const wholeUpdate = v.pipe(
+  v.object({
+    from: v.picklist(['offer', 'deployment']),
+    outcome: v.picklist(['success', 'failure', 'aborted', 'already-installed']),
+    ...figuresShape.entries,
+  }),
+  v.description('From the offer, or the creation of the deployment, to the acknowledged outcome.'),
+);
+const updateStage = v.pipe(
+  v.object({ stage: text, ...figuresShape.entries }),
+  v.description('How long devices were in one state of their update.'),
+);
+export const updatesShape = v.object({
+  whole: v.array(wholeUpdate),
+  stages: v.array(updateStage),
+});
+
+/** Devices of a fleet by how they stand; the counts add up to the fleet. */
+export const accountsShape = v.object({
+  waiting: v.pipe(count, v.description('Not accepted by the server.')),
+  idle: v.pipe(count, v.description('Accepted and offered nothing.')),
+  updating: count,
+  done: v.pipe(count, v.description('Outcome success or already-installed.')),
+  failed: v.pipe(count, v.description('Outcome failure or aborted.')),
+  silent: v.pipe(count, v.description('Without an answer from the server, or not yet started.')),
+});
+
+const seriesRow = v.object({
+  startMs: v.pipe(unixMs, v.description('Milliseconds since the Unix epoch.')),
+  requests: count,
+  errors: v.pipe(count, v.description('Unanswered exchanges and answers with 5xx.')),
+  p50Ms: milliseconds,
+  p99Ms: milliseconds,
+  buckets: v.pipe(
+    v.array(v.tuple([count, count])),
+    v.description('Pairs of bucket and count; bucket b holds latencies up to 2^(b/4) us.'),
+  ),
+  devices: accountsShape,
+});
+export const seriesShape = v.pipe(
+  v.object({ widthMs: count, rows: v.array(seriesRow) }),
+  v.description('The course of the run; rows grow wider the longer it lasts.'),
+);
+
+/** Figures of one thing that was timed, in milliseconds. */
+export type Figures = Immutable<v.InferOutput<typeof figuresShape>>;
+/** How long the exchanges of one operation took, in milliseconds, answered ones only. */
+export type OperationLatency = Immutable<v.InferOutput<typeof operationLatency>>;
+/** How many exchanges of one operation ended how. */
+export type OperationCount = Immutable<v.InferOutput<typeof operationCount>>;
+/** How often one operation failed for one cause, such as `transport/ECONNREFUSED` or `status/503`. */
+export type ErrorCount = Immutable<v.InferOutput<typeof errorShape>>;
+/** The figures of one phase. */
+export type PhaseFigures = Immutable<v.InferOutput<typeof phaseShape>>;
+/** How long updates took, as wholes and by stage. */
+export type UpdateFigures = Immutable<v.InferOutput<typeof updatesShape>>;
+/** The course of a run over time. */
+export type Series = Immutable<v.InferOutput<typeof seriesShape>>;
+/** Counts of devices by how they stand. */
+export type Accounts = Immutable<v.InferOutput<typeof accountsShape>>;

@@ -1,0 +1,109 @@
+/** Makes the result of a fleet that has come to its end. */
+import type { Device } from '../device/device.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { accountsOf, countedPart, funnelOf, outcomeOf } from '../fleet/funnel.ts';
+import { defaultDeviceType } from '../fleet/muster.ts';
+import type { FleetPlan } from '../fleet/plan.ts';
+import {
+  type DeviceRow,
+  type Ended,
+  type FleetResult,
+  fleetSchema,
+  type PlanSummary,
+} from './result.ts';
+
+/** What is known of the run beside the fleet. */
+export interface RunFacts {
+  readonly plan: FleetPlan;
+  readonly ended: Ended;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+}
+
+/** The result; compares the fleet's books with the server's on the way. */
+export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResult> {
+  const { devices, ledger, target } = fleet;
+  const durationMs = fleet.elapsedMs();
+  const balance = await fleet.balance(facts.ended);
+  const funnel = funnelOf(devices, target);
+  const measured = {
+    updates: ledger.updates.figures(),
+    latencies: ledger.latencies(),
+    operations: ledger.operations(),
+    phases: ledger.phases(),
+    series: ledger.series.figures(),
+  };
+  return {
+    schema: fleetSchema,
+    ended: facts.ended,
+    seed: facts.plan.seed,
+    plan: planSummary(facts.plan),
+    shards: [facts.plan.shard ?? { index: 0, of: 1 }],
+    startedAt: facts.startedAt,
+    durationMs,
+    validity: 'valid',
+    generator: generatorFacts(fleet, durationMs),
+    thresholds: [],
+    ...(target === undefined ? {} : { deploymentId: target.deploymentId }),
+    ...(target?.createdMs === undefined ? {} : { deployedMs: target.createdMs }),
+    funnel,
+    accounts: accountsOf(funnel),
+    balance,
+    ...measured,
+    errors: ledger.errors(),
+    devices: devices.map((device) => deviceRow(device, fleet)),
+  };
+}
+
+function generatorFacts({ ledger }: Fleet, durationMs: number): FleetResult['generator'] {
+  const { lateness } = ledger;
+  const perSecond = (count: number): number => (durationMs > 0 ? (count * 1000) / durationMs : 0);
+  return {
+    processes: [],
+    schedule: {
+      due: lateness.count,
+      sent: lateness.count,
+      targetPerSecond: perSecond(lateness.count),
+      achievedPerSecond: perSecond(lateness.count),
+      lateness: lateness.figures(),
+    },
+    reasons: [],
+  };
+}
+
+function deviceRow(device: Device, { target }: Fleet): DeviceRow {
+  const part = countedPart(device, target);
+  return {
+    index: device.index,
+    ...(device.id === undefined ? {} : { deviceId: device.id }),
+    serial: device.identity.serial,
+    keyType: device.keyType,
+    behaviour: device.behaviour.name,
+    outcome: outcomeOf(device, target),
+    ...(part === undefined ? {} : { deploymentId: part.deploymentId }),
+    reported: part?.reported ?? [],
+    artifactName: device.provides.artifact_name,
+    ...(part?.offeredMs === undefined ? {} : { offeredMs: part.offeredMs }),
+    ...(part?.endedMs === undefined ? {} : { endedMs: part.endedMs }),
+  };
+}
+
+/** Names every field that goes out, so that a new secret in the plan cannot slip through. */
+function planSummary(plan: FleetPlan): PlanSummary {
+  const { baseUrl, devices, keys, behaviours, connect, durationMs, until, deploy } = plan;
+  const { pollIntervalMs, inventoryIntervalMs, rampMs } = plan;
+  return {
+    baseUrl,
+    devices,
+    keys,
+    behaviours,
+    pollIntervalMs,
+    inventoryIntervalMs,
+    rampMs,
+    ...(durationMs === undefined ? {} : { durationMs }),
+    ...(until === undefined ? {} : { until }),
+    connect,
+    ...(deploy === undefined ? {} : { deploy }),
+    deviceType: plan.deviceType ?? defaultDeviceType,
+  };
+}
