@@ -1,18 +1,14 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
 import { coverageOf } from '../coverage.ts';
 import { readingsOf } from '../readings.ts';
 import type { CaseVerdict } from '../result.ts';
+import { browserOn } from '../testing/browser.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { withByHand } from './by-hand.ts';
 import { conformanceHtml } from './html.ts';
 
-const chromiumPath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
 
 const exchange = {
@@ -59,40 +55,12 @@ const result = resultOf(verdicts, {
   leftBehind: [hostile],
 });
 const html = conformanceHtml(result, coverage);
-const file = join(mkdtempSync(join(tmpdir(), 'fleetbed-report-')), 'report.html');
-const url = pathToFileURL(file).href;
+const { open, url } = browserOn(html);
 
-let browser: Browser;
 let page: Page;
-let complaints: string[];
-let asked: string[];
-
-beforeAll(async () => {
-  writeFileSync(file, html);
-  if (!existsSync(chromiumPath)) throw new Error(`no chromium at ${chromiumPath}: CHROMIUM_PATH`);
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run'];
-  browser = await chromium.launch({ executablePath: chromiumPath, args });
-});
-
-afterAll(() => browser?.close());
 
 beforeEach(async () => {
-  page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
-  page.setDefaultTimeout(10_000);
-  complaints = [];
-  asked = [];
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('request', (request) => asked.push(request.url()));
-  await page.goto(url);
-});
-
-afterEach(async () => {
-  expect(complaints).toEqual([]);
-  expect(asked.filter((each) => !each.startsWith(url))).toEqual([]);
-  await page.close();
+  page = await open();
 });
 
 const shown = () => page.locator('.case:visible');

@@ -6,13 +6,14 @@ import type { KillMatrix, MatrixRow } from '../matrix.ts';
 
 const style = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; padding: 1rem; }
+body { margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
 form { display: flex; flex-wrap: wrap; gap: 1rem; margin-block: 1rem; }
 input, select { font: inherit; padding: 0.2rem 0.4rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; }
 th, td { text-align: start; vertical-align: top; padding: 0.25rem 0.5rem; border-bottom: 1px solid #8884; }
 thead th { position: sticky; top: 0; background: Canvas; }
+thead th { overflow-wrap: normal; }
 tbody th { font-weight: 400; min-width: 22rem; }
 td.count { text-align: end; font-variant-numeric: tabular-nums; }
 td.count details { text-align: start; }

@@ -1,0 +1,127 @@
+import type { Page } from 'playwright';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { browserOn } from '../../testing/browser.ts';
+import type { KillMatrix, MatrixRow } from '../matrix.ts';
+import { matrixHtml } from './html.ts';
+
+const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
+
+function row(id: string, more: Partial<MatrixRow>): MatrixRow {
+  return {
+    id,
+    title: `The defect ${id} is planted.`,
+    breaks: ['audit.total'],
+    outcome: 'killed',
+    killedBy: [`audit-log/catches-${id}`],
+    proves: ['audit.total'],
+    falseCatches: [],
+    stumbles: [],
+    played: 7,
+    untouched: 600,
+    changes: 3,
+    ...more,
+  };
+}
+
+const rows = [
+  row('first', { killedBy: ['audit-log/one', 'audit-log/two', 'monitor/three'] }),
+  row('second', { breaks: ['auth.first-contact-is-401'] }),
+  row('lives', { outcome: 'survived', killedBy: [], proves: [] }),
+  row('unseen', { outcome: 'equivalent', killedBy: [], equivalent: hostile }),
+  row('wrongly', {
+    title: hostile,
+    falseCatches: [{ caseId: 'errors/too-eager', requirements: ['audit.total'] }],
+  }),
+];
+
+const matrix: KillMatrix = {
+  cases: 607,
+  baselineFaults: [hostile],
+  totals: {
+    ...{ defects: 5, killed: 3, survived: 1, unexercised: 0, equivalent: 1, 'stale-reason': 0 },
+    ...{ falseCatches: 1, stumbles: 0, played: 35, untouched: 3000 },
+  },
+  undefended: [],
+  unproven: ['audit.total'],
+  rows,
+  interrupted: false,
+};
+
+const { open } = browserOn(matrixHtml(matrix));
+let page: Page;
+
+beforeEach(async () => {
+  page = await open();
+});
+
+const shown = () => page.locator('tbody tr:visible');
+const count = () => page.locator('output').textContent();
+
+describe('the page of a kill matrix', () => {
+  it('shows every defect with its outcome, and which areas catch it how often', async () => {
+    expect(await count()).toBe('5 of 5 defects');
+    expect(await page.locator('p').first().textContent()).toContain('1 survived');
+    const heads = await page.locator('thead th').allTextContents();
+    expect(heads).toEqual(['Defect', 'Outcome', 'audit-log', 'errors', 'monitor', 'Played']);
+    const cells = await shown().first().locator('td').allInnerTexts();
+    expect(cells.map((text) => text.trim())).toEqual(['killed', '2', '', '1', '7']);
+  });
+
+  it('filters by words of a defect, a requirement or a case, and by outcome', async () => {
+    const filter = page.getByLabel('Filter');
+    await filter.fill('MONITOR/THREE');
+    expect(await count()).toBe('1 of 5 defects');
+    await filter.fill('auth.first-contact-is-401');
+    expect(await shown().locator('summary code').allTextContents()).toEqual(['second']);
+    await filter.fill('');
+    await page.getByLabel('Outcome').selectOption('survived');
+    expect(await shown().locator('summary code').allTextContents()).toEqual(['lives']);
+    await filter.fill('nothing is called so');
+    expect(await count()).toBe('0 of 5 defects');
+    expect(await shown().count()).toBe(0);
+  });
+
+  it('opens a defect to its requirement, and a count to its cases', async () => {
+    const line = shown().first();
+    await line.locator('th summary').click();
+    expect(await line.locator('th li').textContent()).toMatch(/^audit\.total \S+ \S+/);
+    await line.locator('td summary').first().click();
+    expect(await line.locator('td li').allInnerTexts()).toEqual(
+      expect.arrayContaining(['audit-log/one', 'audit-log/two']),
+    );
+    const wrong = shown().last();
+    await wrong.locator('td summary', { hasText: '1 false' }).click();
+    expect(await wrong.locator('td li.unsound').textContent()).toBe('errors/too-eager falsely');
+  });
+
+  it('works by keyboard alone', async () => {
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.name')).toBe('text');
+    await page.keyboard.type('first');
+    await page.keyboard.press('Enter');
+    // "second" breaks auth.first-contact-is-401.
+    expect(await count()).toBe('2 of 5 defects');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.name')).toBe('outcome');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.className')).toBe('scroll');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await shown().first().locator('th li').isVisible()).toBe(true);
+  });
+
+  it('keeps whatever a title or a reason says text', async () => {
+    expect(await page.title()).toBe('Fleetbed conformance: self-test');
+    expect(await page.locator('img').count()).toBe(0);
+    expect(await page.locator('script').count()).toBe(1);
+    expect(await page.locator('tbody').textContent()).toContain(hostile);
+    expect(await page.locator('ul.unsound').textContent()).toContain(hostile);
+  });
+
+  it.each(['light', 'dark'] as const)('fits a small screen in %s colours', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width: 390, height: 800 });
+    const overhang = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    expect(await page.evaluate(overhang)).toBe(0);
+  });
+});
