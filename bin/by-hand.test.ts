@@ -45,7 +45,7 @@ function deviceOf(serial: string, key: SigningKey): SuiteDevice {
 function lastBlock(): string {
   const exchange = session.record.exchanges.at(-1);
   if (!exchange) throw new Error('nothing was sent');
-  return byHand(mask.value(exchange), server.baseUrl);
+  return byHand([exchange], { baseUrl: server.baseUrl, mask });
 }
 
 async function accept(serial: string): Promise<void> {

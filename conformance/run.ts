@@ -122,7 +122,8 @@ export class Run {
 
   /** The verdict without secrets, with the way to repeat a failure. */
   #told(verdict: CaseVerdict): CaseVerdict {
-    return withByHand(this.#options.mask.value(verdict), this.#options.target.options.baseUrl);
+    const { mask, target } = this.#options;
+    return withByHand(verdict, target.options.baseUrl, mask);
   }
 
   /** Removes what the cases shared, and gives a line for each thing that stayed. */

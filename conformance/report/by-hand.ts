@@ -1,154 +1,270 @@
 /**
- * How a person repeats a request by hand: a block for bash with curl, and with openssl where the
- * request is signed. Secrets are variables; each is told how to get. Spec: Device authentication
+ * How a person repeats a case by hand: a script for bash with every step of it in order, by curl,
+ * and by openssl where a request is signed. Secrets are variables, each told how to get; what an
+ * answer hands on to later steps is taken from the new answer. Spec: Device authentication
  */
-import * as v from 'valibot';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { pathOf } from '../../fixtures/contract/operation.ts';
+import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { CaseVerdict } from '../result.ts';
-import type { Exchange } from '../target/exchange.ts';
-import { masksIn, shellFile, shellWord } from './shell.ts';
+import {
+  bodyNotes,
+  keyLines,
+  recordedLines,
+  type SentRequest,
+  signedLines,
+} from './by-hand-request.ts';
+import {
+  basicText,
+  type DeviceKey,
+  deviceKeys,
+  type HandedValue,
+  handedValues,
+  keyTextOf,
+  type Sent,
+} from './by-hand-values.ts';
+import { masksIn, shellWord, variableOf } from './shell.ts';
 
-type SentRequest = Exchange['request'];
-type Signature = NonNullable<SentRequest['signature']>;
+/** A script is part of every report of a failure; the first steps of a longer one are left out. */
+const SCRIPT_MAX_CHARACTERS = 50_000;
 
-/** How openssl makes a key of this type, and a signature with it. */
-const opensslOf: Readonly<Record<KeyType, { readonly key: string; readonly sign: string }>> = {
-  rsa: { key: '-algorithm RSA -pkeyopt rsa_keygen_bits:2048', sign: 'dgst -sha256 -sign' },
-  ecdsa: {
-    key: '-algorithm EC -pkeyopt ec_paramgen_curve:P-256',
-    sign: 'dgst -sha256 -sign',
-  },
-  ed25519: { key: '-algorithm ED25519', sign: 'pkeyutl -sign -rawin -inkey' },
+/** What hides the secrets of a run. */
+export interface Masking {
+  text(text: string): string;
+  value<T>(value: T): T;
+}
+
+/** For evidence whose secrets are hidden already. */
+const masked: Masking = { text: (text) => text, value: (value) => value };
+
+/** What a script is made for. */
+interface Origin {
+  /** Where the target's API begins. */
+  readonly baseUrl: string;
+  readonly mask?: Masking | undefined;
+  /** Exchanges before the first one that were not kept. */
+  readonly dropped?: number | undefined;
+}
+
+/** The script of these exchanges, the last of which is the one that was judged. */
+export function byHand(
+  exchanges: readonly Sent[],
+  { baseUrl, mask = masked, dropped = 0 }: Origin,
+): string {
+  const steps = withoutPolls(exchanges, baseUrl);
+  for (let from = 0; ; from += Math.ceil((steps.length - from) / 2)) {
+    const left = { dropped: dropped + from, baseUrl, mask };
+    const script = scriptOf(steps.slice(from), left);
+    if (script.length <= SCRIPT_MAX_CHARACTERS || steps.length - from <= 1) return script;
+  }
+}
+
+/**
+ * The verdict without secrets; one that failed has the script of its exchanges.
+ * @param mask hides the secrets; without it they are hidden already
+ */
+export function withByHand(
+  verdict: CaseVerdict,
+  baseUrl: string,
+  mask: Masking = masked,
+): CaseVerdict {
+  const told = mask.value(verdict);
+  const { exchanges = [], exchangesDropped: dropped } = verdict;
+  if (verdict.verdict !== 'fail' || exchanges.length === 0) return told;
+  return { ...told, byHand: byHand(exchanges, { baseUrl, mask, dropped }) };
+}
+
+/** One step: a request, and how often it was sent in a row. */
+interface StepOfCase extends Sent {
+  readonly times: number;
+}
+
+/** Users look again and again until an effect is there; the last look is the one that tells it. */
+function withoutPolls(exchanges: readonly Sent[], baseUrl: string): readonly StepOfCase[] {
+  const steps: StepOfCase[] = [];
+  for (const exchange of exchanges) {
+    const before = steps.at(-1);
+    const operation = operationOf(exchange.request.line, baseUrl);
+    const isLook = operation?.authorization === 'user' && operation.method === 'GET';
+    const isSame =
+      before !== undefined && JSON.stringify(before.request) === JSON.stringify(exchange.request);
+    if (isLook && isSame) steps.pop();
+    steps.push({ ...exchange, times: isLook && isSame ? before.times + 1 : 1 });
+  }
+  return steps;
+}
+
+function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, dropped = 0 }: Origin) {
+  const handed = handedValues(steps, mask.text.bind(mask));
+  const keys = deviceKeys(steps);
+  const requests = steps.map(({ request }, index) => {
+    const values = [...handed.slice(0, index).flat(), ...keys];
+    return marked(request, mask.value(request), { values, mask });
+  });
+  const own = new Set([...handed.flat(), ...keys].map(({ mark }) => mark));
+  const lines = steps.flatMap((step, index) => {
+    const request = requests[index] ?? step.request;
+    const heading = headingOf(step, { index, steps, baseUrl });
+    // The body of an answer may end without an end of line.
+    return [
+      ...(index > 0 ? ['echo', ''] : []),
+      heading,
+      ...stepLines({ step, request, keys, handed: handed[index] ?? [], index }),
+    ];
+  });
+  return [
+    ...(dropped > 0 ? [`# ${dropped} steps before these are left out.`] : []),
+    ...variableNotes(requests, own, baseUrl),
+    ...keyPreamble(keys),
+    ...lines,
+  ].join('\n');
+}
+
+/** The request with marks in place of what it has from earlier answers, and masks for secrets. */
+function marked(
+  raw: SentRequest,
+  hidden: SentRequest,
+  {
+    values,
+    mask,
+  }: { readonly values: readonly (HandedValue | DeviceKey)[]; readonly mask: Masking },
+): SentRequest {
+  const longestFirst = [...values].sort((one, other) => other.value.length - one.value.length);
+  const withMarks = (text: string): string =>
+    longestFirst.reduce((rest, { value, mark }) => rest.replaceAll(value, mark), text);
+  const told = (own: string, otherwise: string): string => {
+    const text = withMarks(own);
+    return text === own ? otherwise : mask.text(text);
+  };
+  const headers = Object.entries(raw.headers).map(([name, value]) => {
+    const basic = name === 'authorization' ? basicText(value) : undefined;
+    const hiddenValue = hidden.headers[name] ?? '';
+    if (basic === undefined) return [name, told(value, hiddenValue)];
+    const text = withMarks(basic);
+    return [name, text === basic ? hiddenValue : `Basic <text:${mask.text(text)}>`];
+  });
+  const { body, bodyForm, bodyBytes } = raw;
+  const isText = bodyForm === undefined && bodyBytes === undefined;
+  return {
+    ...hidden,
+    line: told(raw.line, hidden.line),
+    headers: Object.fromEntries(headers),
+    ...(body !== undefined && isText && { body: told(body, hidden.body ?? '') }),
+  };
+}
+
+/** What one step is about: who does it, and what came of it. */
+function headingOf(
+  { request, answer, times }: StepOfCase,
+  {
+    index,
+    steps,
+    baseUrl,
+  }: { readonly index: number; readonly steps: readonly unknown[]; readonly baseUrl: string },
+): string {
+  const operation = operationOf(request.line, baseUrl);
+  const who = operation ? callers[operation.authorization] : 'another request';
+  const what = operation ? ` ${operation.id.replaceAll('-', ' ')}` : '';
+  const came = answer ? `answered ${answer.status}` : 'not answered';
+  const often = times > 1 ? `, asked ${times} times until then` : '';
+  const last = index === steps.length - 1 ? ', which is what was judged' : '';
+  const note = notes[operation?.id ?? ''] ?? '';
+  return `# Step ${index + 1} of ${steps.length}: ${who}${what}; ${came}${often}${last}.${note}`;
+}
+
+/** What stands in the way of a step. */
+const notes: Readonly<Record<string, string>> = {
+  'create-deployment': ' Its artifact has to be there; a run removes what it uploads.',
+  'upload-artifact': ' Any artifact file of that name and device type does.',
 };
 
-const namedKey = v.pipe(v.string(), v.parseJson(), v.looseObject({ pubkey: v.string() }));
+const callers: Readonly<Record<Operation['authorization'], string>> = {
+  device: 'a device,',
+  socket: 'a device,',
+  signature: 'a device, with its signature,',
+  user: 'a user,',
+  basic: 'a user, with a password,',
+  link: 'whoever has the link,',
+  secret: 'a user, by mail,',
+};
 
-/** The sample key of RFC 6455; the suite's own is new each time. */
-const SAMPLE_SOCKET_KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
-const SOCKET_SECONDS = 5;
-/** Where the masks of a request that nothing says more about come from. */
-const UNNAMED = 'SECRET';
-
-/** The block for the request of an exchange. @param baseUrl where the target's API begins */
-export function byHand({ request }: Pick<Exchange, 'request'>, baseUrl: string): string {
-  const { signature } = request;
-  const signedBody = signature?.fits ? ownSignedBody(request) : undefined;
-  const lines =
-    signature && signedBody !== undefined
-      ? signedLines(request, signature, signedBody)
-      : [...recordedSignatureNote(signature), ...curlLines(request, bodyWords(request))];
-  return [...variableNotes(request, baseUrl), ...lines].join('\n');
-}
-
-/** A failed verdict with the block of its last exchange, which is the one that was judged. */
-export function withByHand(verdict: CaseVerdict, baseUrl: string): CaseVerdict {
-  const last = verdict.exchanges?.at(-1);
-  if (verdict.verdict !== 'fail' || last === undefined) return verdict;
-  return { ...verdict, byHand: byHand(last, baseUrl) };
-}
-
-/** A body that names a key of the reader's own in place of the suite's, as a word for bash. */
-function ownSignedBody({ body = '', bodyForm, bodyBytes }: SentRequest): string | undefined {
-  if (bodyForm !== undefined || bodyBytes !== undefined || body.includes('\0')) return undefined;
-  const parsed = v.safeParse(namedKey, body);
-  if (!parsed.success) return undefined;
-  const written = JSON.stringify(parsed.output.pubkey).slice(1, -1);
-  const [before, after, ...more] = body.split(written);
-  if (before === undefined || after === undefined || more.length > 0) return undefined;
-  return `${shellWord(before, variableOf)}"$PUBKEY"${shellWord(after, variableOf)}`;
-}
-
-function signedLines(request: SentRequest, signature: Signature, body: string): readonly string[] {
-  const { keyType, header } = signature;
-  const { key, sign } = opensslOf[keyType];
-  const file = `device-${keyType}.pem`;
-  const headers = { ...request.headers, [header]: '<masked:signature>' };
-  return [
-    '# The request is signed with a key of your own, made once:',
-    `[ -f ${file} ] || openssl genpkey ${key} -out ${file}`,
-    `PUBKEY=$(openssl pkey -in ${file} -pubout | awk '{printf "%s\\\\n", $0}')`,
-    `printf %s ${body} > body.json`,
-    `SIGNATURE=$(openssl ${sign} ${file} ${keyType === 'ed25519' ? '-in ' : ''}body.json | openssl base64 -A)`,
-    ...curlLines({ ...request, headers }, ['--data-binary @body.json']),
+/** The operation that a request calls; of those that fit, the one with the fewest parameters. */
+function operationOf(line: string, baseUrl: string): Operation | undefined {
+  const [method, url = ''] = line.split(' ');
+  if (!URL.canParse(url) || !url.startsWith(baseUrl)) return undefined;
+  const path = url.slice(baseUrl.length).replace(/[?#].*$/s, '');
+  const all: readonly Operation[] = [
+    ...Object.values(operations),
+    ...Object.values(managementOperations),
   ];
+  const parameters = (each: Operation): number => each.path.split('{').length;
+  return all
+    .filter((each) => each.method === method && fits(each.path, path))
+    .sort((one, other) => parameters(one) - parameters(other))[0];
 }
 
-function recordedSignatureNote(signature: Signature | undefined): readonly string[] {
-  if (signature === undefined) return [];
-  const fit = signature.fits
-    ? 'fits the body as it is'
-    : 'does not fit the body, as the case wants it';
-  return [`# The signature is the recorded one; it ${fit}.`];
-}
-
-function curlLines(
-  { line, headers, body }: SentRequest,
-  bodyPart: readonly string[],
-): readonly string[] {
-  const [method = '', url = ''] = [
-    line.slice(0, line.indexOf(' ')),
-    line.slice(line.indexOf(' ') + 1),
-  ];
-  const isUpgrade = headers.upgrade !== undefined;
-  const hasKey = headers['sec-websocket-key'] !== undefined;
-  const flags = isUpgrade ? ` --http1.1 --max-time ${SOCKET_SECONDS}` : '';
-  const verb = method === 'HEAD' ? '--head' : `-X ${shellWord(method, variableOf)}`;
-  const words = [
-    `curl -sS -i --globoff --path-as-is${flags} ${verb} ${shellWord(url, variableOf)}`,
-    ...Object.entries(headers).map(([name, value]) => headerWords(name, value)),
-    ...(isUpgrade && !hasKey ? [headerWords('sec-websocket-key', SAMPLE_SOCKET_KEY)] : []),
-    // Without this curl would name a type of its own.
-    ...(body !== undefined && headers['content-type'] === undefined ? ["-H 'content-type:'"] : []),
-    ...bodyPart,
-  ];
-  return words.map((each, index) => {
-    const indented = index === 0 ? each : `  ${each}`;
-    return index === words.length - 1 ? indented : `${indented} \\`;
-  });
-}
-
-function headerWords(name: string, value: string): string {
-  // Curl leaves out a header without a value unless it ends with a semicolon.
-  return `-H ${shellWord(value === '' ? `${name};` : `${name}: ${value}`, variableOf)}`;
-}
-
-function bodyWords({ body, bodyForm, bodyBytes }: SentRequest): readonly string[] {
-  if (body === undefined) return [];
-  if (bodyBytes !== undefined) return ['--data-binary @body.bin'];
-  if (bodyForm === undefined && !body.includes('\0')) {
-    return [`--data-raw ${shellWord(body, variableOf)}`];
-  }
-  return [`--data-binary @${shellFile(Buffer.from(body, bodyForm ?? 'utf8'))}`];
-}
-
-/** What stands in front: each variable with the way to its value, and a body that is not whole. */
-function variableNotes(request: SentRequest, baseUrl: string): readonly string[] {
-  const { line, headers, body = '', bodyBytes } = request;
-  const masks = [line, ...Object.values(headers), body].flatMap(masksIn);
-  const notes = [...new Set(masks)].map(
-    (mask) => `# ${variableOf(mask)}: ${sourceOf(mask, baseUrl)}`,
+function fits(template: string, path: string): boolean {
+  const [wanted, given] = [template.split('/'), path.split('/')];
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, index) => part.startsWith('{') || part === given[index])
   );
-  if (bodyBytes === undefined) return notes;
-  const size = bodyBytes === null ? 'was streamed' : `has ${bodyBytes} bytes`;
-  return [...notes, `# body.bin: the body ${size} and is not kept whole; a replay sends it again`];
 }
 
-/** `<masked:device-token, other claims>` is `$DEVICE_TOKEN_OTHER_CLAIMS`. */
-function variableOf(mask: string): string {
-  const words = mask.slice('<masked'.length, -1).replace(/^:/, '');
-  return words.replace(/\W+/g, '_').toUpperCase() || UNNAMED;
+interface StepLines {
+  readonly step: StepOfCase;
+  /** The request with marks and masks. */
+  readonly request: SentRequest;
+  readonly keys: readonly DeviceKey[];
+  readonly handed: readonly HandedValue[];
+  readonly index: number;
+}
+
+function stepLines({ step, request, keys, handed, index }: StepLines): readonly string[] {
+  const { line, body } = request;
+  if (line.startsWith('HOOK ')) return [`# ${line}`, `# it was given ${shellWord(body ?? '')}`];
+  const key = keys.find(({ value }) => value === keyTextOf(step.request));
+  const lines =
+    key && step.request.signature?.fits ? signedLines(request, key.file) : recordedLines(request);
+  if (handed.length === 0) return lines;
+  const file = `answer-${index + 1}`;
+  const values = handed.map(({ mark, take }) => `${variableOf(mark)}=$(${take(file)})`);
+  return [...lines.slice(0, -1), `${lines.at(-1)} | tee ${file}`, ...values];
+}
+
+function keyPreamble(keys: readonly DeviceKey[]): readonly string[] {
+  if (keys.length === 0) return [];
+  const what = '# Devices sign with keys of your own, made once:';
+  const lines = keys.flatMap(({ mark, file, keyType }) =>
+    keyLines(variableOf(mark), file, keyType),
+  );
+  return [what, ...lines];
+}
+
+/** What stands in front: each secret with the way to its value, and a body that is not whole. */
+function variableNotes(
+  requests: readonly SentRequest[],
+  own: ReadonlySet<string>,
+  baseUrl: string,
+): readonly string[] {
+  const texts = requests.flatMap(({ line, headers, body = '' }) => [
+    line,
+    ...Object.values(headers),
+    body,
+  ]);
+  const masks = [...new Set(texts.flatMap(masksIn))].filter((mask) => !own.has(mask));
+  const notes = masks.map((mask) => `# ${variableOf(mask)}: ${sourceOf(mask, baseUrl)}`);
+  return [...notes, ...new Set(requests.flatMap(bodyNotes))];
 }
 
 function sourceOf(mask: string, baseUrl: string): string {
   const [, kind = '', altered] = /^<masked:?([\w-]*)(?:, other (.+))?>$/.exec(mask) ?? [];
-  const login = shellWord(`${baseUrl}${pathOf(managementOperations.login)}`, variableOf);
+  const login = shellWord(`${baseUrl}${pathOf(managementOperations.login)}`);
   const authentication = `${baseUrl}${pathOf(operations['post-auth-request'])}`;
   const sources: Readonly<Record<string, string>> = {
     'user-token': `curl -sS -X POST -u 'EMAIL:PASSWORD' ${login}`,
     'device-token': `what an accepted device gets as the body of the 200 of POST ${authentication}`,
+    'control-token': 'the control token, which fleetbed serve prints',
     'tenant-token': "the tenant's token, from its settings or from who runs the server",
     'link-signature': 'the signature in the link, which the target gives anew',
     password: "the user's password",

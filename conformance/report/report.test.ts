@@ -67,6 +67,7 @@ describe('the text report', () => {
     expect(text).toContain(
       [
         '    by hand:',
+        '      # Step 1 of 1: another request; answered 204, which is what was judged.',
         "      curl -sS -i --globoff --path-as-is -X 'PUT' 'http://host/status' \\",
         "        -H 'accept: */*' \\",
         "        -H 'content-type:' \\",

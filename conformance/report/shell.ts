@@ -3,8 +3,8 @@
  * and printable, so that it can be copied out of an indented report.
  */
 
-/** Masked secrets become variables: the name of the variable, and how to get its value. */
-export type VariableOf = (mask: string) => string;
+/** Where the masks of a request that nothing says more about come from. */
+const UNNAMED = 'SECRET';
 
 const masks = /<masked(?::[\w-]+)?(?:, other [\w ]+)?>/g;
 const plain = /^[^\p{C}\u2028\u2029]*$/u;
@@ -14,8 +14,14 @@ export function masksIn(text: string): readonly string[] {
   return text.match(masks) ?? [];
 }
 
+/** `<masked:device-token, other claims>` is the variable `DEVICE_TOKEN_OTHER_CLAIMS`. */
+export function variableOf(mask: string): string {
+  const words = mask.slice('<masked'.length, -1).replace(/^:/, '');
+  return words.replace(/\W+/g, '_').toUpperCase() || UNNAMED;
+}
+
 /** One word; masks in it become variables. The text holds no NUL, which no argument can carry. */
-export function shellWord(text: string, variableOf: VariableOf): string {
+export function shellWord(text: string): string {
   const literals = text.split(masks);
   const variables = masksIn(text).map((mask) => `"$${variableOf(mask)}"`);
   const pieces = literals.flatMap((literal, index) => [

@@ -14,6 +14,8 @@ import type { Exchange, Headers } from '../target/exchange.ts';
 /** Exchanges that are shown of one case, the newest; the JSON report has all. */
 const EXCHANGES_MAX = 2;
 const BODY_MAX_CHARACTERS = 600;
+/** Lines of a script by hand that are shown; the reports have all. */
+const SCRIPT_LINES_MAX = 100;
 
 /** The whole result: what failed with its evidence first, then the rest in brief. */
 export function conformanceReport(result: ConformanceResult): string {
@@ -131,13 +133,16 @@ function evidenceLines(each: CaseVerdict): readonly string[] {
       : [`  expected  ${printableText(expected)}`, `  saw       ${printableText(actual ?? '')}`];
   const shown = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
   const narrowed = missed === undefined ? [] : [`  missed    ${missed.join(', ')}`];
-  const repeated = byHand === undefined ? [] : ['  by hand:', ...indented(byHand)];
+  const repeated = byHand === undefined ? [] : byHandLines(byHand);
   return ['', id, `  ${title}`, ...required, ...narrowed, ...finding, ...shown, ...repeated];
 }
 
-/** A block is one command a line, so that the blanks in front do no harm. */
-function indented(block: string): readonly string[] {
-  return block.split('\n').map((line) => `    ${line}`);
+/** A script is one command a line, so that the blanks in front do no harm. */
+function byHandLines(script: string): readonly string[] {
+  const lines = script.split('\n');
+  const left = Math.max(0, lines.length - SCRIPT_LINES_MAX);
+  const cut = left === 0 ? '' : ` (${left} lines before these stand in the JSON and HTML reports)`;
+  return [`  by hand:${cut}`, ...lines.slice(left).map((line) => `    ${line}`.trimEnd())];
 }
 
 function exchangeLines({ request, answer, failure }: Exchange): readonly string[] {

@@ -1,0 +1,101 @@
+/** One request as lines for bash: curl, and openssl where it is signed with the reader's key. */
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import type { Exchange } from '../target/exchange.ts';
+import { shellFile, shellWord } from './shell.ts';
+
+export type SentRequest = Exchange['request'];
+
+/** How openssl makes a key of this type, and a signature with it. */
+const opensslOf: Readonly<Record<KeyType, { readonly key: string; readonly sign: string }>> = {
+  rsa: { key: '-algorithm RSA -pkeyopt rsa_keygen_bits:2048', sign: 'dgst -sha256 -sign' },
+  ecdsa: {
+    key: '-algorithm EC -pkeyopt ec_paramgen_curve:P-256',
+    sign: 'dgst -sha256 -sign',
+  },
+  ed25519: { key: '-algorithm ED25519', sign: 'pkeyutl -sign -rawin -inkey' },
+};
+
+/** The sample key of RFC 6455; the suite's own is new each time. */
+const SAMPLE_SOCKET_KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
+const SOCKET_SECONDS = 5;
+
+/** Makes a key of the reader's own, once, and puts it into a variable as JSON writes it. */
+export function keyLines(variable: string, file: string, keyType: KeyType): readonly string[] {
+  return [
+    `[ -f ${file} ] || openssl genpkey ${opensslOf[keyType].key} -out ${file}`,
+    `${variable}=$(openssl pkey -in ${file} -pubout | awk '{printf "%s\\\\n", $0}')`,
+  ];
+}
+
+/** Signs the body with the key in the file and sends it. */
+export function signedLines(request: SentRequest, file: string): readonly string[] {
+  const { body = '', headers, signature } = request;
+  if (signature === undefined) return [];
+  const { keyType, header } = signature;
+  const { sign } = opensslOf[keyType];
+  const signed = { ...headers, [header]: '<masked:signature>' };
+  return [
+    `printf %s ${shellWord(body)} > body.json`,
+    `SIGNATURE=$(openssl ${sign} ${file} ${keyType === 'ed25519' ? '-in ' : ''}body.json | openssl base64 -A)`,
+    ...curlLines({ ...request, headers: signed }, ['--data-binary @body.json']),
+  ];
+}
+
+/** Sends the request as it was recorded, with the signature that it had. */
+export function recordedLines(request: SentRequest): readonly string[] {
+  const { signature } = request;
+  const fit = signature?.fits
+    ? 'fits the body as it is'
+    : 'does not fit the body, as the case wants it';
+  const note = `# The signature is the recorded one; it ${fit}.`;
+  return [...(signature ? [note] : []), ...curlLines(request, bodyWords(request))];
+}
+
+function curlLines(
+  { line, headers, body }: SentRequest,
+  bodyPart: readonly string[],
+): readonly string[] {
+  const [method = '', url = ''] = [
+    line.slice(0, line.indexOf(' ')),
+    line.slice(line.indexOf(' ') + 1),
+  ];
+  const isUpgrade = headers.upgrade !== undefined;
+  const hasKey = headers['sec-websocket-key'] !== undefined;
+  const flags = isUpgrade ? ` --http1.1 --max-time ${SOCKET_SECONDS}` : '';
+  const verb = method === 'HEAD' ? '--head' : `-X ${shellWord(method)}`;
+  const words = [
+    `curl -sS -i --globoff --path-as-is${flags} ${verb} ${shellWord(url)}`,
+    ...Object.entries(headers).map(([name, value]) => headerWords(name, value)),
+    ...(isUpgrade && !hasKey ? [headerWords('sec-websocket-key', SAMPLE_SOCKET_KEY)] : []),
+    // Without this curl would name a type of its own.
+    ...(body !== undefined && headers['content-type'] === undefined ? ["-H 'content-type:'"] : []),
+    ...bodyPart,
+  ];
+  return words.map((each, index) => {
+    const indented = index === 0 ? each : `  ${each}`;
+    return index === words.length - 1 ? indented : `${indented} \\`;
+  });
+}
+
+function headerWords(name: string, value: string): string {
+  const [, userAndPassword] = /^Basic <text:([\s\S]*)>$/.exec(value) ?? [];
+  if (userAndPassword !== undefined) {
+    return `-H ${shellWord(`${name}: Basic `)}"$(printf %s ${shellWord(userAndPassword)} | openssl base64 -A)"`;
+  }
+  // Curl leaves out a header without a value unless it ends with a semicolon.
+  return `-H ${shellWord(value === '' ? `${name};` : `${name}: ${value}`)}`;
+}
+
+function bodyWords({ body, bodyForm, bodyBytes }: SentRequest): readonly string[] {
+  if (body === undefined) return [];
+  if (bodyBytes !== undefined) return ['--data-binary @body.bin'];
+  if (bodyForm === undefined && !body.includes('\0')) return [`--data-raw ${shellWord(body)}`];
+  return [`--data-binary @${shellFile(Buffer.from(body, bodyForm ?? 'utf8'))}`];
+}
+
+/** What a reader has to know of a body that is not whole. */
+export function bodyNotes({ bodyBytes }: SentRequest): readonly string[] {
+  if (bodyBytes === undefined) return [];
+  const size = bodyBytes === null ? 'was streamed' : `has ${bodyBytes} bytes`;
+  return [`# body.bin: the body ${size} and is not kept whole; a replay sends it again`];
+}

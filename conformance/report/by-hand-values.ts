@@ -1,0 +1,192 @@
+/**
+ * What the steps of a case hand on to later ones: ids, links, tokens and passwords of answers, and
+ * the public keys of devices. In a script each is a variable, since another time it is another one.
+ */
+import * as v from 'valibot';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import type { Exchange } from '../target/exchange.ts';
+import { masksIn } from './shell.ts';
+
+/** What a script is made of: a request, and its answer when one came. */
+export type Sent = Pick<Exchange, 'request' | 'answer'>;
+
+/** Something of an answer that a later request repeats. */
+export interface HandedValue {
+  readonly value: string;
+  /** Stands for the value in requests, as masks stand for secrets. */
+  readonly mark: string;
+  /** A command for bash that prints the value, given the file with the answer. */
+  readonly take: (file: string) => string;
+}
+
+/** A key of a device, as requests name it. */
+export interface DeviceKey {
+  /** The PEM text as JSON writes it. */
+  readonly value: string;
+  readonly mark: string;
+  /** The file with the reader's key in its place. */
+  readonly file: string;
+  readonly keyType: KeyType;
+}
+
+/** Shorter texts are no ids, and are in too many places by chance. */
+const VALUE_MIN_CHARACTERS = 8;
+
+const member =
+  /"(\w*?(?:id|uri|token|password))"(\s*:\s*)"([^"\\\s]+(?:\\u[0-9a-f]{4}[^"\\\s]*)*)"/gi;
+const namedKey = v.pipe(v.string(), v.parseJson(), v.looseObject({ pubkey: v.string() }));
+
+/** A value that an answer tells, under a name that says what it is. */
+interface Candidate {
+  readonly name: string;
+  readonly value: string;
+  readonly take: (file: string) => string;
+}
+
+/** The values that each step hands on, in the order of the steps. */
+export function handedValues(
+  exchanges: readonly Sent[],
+  maskText: (text: string) => string,
+): readonly (readonly HandedValue[])[] {
+  const texts = exchanges.map(({ request }) => sentText(request));
+  const counts = new Map<string, number>();
+  const known = new Set<string>();
+  return exchanges.map(({ answer }, step) => {
+    const isNews = ({ value }: Candidate): boolean => {
+      const isUsed = texts.slice(step + 1).some((text) => text.includes(value));
+      const isOurs = texts.slice(0, step + 1).some((text) => text.includes(value));
+      return isUsed && !isOurs && !known.has(value) && masksIn(value).length === 0;
+    };
+    const news: HandedValue[] = [];
+    for (const candidate of candidatesOf(answer, texts.slice(0, step + 1))) {
+      if (!isNews(candidate)) continue;
+      const { name, value, take } = candidate;
+      known.add(value);
+      const kind = /^<masked:([\w-]+)>$/.exec(maskText(value))?.[1] ?? name;
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      news.push({ value, take, mark: `<masked:${kind}-${counts.get(kind)}>` });
+    }
+    return news;
+  });
+}
+
+/** The keys with which devices sign as they should; others are a part of what is judged. */
+export function deviceKeys(exchanges: readonly Sent[]): readonly DeviceKey[] {
+  const keys = new Map<string, DeviceKey>();
+  for (const { request } of exchanges) {
+    const value = keyTextOf(request);
+    const { signature } = request;
+    if (value === undefined || !signature?.fits || keys.has(value)) continue;
+    const number = keys.size + 1;
+    const { keyType } = signature;
+    const file = `device-${number}-${keyType}.pem`;
+    keys.set(value, { value, file, keyType, mark: `<masked:pubkey-${number}>` });
+  }
+  return [...keys.values()];
+}
+
+/** The key that a request names, as it is written there; undefined where it is not there once. */
+export function keyTextOf({ body = '', bodyForm, bodyBytes }: Exchange['request']) {
+  if (bodyForm !== undefined || bodyBytes !== undefined || body.includes('\0')) return undefined;
+  const parsed = v.safeParse(namedKey, body);
+  if (!parsed.success) return undefined;
+  const written = JSON.stringify(parsed.output.pubkey).slice(1, -1);
+  return body.split(written).length === 2 ? written : undefined;
+}
+
+function sentText({ line, headers, body = '' }: Exchange['request']): string {
+  return [line, ...Object.values(headers), ...basicTexts(headers), body].join('\n');
+}
+
+function basicTexts({ authorization = '' }: Exchange['request']['headers']): readonly string[] {
+  const basic = basicText(authorization);
+  return basic === undefined ? [] : [basic];
+}
+
+/** What stands in a header of the scheme Basic; undefined for another one. */
+export function basicText(authorization: string): string | undefined {
+  const [, encoded] = /^Basic (\S+)$/.exec(authorization) ?? [];
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+function candidatesOf(answer: Exchange['answer'], sent: readonly string[]): readonly Candidate[] {
+  if (answer === undefined) return [];
+  const { headers, body = '' } = answer;
+  const created = headers.location?.split('/').at(-1) ?? '';
+  const candidates: Candidate[] = [
+    {
+      name: 'id',
+      value: created,
+      take: (file) => `grep -i '^location:' ${file} | tr -d '\\r' | sed 's#.*/##'`,
+    },
+    { name: 'token', value: body, take: (file) => `tr -d '\\r' < ${file} | sed '1,/^$/d'` },
+    ...memberCandidates(body, sent),
+  ];
+  return candidates.filter(
+    ({ value }) => value.length >= VALUE_MIN_CHARACTERS && !/\s/.test(value),
+  );
+}
+
+/** The members of JSON that hold an id or the like; a body that was cut is no JSON, but has them. */
+function memberCandidates(body: string, sent: readonly string[]): readonly Candidate[] {
+  return [...body.matchAll(member)].flatMap((match) => {
+    const [, name = '', , written = ''] = match;
+    const value = written.replaceAll('\\u0026', '&');
+    const take = takerOf(body, { name, at: match.index }, sent);
+    return [{ name: kindOf(name), value, take }, ...queryCandidates(value, take)];
+  });
+}
+
+/** The parameters of a link, which a case may put into another link. */
+function queryCandidates(link: string, takeLink: Candidate['take']): readonly Candidate[] {
+  return [...link.matchAll(/[?&]([\w-]+)=([^&#]+)/g)].map(([, name = '', value = '']) => ({
+    name: `link-${name.toLowerCase()}`,
+    value,
+    take: (file) => `${takeLink(file)} | grep -o '[?&]${name}=[^&]*' | cut -d= -f2-`,
+  }));
+}
+
+function kindOf(name: string): string {
+  return /id$/i.test(name) ? 'id' : name.replaceAll('_', '-').toLowerCase();
+}
+
+/**
+ * How the member is found again. In a list others may stand before it; it is found by its distance
+ * from something that the case itself has sent, such as a serial number.
+ */
+function takerOf(
+  body: string,
+  { name, at }: { readonly name: string; readonly at: number },
+  sent: readonly string[],
+): (file: string) => string {
+  const pattern = `"${name}" *: *"[^"]*"`;
+  const value = `cut -d'"' -f4 | sed 's/\\\\u0026/\\&/g'`;
+  const places = [...body.matchAll(new RegExp(pattern.replaceAll(' *', '\\s*'), 'g'))].map(
+    ({ index }) => index,
+  );
+  const own = places.indexOf(at);
+  const landmark = body.startsWith('[') ? landmarkIn(body, at, sent) : undefined;
+  if (landmark === undefined) {
+    return (file) => `grep -o '${pattern}' ${file} | sed -n ${own + 1}p | ${value}`;
+  }
+  const before = places.filter((place) => place < landmark.at).length;
+  const [side, steps] =
+    own < before ? (['B', before - own] as const) : (['A', own - before + 1] as const);
+  const end = side === 'B' ? 'head' : 'tail';
+  return (file) =>
+    `grep -o -e '${pattern}' -e '${landmark.word}' ${file} | ` +
+    `grep -${side}${steps} '${landmark.word}' | ${end} -n 1 | ${value}`;
+}
+
+/** A word that we sent, that stands once in the answer, as near to the place as can be. */
+function landmarkIn(body: string, at: number, sent: readonly string[]) {
+  const words = [...body.matchAll(/(?<=")[\w-]{12,64}(?=\\?")/g)].map(({ 0: word, index }) => ({
+    word,
+    at: index,
+  }));
+  const fit = words.filter(
+    ({ word }) => body.split(word).length === 2 && sent.some((text) => text.includes(word)),
+  );
+  const distance = (each: { readonly at: number }): number => Math.abs(each.at - at);
+  return fit.sort((one, other) => distance(one) - distance(other))[0];
+}
