@@ -4,6 +4,7 @@ import {
   ClientError,
   type FleetPlan,
   type FleetResult,
+  IdentityError,
   PlanError,
 } from '../simulator/simulator.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -25,6 +26,9 @@ export function fleetExitCode(result: FleetResult, plan: FleetPlan): ExitCode {
 export function fleetFault(error: unknown, plan: FleetPlan): unknown {
   if (error instanceof PlanError) {
     return new CommandFault(`the plan is wrong: ${error.message}`, exitCodes.usage, error);
+  }
+  if (error instanceof IdentityError) {
+    return new CommandFault(error.message, exitCodes.setUp, error);
   }
   if (!(error instanceof ClientError)) return error;
   if (error instanceof StatusError && error.operation === 'login' && error.status === 401) {

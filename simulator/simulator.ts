@@ -1,8 +1,11 @@
 /** The fleet simulator's front: a plan in, one result out. Not the command line. */
 import type { Clock } from '../fixtures/clock.ts';
+import { seededRandom } from '../fixtures/random.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { accountsOf, funnelOf } from './fleet/funnel.ts';
 import { checkPlan, type FleetPlan } from './fleet/plan.ts';
+import { Identities } from './identity/identities.ts';
+import type { KeyProgress } from './identity/rsa-pool.ts';
 import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts';
 import type { FleetProgress, FleetResult } from './report/result.ts';
 import { resultOf } from './report/result-of-fleet.ts';
@@ -12,6 +15,7 @@ import { FleetStopped } from './stopped.ts';
 
 export { ClientError } from './client/errors.ts';
 export { type FleetPlan, PlanError } from './fleet/plan.ts';
+export { IdentityError } from './identity/identity-error.ts';
 export type { FleetEvent } from './report/events.ts';
 export type { FleetProgress, FleetResult } from './report/result.ts';
 
@@ -23,6 +27,8 @@ export interface FleetHooks {
   readonly onProgress?: (progress: FleetProgress) => void;
   /** Called at once for everything that happens; must return quickly. */
   readonly onEvent?: (event: FleetEvent) => void;
+  /** Called when an RSA key of the pool is missing, and again when it is made. */
+  readonly onKeys?: (progress: KeyProgress) => void;
   readonly clock: Clock;
   /** The line to the head of the run, when the plan is a shard of one. */
   readonly coordinator?: Coordinator;
@@ -32,7 +38,8 @@ const PROGRESS_PERIOD_MS = 1000;
 
 /**
  * Runs a fleet against a server and tells what became of every device.
- * @throws PlanError before anything starts when the plan is wrong; ClientError when the server
+ * @throws PlanError before anything starts when the plan is wrong, IdentityError when the devices
+ * that it asks for cannot be; ClientError when the server
  * cannot be reached, refuses the operator's login or his deployment
  */
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
@@ -40,7 +47,11 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const { clock, signal, onProgress, onEvent, coordinator } = hooks;
   const startedAt = new Date(clock.now()).toISOString();
   const events = onEvent ? new EventSource(clock, onEvent) : nobodyListens;
-  const fleet = new Fleet(checked, clock, { events, coordinator });
+  const identities = await Identities.open(checked, {
+    random: seededRandom(checked.seed),
+    onKeys: hooks.onKeys,
+  });
+  const fleet = new Fleet(checked, clock, { identities, events, coordinator });
   const report = (): void => {
     const progress = progressOf(fleet);
     fleet.ledger.series.stood(clock.now(), accountsOf(progress.funnel));
@@ -48,23 +59,41 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   };
   const reports = clock.every(PROGRESS_PERIOD_MS, report);
   try {
-    await reachUnlessStopped(fleet, signal);
+    await unlessStopped(fleet.reach(signal));
+    await unlessStopped(preparedKeys(identities, fleet, signal));
     const ended = await fleet.run(signal);
     events.emit({ kind: 'ended', because: ended });
     report();
-    return await resultOf(fleet, { plan: checked, ended, startedAt });
+    const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);
+    return await resultOf(fleet, { plan: checked, ended, startedAt, sharedKeys });
   } finally {
     reports.cancel();
+    identities.close();
     await fleet.close();
   }
 }
 
 /** A run that is interrupted before it begins has a result like any other. */
-async function reachUnlessStopped(fleet: Fleet, signal: AbortSignal): Promise<void> {
+async function unlessStopped(step: Promise<void>): Promise<void> {
   try {
-    await fleet.reach(signal);
+    await step;
   } catch (error) {
     if (!(error instanceof FleetStopped)) throw error;
+  }
+}
+
+/** A prime search in the midst of a run would spoil its figures. */
+async function preparedKeys(
+  { keyring }: Identities,
+  { devices }: Fleet,
+  signal: AbortSignal,
+): Promise<void> {
+  const giveUp = (): void => keyring.close();
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    await keyring.prepare(devices);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
   }
 }
 

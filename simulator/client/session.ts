@@ -1,5 +1,5 @@
 /** A device's standing with the server: who it is, its token, and which door it asks at. */
-import type { DeviceKey } from '../identity/identity.ts';
+import type { DeviceKey } from '../identity/device-key.ts';
 
 /** The three doors to the next deployment, newest first; an older one is tried after a 404. */
 export const nextDoors = ['post-v2', 'post-v1', 'get-v1'] as const;

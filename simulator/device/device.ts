@@ -5,7 +5,7 @@ import type { Behaviour } from '../behaviours/behaviour.ts';
 import type { DeviceProvides } from '../client/device-client.ts';
 import type { Session } from '../client/session.ts';
 import type { Cohort } from '../fleet/cohort.ts';
-import type { IdentityData } from '../identity/identity.ts';
+import type { IdData, IdentityData } from '../identity/identity.ts';
 import type { LifeState } from './life-states.ts';
 import { isFinal, type UpdateState } from './update-states.ts';
 
@@ -33,6 +33,8 @@ export interface Device {
   readonly keyType: KeyType;
   readonly behaviour: Behaviour;
   readonly identity: IdentityData;
+  /** What its id_data holds; the same as `identity` unless the user decides it. */
+  readonly idData: IdData;
   /** The server's id of it, once known. */
   id: string | undefined;
   /** Absent until its key is made. */
@@ -56,6 +58,7 @@ export interface DeviceSpec {
   readonly keyType: KeyType;
   readonly behaviour: Behaviour;
   readonly identity: IdentityData;
+  readonly idData: IdData;
   readonly deviceType: string;
   /** Name of the artifact that is installed at the start. */
   readonly artifactName: string;
@@ -63,13 +66,14 @@ export interface DeviceSpec {
 
 /** A device that has not yet asked the server for anything. */
 export function newDevice(spec: DeviceSpec): Device {
-  const { index, cohort, keyType, behaviour, identity, deviceType, artifactName } = spec;
+  const { index, cohort, keyType, behaviour, identity, idData, deviceType, artifactName } = spec;
   return {
     index,
     cohort,
     keyType,
     behaviour,
     identity,
+    idData,
     id: undefined,
     session: undefined,
     life: 'unstarted',

@@ -24,7 +24,7 @@ export async function live(device: Device, world: World, startsAfterMs: number):
   await world.rest(startsAfterMs);
   const lateMs = clock.monotonicMs() - dueMs;
   const key = await world.keyFor(device);
-  const session = newSession(deviceCaller(device.index), idDataOf(device.identity), key);
+  const session = newSession(deviceCaller(device.index), idDataOf(device.idData), key);
   device.session = session;
   // Making a key takes the simulator's time, not the device's.
   session.plannedMs = clock.monotonicMs() - lateMs;

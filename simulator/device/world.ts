@@ -3,7 +3,7 @@ import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { DeviceClient } from '../client/device-client.ts';
 import type { Transport } from '../client/transport.ts';
-import type { DeviceKey } from '../identity/identity.ts';
+import type { DeviceKey } from '../identity/device-key.ts';
 import type { EventSink } from '../report/events.ts';
 import type { Ledger } from '../report/ledger.ts';
 import type { DeploymentPart, Device } from './device.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
 import type { Device } from '../device/device.ts';
+import { Identities } from '../identity/identities.ts';
 import { cohortsOf } from './cohort.ts';
 import { musteredDevices } from './muster.ts';
 import { checkPlan, type FleetPlan, PlanError } from './plan.ts';
@@ -34,8 +35,11 @@ const herd: FleetPlan['cohorts'] = [
   },
 ];
 
+const random = seededRandom('x');
+const identities = await Identities.open(plan, { random });
+
 function mustered(change: Partial<FleetPlan> = {}): readonly Device[] {
-  return musteredDevices({ ...plan, ...change }, seededRandom('x'));
+  return musteredDevices({ ...plan, ...change }, identities);
 }
 
 function story({ index, identity, keyType, behaviour, cohort }: Device): string {

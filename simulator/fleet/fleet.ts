@@ -10,7 +10,7 @@ import { type DeploymentPart, type Device, isSettled } from '../device/device.ts
 import { live } from '../device/life.ts';
 import { isFinal } from '../device/update-states.ts';
 import type { Target, World } from '../device/world.ts';
-import { type DeviceKey, deviceKey } from '../identity/identity.ts';
+import type { Identities } from '../identity/identities.ts';
 import { type EventSink, nobodyListens } from '../report/events.ts';
 import { Ledger } from '../report/ledger.ts';
 import type { Ended } from '../report/result.ts';
@@ -20,7 +20,6 @@ import { FleetStopped } from '../stopped.ts';
 import { checkBalance } from './balance.ts';
 import { deploymentSource } from './deployment.ts';
 import { countedPart } from './funnel.ts';
-import { Lanes } from './lanes.ts';
 import { musteredDevices } from './muster.ts';
 import { Operator } from './operator.ts';
 import type { FleetPlan } from './plan.ts';
@@ -28,8 +27,6 @@ import { Rests } from './rests.ts';
 import { firstContactAfterMs, untilNextPollMs } from './schedule.ts';
 import { FleetSockets } from './sockets.ts';
 
-/** RSA keys that are searched at the same time, in the thread pool. */
-const KEY_LANES = 2;
 /** Connections to one origin: enough to keep a server busy, far below the limits of a process. */
 const CONNECTIONS_MAX = 256;
 /** How long exchanges that are underway may go on after the end. */
@@ -37,8 +34,9 @@ const DRAIN_MAX_MS = 1500;
 /** How long an interrupted run waits for the server's books. */
 const HURRY_MAX_MS = 2000;
 
-/** Who listens to a fleet, and who leads it. */
+/** Who its devices are, who listens to a fleet, and who leads it. */
 export interface FleetSurroundings {
+  readonly identities: Identities;
   readonly events?: EventSink;
   readonly coordinator?: Coordinator | undefined;
 }
@@ -51,7 +49,7 @@ export class Fleet {
   readonly #random: Random;
   readonly #rests: Rests;
   readonly #events: EventSink;
-  readonly #keyLanes = new Lanes(KEY_LANES);
+  readonly #identities: Identities;
   readonly #transport: Transport;
   readonly #operator: Operator | undefined;
   readonly #ended = new Set<Device>();
@@ -62,7 +60,8 @@ export class Fleet {
   readonly devices: readonly Device[];
   readonly management: ManagementClient | undefined;
 
-  constructor(plan: FleetPlan, clock: Clock, around: FleetSurroundings = {}) {
+  constructor(plan: FleetPlan, clock: Clock, around: FleetSurroundings) {
+    this.#identities = around.identities;
     this.#events = around.events ?? nobodyListens;
     this.#coordinator = around.coordinator;
     this.#plan = plan;
@@ -80,7 +79,7 @@ export class Fleet {
       connectionsMax: CONNECTIONS_MAX,
       caPem: plan.tls?.caPem,
     });
-    this.devices = musteredDevices(plan, this.#random);
+    this.devices = musteredDevices(plan, this.#identities);
     const { acceptWith: credentials } = plan;
     const transport = this.#transport;
     this.management = credentials && new ManagementClient({ transport, clock, credentials });
@@ -188,6 +187,7 @@ export class Fleet {
   /** Nobody begins anything new; what is underway may end, within bounds. */
   async #stop(lives: readonly Promise<never>[]): Promise<void> {
     this.#rests.stop();
+    this.#identities.close();
     const drained = this.#clock.after(DRAIN_MAX_MS, () => this.#transport.breakOff());
     const ends = await Promise.allSettled(lives);
     drained.cancel();
@@ -209,7 +209,7 @@ export class Fleet {
       random: this.#random,
       ledger: this.ledger,
       events: this.#events,
-      keyFor: (device, generation) => this.#keyFor(device, generation),
+      keyFor: (device, generation) => this.#identities.keyring.keyFor(device, generation),
       changed: () => undefined,
       rest: (waitMs, wakeable) => this.#rests.rest(waitMs, wakeable),
       untilNextPollMs: ({ index, cohort: { policy } }) =>
@@ -227,13 +227,6 @@ export class Fleet {
     const device = deviceOfCaller(caller);
     const who = device === undefined ? {} : { device };
     this.#events.emit({ kind: 'exchange', ...who, ...exchange });
-  }
-
-  #keyFor(device: Device, generation = 0): Promise<DeviceKey> {
-    return this.#keyLanes.run(async () => {
-      if (this.#rests.stopped) throw new FleetStopped();
-      return deviceKey(this.#random, device.index, device.keyType, generation);
-    });
   }
 
   #bookUpdate(part: DeploymentPart): void {

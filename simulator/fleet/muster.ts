@@ -1,9 +1,8 @@
 /** Makes the devices of a plan: who they are, which key each has, how each one behaves. */
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
-import type { Random } from '../../fixtures/random.ts';
 import { behaviours } from '../behaviours/catalogue.ts';
 import { type Device, type DeviceSpec, newDevice } from '../device/device.ts';
-import { identityData } from '../identity/identity.ts';
+import type { Identities } from '../identity/identities.ts';
 import { dealt, dealtAcross } from './assignment.ts';
 import { type Cohort, cohortsOf } from './cohort.ts';
 import type { FleetPlan } from './plan.ts';
@@ -13,7 +12,6 @@ import { deviceRange } from './shard.ts';
 export const defaultDeviceType = 'fleetbed-board';
 /** What is installed on a device that starts with nothing particular. */
 const FACTORY_ARTIFACT = 'factory-image';
-const DEFAULT_ID_PREFIX = 'FB';
 
 type Assignment = Pick<DeviceSpec, 'cohort' | 'keyType' | 'behaviour'>;
 
@@ -21,7 +19,7 @@ type Assignment = Pick<DeviceSpec, 'cohort' | 'keyType' | 'behaviour'>;
  * The devices that the plan plays, by index; the same for the same plan and seed. Everything is
  * dealt over the whole fleet first, so that a shard's devices are what they are in the whole.
  */
-export function musteredDevices(plan: FleetPlan, random: Random): readonly Device[] {
+export function musteredDevices(plan: FleetPlan, identities: Identities): readonly Device[] {
   const { first, end } = deviceRange(plan);
   const facts = { deployedArtifact: plan.deploy };
   return assignments(plan)
@@ -29,8 +27,9 @@ export function musteredDevices(plan: FleetPlan, random: Random): readonly Devic
     .map((assignment, position) =>
       newDevice({
         ...assignment,
+        ...identities.of(first + position),
+        keyType: identities.keyring.ownKeyType(first + position) ?? assignment.keyType,
         index: first + position,
-        identity: identityData(random, first + position, plan.idPrefix ?? DEFAULT_ID_PREFIX),
         deviceType: plan.deviceType ?? defaultDeviceType,
         artifactName: assignment.behaviour.hooks.installedAtStart?.(facts) ?? FACTORY_ARTIFACT,
       }),

@@ -45,7 +45,7 @@ export class Operator {
 
   constructor(options: OperatorOptions) {
     this.#options = options;
-    this.#own = new Map(options.devices.map((device) => [identityKey(device.identity), device]));
+    this.#own = new Map(options.devices.map((device) => [identityKey(device.idData), device]));
   }
 
   /**

@@ -12,6 +12,9 @@ const DEVICES_MAX = 1_000_000;
 /** A deployment names its devices in one request body of 1 MiB. */
 const DEPLOYED_DEVICES_MAX = 25_000;
 
+/** Making that many takes minutes. */
+const RSA_POOL_MAX = 4096;
+
 const baseUrlSaid = 'must be an http or https URL such as http://127.0.0.1:8080';
 const planFields = {
   /** Where the server is, without the API's path. */
@@ -65,6 +68,20 @@ const planFields = {
       v.regex(/^[A-Za-z0-9-]{1,32}$/, 'must be 1 to 32 letters, digits or dashes'),
     ),
   ),
+  /** Template of id_data: a JSON object with places such as `{index}`. */
+  idData: v.optional(filled),
+  /** CSV file with the id_data of each device. */
+  idDataFile: v.optional(filled),
+  /** The RSA keys that devices share; without a folder they last for the run. */
+  rsaPool: v.optional(
+    v.strictObject({
+      size: v.optional(wholeNumber(1, RSA_POOL_MAX)),
+      bits: v.optional(v.picklist([2048, 3072], 'must be 2048 or 3072')),
+      folder: v.optional(filled),
+    }),
+  ),
+  /** Folder of PEM files with the devices' own keys, in place of all others. */
+  keyFolder: v.optional(filled),
 };
 
 const planShape = v.pipe(

@@ -1,7 +1,6 @@
-import { createHash, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
-import { deviceKey, idDataOf, identityData, identityKey } from './identity.ts';
+import { idDataOf, identityData, identityKey } from './identity.ts';
 
 const random = seededRandom('x');
 
@@ -54,43 +53,5 @@ describe('finding a device by its identity', () => {
     expect(identityKey({ ...mine, extra: '1' })).not.toBe(identityKey(mine));
     expect(identityKey(less)).not.toBe(identityKey(mine));
     expect(identityKey({ ...mine, mac: [mine.mac] })).not.toBe(identityKey(mine));
-  });
-});
-
-describe('the key of a device', () => {
-  it.each([
-    ['ecdsa', '57bdf9d33d79a1cb0d36cbaebff41ac4183131c4dea4a8e7cde3913723454a15'],
-    ['ed25519', '309ff273ff1ebcd8fc644e7a5c1c044f17969f51133cffc3401c02ca49df4124'],
-  ] as const)('of type %s is the same for the same seed, in every run', async (keyType, wanted) => {
-    const { publicKeyPem } = await deviceKey(seededRandom('x'), 0, keyType);
-    const der = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' });
-    expect(createHash('sha256').update(der).digest('hex')).toBe(wanted);
-  });
-
-  it('is another one for each device and key type', async () => {
-    const pems = await Promise.all([
-      deviceKey(random, 0, 'ed25519'),
-      deviceKey(random, 1, 'ed25519'),
-      deviceKey(random, 0, 'ecdsa'),
-      deviceKey(random, 1, 'ecdsa'),
-    ]);
-    expect(new Set(pems.map(({ publicKeyPem }) => publicKeyPem)).size).toBe(4);
-  });
-
-  it('is another one after each change of keys, and each is the same in every run', async () => {
-    const pemOf = async (seed: string, generation: number) =>
-      (await deviceKey(seededRandom(seed), 0, 'ed25519', generation)).publicKeyPem;
-    const first = await Promise.all([0, 1, 2].map((each) => pemOf('x', each)));
-    const again = await Promise.all([0, 1, 2].map((each) => pemOf('x', each)));
-    expect(new Set(first).size).toBe(3);
-    expect(again).toEqual(first);
-    expect(await pemOf('x', 0)).toBe((await deviceKey(random, 0, 'ed25519')).publicKeyPem);
-  });
-
-  it('is shown as SubjectPublicKeyInfo in PEM', async () => {
-    const { publicKeyPem } = await deviceKey(random, 0, 'rsa');
-    expect(publicKeyPem).toMatch(
-      /^-----BEGIN PUBLIC KEY-----\n[A-Za-z0-9+/=\n]+\n-----END PUBLIC KEY-----\n$/,
-    );
   });
 });

@@ -1,28 +1,16 @@
-/**
- * Who a device is: identity data from the fleet's seed and the device's index. Its key comes from
- * the same two (RSA excepted: see the table of key types).
- * Spec: AuthRequest
- */
-import { createPublicKey, type KeyObject } from 'node:crypto';
-import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+/** Who a device is: identity data from the fleet's seed and the device's index. Spec: AuthRequest */
 import type { Random } from '../../fixtures/random.ts';
-import { keyTypeRows } from './key-types.ts';
 
 /** What a device says that it is; the values that `id_data` holds. */
-export interface IdentityData {
+export type IdentityData = {
   /** A locally administered address, unlike that of any other device of the fleet. */
   readonly mac: string;
   readonly serial: string;
   readonly sku: string;
-}
+};
 
-/** A device's key, ready to sign. */
-export interface DeviceKey {
-  readonly keyType: KeyType;
-  readonly privateKey: KeyObject;
-  /** SubjectPublicKeyInfo in PEM. */
-  readonly publicKeyPem: string;
-}
+/** What a device says that it is, where the user decides it. */
+export type IdData = Readonly<Record<string, string | number | boolean>>;
 
 const skus = ['gateway-s', 'gateway-m', 'gateway-l', 'panel-7', 'panel-10', 'meter-3p'] as const;
 
@@ -39,7 +27,7 @@ export function identityData(random: Random, index: number, idPrefix: string): I
 }
 
 /** The text of `id_data`. */
-export function idDataOf(data: IdentityData): string {
+export function idDataOf(data: IdData): string {
   return JSON.stringify(data);
 }
 
@@ -47,27 +35,9 @@ export function idDataOf(data: IdentityData): string {
  * Identity data in one spelling, whatever the order of its members, for finding a device among
  * those that a server lists.
  */
-export function identityKey(data: Readonly<Record<string, unknown>> | IdentityData): string {
+export function identityKey(data: Readonly<Record<string, unknown>>): string {
   const members = Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify(members);
-}
-
-/**
- * The key of device `index`; the same for the same seed where the key type is reproducible.
- * @param generation 0 for the key that the device was made with, 1 for the one after its first
- * change of keys, and so on
- */
-export async function deviceKey(
-  random: Random,
-  index: number,
-  keyType: KeyType,
-  generation = 0,
-): Promise<DeviceKey> {
-  const first = `device/${index}/key/${keyType}`;
-  const chance = random.stream(generation === 0 ? first : `${first}/${generation}`);
-  const privateKey = await keyTypeRows[keyType].createKey(chance);
-  const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' });
-  return { keyType, privateKey, publicKeyPem: spki.toString() };
 }
 
 /** Bit 1 of the first byte marks an address that no manufacturer has given out. */

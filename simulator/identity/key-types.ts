@@ -4,39 +4,31 @@
  */
 import { createECDH, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import { freshRsaKey, type Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/random.ts';
 
 /** One key type: what its keys are made from and how they sign. */
 export interface KeyTypeRow {
-  /** False when the keys differ from run to run in spite of the seed. */
-  readonly reproducible: boolean;
-  /** A private key from this chance alone, when reproducible. */
-  readonly createKey: (random: Random) => Promise<KeyObject>;
+  /** A private key from this chance alone; absent where no seed makes one: such keys are pooled. */
+  readonly derive?: (random: Random) => KeyObject;
   /** Digest before signing; `null` when the body itself is signed. */
   readonly digest: 'sha256' | null;
   /** Form of the signature and the standard that defines it. */
   readonly signature: string;
 }
 
-const RSA_MODULUS_BITS = 2048;
-
 /** Every key type by its name. */
 export const keyTypeRows: Readonly<Record<KeyType, KeyTypeRow>> = {
   rsa: {
-    reproducible: false,
-    createKey: () => freshRsaKey(RSA_MODULUS_BITS),
     digest: 'sha256',
     signature: 'PKCS#1 v1.5, RFC 2313',
   },
   ecdsa: {
-    reproducible: true,
-    createKey: async (random) => p256Key(random.bytes(P256_SCALAR_SOURCE_BYTES)),
+    derive: (random) => p256Key(random.bytes(P256_SCALAR_SOURCE_BYTES)),
     digest: 'sha256',
     signature: 'ASN.1 SEQUENCE of R and S, ANSI X9.62',
   },
   ed25519: {
-    reproducible: true,
-    createKey: async (random) => ed25519Key(random.bytes(ED25519_SEED_BYTES)),
+    derive: (random) => ed25519Key(random.bytes(ED25519_SEED_BYTES)),
     digest: null,
     signature: 'pure Ed25519, RFC 8032',
   },

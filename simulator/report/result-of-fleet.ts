@@ -4,6 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { accountsOf, countedPart, funnelOf, outcomeOf } from '../fleet/funnel.ts';
 import { defaultDeviceType } from '../fleet/muster.ts';
 import type { FleetPlan } from '../fleet/plan.ts';
+import type { SharedKeys } from '../identity/shared-keys.ts';
 import {
   type DeviceRow,
   type Ended,
@@ -18,6 +19,7 @@ export interface RunFacts {
   readonly ended: Ended;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
+  readonly sharedKeys: SharedKeys | undefined;
 }
 
 /** The result; compares the fleet's books with the server's on the way. */
@@ -51,6 +53,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     balance,
     ...measured,
     errors: ledger.errors(),
+    ...(facts.sharedKeys === undefined ? {} : { sharedKeys: facts.sharedKeys }),
     devices: devices.map((device) => deviceRow(device, fleet)),
   };
 }

@@ -3,6 +3,7 @@
  * published schema, and that merges exactly with those of other processes. All of it can be JSON.
  */
 import * as v from 'valibot';
+import { sharedKeysShape } from '../identity/shared-keys.ts';
 import type { Immutable } from './immutable.ts';
 import { balanceShape, deviceRowShape, type Funnel, funnelShape } from './result-devices.ts';
 import {
@@ -57,6 +58,7 @@ export const fleetResultShape = v.object({
   phases: v.array(phaseShape),
   series: seriesShape,
   errors: v.array(errorShape),
+  sharedKeys: v.exactOptional(sharedKeysShape),
   devices: v.array(deviceRowShape),
 });
 export type FleetResult = Immutable<v.InferOutput<typeof fleetResultShape>>;

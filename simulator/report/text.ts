@@ -1,5 +1,6 @@
 /** A run's result and progress as plain lines for a terminal. Renders facts, adds none. */
 import { printable } from '../../fixtures/printable.ts';
+import { sharedKeysLine } from '../identity/shared-keys.ts';
 import type { FleetProgress, FleetResult } from './result.ts';
 
 /** Differences and errors that are shown in full; the JSON report has all of them. */
@@ -13,6 +14,7 @@ export function fleetReport(result: FleetResult): string {
     [`${plan.devices} devices against ${plan.baseUrl}, seed "${seed}": ${ended} after ${duration}`],
     ['Funnel', ...funnelLines(result)],
     balanceLines(result),
+    ...(result.sharedKeys ? [[`Keys: ${sharedKeysLine(result.sharedKeys)}`]] : []),
     ['Latency in ms (p50, p90, p99, max, count)', ...latencyLines(result)],
     ['Answers by operation', ...answerLines(result)],
     result.errors.length === 0 ? ['Errors: none'] : ['Errors', ...errorLines(result)],

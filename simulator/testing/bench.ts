@@ -2,7 +2,7 @@
 
 import { ManualClock } from '../../fixtures/clock.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import { freshRsaKey, seededRandom } from '../../fixtures/random.ts';
 import type { Behaviour } from '../behaviours/behaviour.ts';
 import { DeviceClient } from '../client/device-client.ts';
 import { newSession, type Session } from '../client/session.ts';
@@ -11,7 +11,8 @@ import { type DeploymentPart, type Device, newDevice } from '../device/device.ts
 import type { Target, World } from '../device/world.ts';
 import type { Cohort } from '../fleet/cohort.ts';
 import { type Policy, policyOf } from '../fleet/policy.ts';
-import { deviceKey, idDataOf, identityData } from '../identity/identity.ts';
+import { type DeviceKey, deviceKey, heldKey } from '../identity/device-key.ts';
+import { idDataOf, identityData } from '../identity/identity.ts';
 import type { EventFact } from '../report/events.ts';
 import { Ledger } from '../report/ledger.ts';
 
@@ -63,18 +64,25 @@ export class Bench {
 
 /** Device 0 of the seed `x`, not signed in. */
 export async function sessionOf(keyType: KeyType = 'ed25519'): Promise<Session> {
-  const key = await deviceKey(random, 0, keyType);
+  const key = await keyOf(keyType);
   return newSession('device 0', idDataOf(identityData(random, 0, 'FB')), key);
+}
+
+async function keyOf(keyType: KeyType): Promise<DeviceKey> {
+  if (keyType === 'rsa') return heldKey(keyType, await freshRsaKey(2048));
+  return deviceKey(random, 0, keyType);
 }
 
 /** Device 0 of the seed `x` with `factory-image` installed, of type `board`. */
 export function deviceOf(behaviour: Behaviour = steady, differs: Partial<Policy> = {}): Device {
+  const identity = identityData(random, 0, 'FB');
   return newDevice({
     index: 0,
     cohort: { ...all, policy: { ...policy, ...differs } },
     keyType: 'ed25519',
     behaviour,
-    identity: identityData(random, 0, 'FB'),
+    identity,
+    idData: identity,
     deviceType: 'board',
     artifactName: 'factory-image',
   });
@@ -106,7 +114,7 @@ export class SwiftWorld implements World {
     this.ledger = bench.ledger;
   }
 
-  keyFor(_device: Device, generation = 0) {
+  async keyFor(_device: Device, generation = 0) {
     return deviceKey(random, 0, 'ed25519', generation);
   }
 

@@ -1,0 +1,112 @@
+/**
+ * Reads comma-separated values as RFC 4180 has them: quotes around fields that hold commas, quotes
+ * or line ends, a quote within doubled. Every field keeps its place; every fault has one.
+ */
+
+/** One field and where it begins; both count from 1. */
+export interface CsvField {
+  readonly text: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What is wrong in a text, and where. */
+export class CsvFault extends Error {
+  override readonly name = 'CsvFault';
+  readonly line: number;
+  readonly column: number;
+
+  constructor(what: string, { line, column }: { readonly line: number; readonly column: number }) {
+    super(what);
+    this.line = line;
+    this.column = column;
+  }
+}
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/**
+ * The records of a text, empty lines left out.
+ * @throws CsvFault
+ */
+export function* csvRecords(text: string): Generator<readonly CsvField[]> {
+  const reader = new CsvReader(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+  while (!reader.atEnd) {
+    const record = reader.record();
+    if (record.length > 1 || record[0]?.text !== '') yield record;
+  }
+}
+
+class CsvReader {
+  readonly #text: string;
+  #at = 0;
+  #line = 1;
+  #lineStart = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get atEnd(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
+  record(): CsvField[] {
+    const fields: CsvField[] = [];
+    for (;;) {
+      fields.push(this.#field());
+      const next = this.#text[this.#at];
+      if (next !== ',') {
+        this.#endLine();
+        return fields;
+      }
+      this.#at++;
+    }
+  }
+
+  #field(): CsvField {
+    const place = this.#place();
+    if (this.#text[this.#at] === '"') return { ...place, text: this.#quoted() };
+    const start = this.#at;
+    while (!this.atEnd && !',\r\n'.includes(this.#text[this.#at] ?? '')) {
+      if (this.#text[this.#at] === '"') {
+        throw new CsvFault('a quote stands in a field that does not begin with one', this.#place());
+      }
+      this.#at++;
+    }
+    return { ...place, text: this.#text.slice(start, this.#at) };
+  }
+
+  #quoted(): string {
+    const opened = this.#place();
+    let text = '';
+    for (this.#at++; ; this.#at++) {
+      const character = this.#text[this.#at];
+      if (character === undefined) throw new CsvFault('this quote is never closed', opened);
+      if (character === '\n') this.#newLine(this.#at + 1);
+      if (character !== '"') text += character;
+      else if (this.#text[this.#at + 1] === '"') text += this.#text[this.#at++];
+      else break;
+    }
+    this.#at++;
+    if (!this.atEnd && !',\r\n'.includes(this.#text[this.#at] ?? '')) {
+      throw new CsvFault('a comma is missing after the closing quote', this.#place());
+    }
+    return text;
+  }
+
+  #endLine(): void {
+    if (this.#text[this.#at] === '\r') this.#at++;
+    if (this.#text[this.#at] === '\n') this.#at++;
+    this.#newLine(this.#at);
+  }
+
+  #newLine(start: number): void {
+    this.#line++;
+    this.#lineStart = start;
+  }
+
+  #place() {
+    return { line: this.#line, column: this.#at - this.#lineStart + 1 };
+  }
+}

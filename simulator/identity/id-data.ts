@@ -1,0 +1,82 @@
+/**
+ * What `id_data` says of each device when the user decides it: a template filled in for each one, or
+ * a row of a file. Refused as a whole before anything starts when two devices would be the same.
+ * Spec: AuthRequest
+ */
+import { readFile, stat } from 'node:fs/promises';
+import type { Random } from '../../fixtures/random.ts';
+import { readIdRows } from './id-rows.ts';
+import { readIdTemplate } from './id-template.ts';
+import { type IdData, type IdentityData, identityKey } from './identity.ts';
+import { IdentityError, reasonOf } from './identity-error.ts';
+
+/** What a plan says of id_data; nothing means that it holds the identity data as it is. */
+export interface IdDataPlan {
+  /** A JSON object whose texts hold places such as `{index}` and `{mac}`. */
+  readonly template?: string | undefined;
+  /** A CSV file: member names, then a row for each device. */
+  readonly csvFile?: string | undefined;
+}
+
+/** What a device's id_data is made from. */
+export interface IdDataFacts {
+  readonly index: number;
+  readonly identity: IdentityData;
+  /** The fleet's chance, made from its seed. */
+  readonly random: Random;
+}
+
+/** Gives every device what its id_data says. */
+export type IdDataOf = (facts: IdDataFacts) => IdData;
+
+/** Files that are read at most; far more than a million rows need. */
+const FILE_MAX_BYTES = 256 * 2 ** 20;
+
+/**
+ * The source of all devices' id_data; undefined when the plan leaves it as it is.
+ * @param devices how many devices there are
+ * @throws IdentityError when the template or the file is wrong, or has too few rows
+ */
+export async function idDataSource(
+  plan: IdDataPlan,
+  devices: number,
+): Promise<IdDataOf | undefined> {
+  const { template, csvFile } = plan;
+  if (template !== undefined && csvFile !== undefined) {
+    throw new IdentityError('id_data comes from a template or from a CSV file, not from both.');
+  }
+  if (template !== undefined) return readIdTemplate(template);
+  if (csvFile === undefined) return undefined;
+  return readIdRows(await textOf(csvFile), { file: csvFile, devices });
+}
+
+/**
+ * Makes sure that no two devices are the same to the server.
+ * @throws IdentityError that names the first two that are
+ */
+export function requireDistinct(idData: Iterable<IdData>): void {
+  const seen = new Map<string, number>();
+  let index = 0;
+  for (const each of idData) {
+    const key = identityKey(each);
+    const first = seen.get(key);
+    if (first !== undefined) {
+      const text = JSON.stringify(each).slice(0, 200);
+      throw new IdentityError(
+        `devices ${first} and ${index} would both be ${text}; ` +
+          'put {index}, {mac} or {serial} into the template of id_data.',
+      );
+    }
+    seen.set(key, index++);
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    const { size } = await stat(file);
+    if (size > FILE_MAX_BYTES) throw new Error(`it is larger than ${FILE_MAX_BYTES} bytes`);
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new IdentityError(`cannot read the id_data of ${file}: ${reasonOf(error)}.`);
+  }
+}

@@ -1,0 +1,84 @@
+/** `id_data` out of a CSV file: the first row names the members, device i has row i after it. */
+import { CsvFault, type CsvField, csvRecords } from './csv.ts';
+import type { IdDataOf } from './id-data.ts';
+import { identityKey } from './identity.ts';
+import { IdentityError } from './identity-error.ts';
+
+/** What the rows are for. */
+interface RowsWanted {
+  /** Stands in front of every fault. */
+  readonly file: string;
+  readonly devices: number;
+}
+
+const MEMBERS_MAX = 100;
+
+/**
+ * Reads as many rows as there are devices; further ones are not looked at.
+ * @throws IdentityError with file, line and column
+ */
+export function readIdRows(text: string, { file, devices }: RowsWanted): IdDataOf {
+  try {
+    const rows = rowsOf(text, devices);
+    return ({ index }) => rows[index] ?? {};
+  } catch (error) {
+    if (!(error instanceof CsvFault)) throw error;
+    const { line, column, message } = error;
+    throw new IdentityError(`${file}, line ${line}, column ${column}: ${message}.`);
+  }
+}
+
+function rowsOf(text: string, devices: number): Readonly<Record<string, string>>[] {
+  const records = csvRecords(text);
+  const header = records.next().value;
+  if (header === undefined) {
+    throw new CsvFault('the file is empty; its first row names the members', start);
+  }
+  const names = namesIn(header);
+  const rows: Readonly<Record<string, string>>[] = [];
+  const lines = new Map<string, number>();
+  for (const record of records) {
+    const row = rowOf(record, names);
+    const key = identityKey(row);
+    const [first = { ...start, text: '' }] = record;
+    const earlier = lines.get(key);
+    if (earlier !== undefined) {
+      throw new CsvFault(`this is the same device as in line ${earlier}`, first);
+    }
+    lines.set(key, first.line);
+    if (rows.push(row) === devices) return rows;
+  }
+  const last = { line: text.split('\n').length, column: 1 };
+  throw new CsvFault(`there are ${rows.length} rows for ${devices} devices`, last);
+}
+
+const start = { line: 1, column: 1 };
+
+function namesIn(header: readonly CsvField[]): readonly string[] {
+  if (header.length > MEMBERS_MAX) {
+    throw new CsvFault(`there are ${header.length} columns, at most ${MEMBERS_MAX} fit`, start);
+  }
+  const names = new Set<string>();
+  for (const field of header) {
+    if (field.text.trim() === '') throw new CsvFault('a column has no name', field);
+    if (/[;\t]/.test(field.text)) throw new CsvFault('columns are separated by commas', field);
+    if (names.has(field.text)) throw new CsvFault(`two columns are named ${field.text}`, field);
+    names.add(field.text);
+  }
+  return [...names];
+}
+
+function rowOf(record: readonly CsvField[], names: readonly string[]) {
+  const stranger = record[names.length];
+  if (stranger !== undefined) {
+    throw new CsvFault(`the header names ${names.length} columns, this is one more`, stranger);
+  }
+  const entries = names.map((name, position) => {
+    const field = record[position];
+    const place = field ?? record.at(-1) ?? start;
+    if (field === undefined) throw new CsvFault(`the column ${name} is missing`, place);
+    if (field.text === '') throw new CsvFault(`the column ${name} is empty`, place);
+    return [name, field.text] as const;
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,103 @@
+/** A template of `id_data`: a JSON object, filled in for each device. */
+import * as v from 'valibot';
+import type { Random } from '../../fixtures/random.ts';
+import { readYaml } from '../../fixtures/yaml-text.ts';
+import type { IdDataFacts, IdDataOf } from './id-data.ts';
+import type { IdData } from './identity.ts';
+import { IdentityError } from './identity-error.ts';
+
+const member = v.union(
+  [v.string(), v.number(), v.boolean()],
+  'must be a text, a number, true or false',
+);
+const templateShape = v.pipe(
+  v.custom<Record<string, unknown>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'must be an object',
+  ),
+  v.record(v.string(), member),
+  v.minEntries(1, 'must have at least one member'),
+);
+
+interface FillIn extends IdDataFacts {
+  /** The number after a colon, as in `{digits:15}`. */
+  readonly length: number | undefined;
+  /** Chance of this device and member alone. */
+  readonly chance: Random;
+}
+
+const LENGTH_MAX = 64;
+
+/** What may stand in braces. */
+const places: Readonly<Record<string, (facts: FillIn) => string>> = {
+  index: ({ index, length = 0 }) => String(index).padStart(length, '0'),
+  number: ({ index, length = 0 }) => String(index + 1).padStart(length, '0'),
+  mac: ({ identity }) => identity.mac,
+  serial: ({ identity }) => identity.serial,
+  sku: ({ identity }) => identity.sku,
+  digits: ({ chance, length = 8 }) => some(length, () => String(chance.integer(0, 9))),
+  hex: ({ chance, length = 8 }) => some(length, () => chance.integer(0, 15).toString(16)),
+};
+const placePattern = /\{([^{}]*)\}/g;
+
+/**
+ * Reads a template.
+ * @throws IdentityError with line and column
+ */
+export function readIdTemplate(text: string): IdDataOf {
+  const read = readYaml(text, templateShape);
+  if ('faults' in read) throw wrong(read.faults[0] ?? { line: 1, column: 1, message: 'is empty' });
+  const members = Object.entries(read.content);
+  for (const [name, value] of members) {
+    const fault = faultIn(String(value));
+    if (fault !== undefined) {
+      throw wrong({ ...read.placeOf([name]), message: `${name}: ${fault}` });
+    }
+  }
+  return (facts) => filledIn(members, facts);
+}
+
+function wrong(fault: { readonly line: number; readonly column: number; message: string }): Error {
+  const place = `line ${fault.line}, column ${fault.column}`;
+  return new IdentityError(
+    `the template of id_data is wrong at ${place}: ${fault.message.replace(/\s+/g, ' ')}; ` +
+      'a good one is {"mac":"{mac}","site":"north-{index:4}"}.',
+  );
+}
+
+function faultIn(text: string): string | undefined {
+  for (const [whole, inside = ''] of text.matchAll(placePattern)) {
+    const { place, length } = partsOf(inside);
+    if (!(place in places)) {
+      return `there is no ${whole}, only {${Object.keys(places).join('}, {')}}`;
+    }
+    if (length !== undefined && !(length >= 1 && length <= LENGTH_MAX)) {
+      return `the length in ${whole} must be from 1 to ${LENGTH_MAX}`;
+    }
+  }
+  return /[{}]/.test(text.replace(placePattern, '')) ? 'a brace has no partner' : undefined;
+}
+
+function partsOf(inside: string) {
+  const [place = '', length] = inside.split(':');
+  return { place, length: length === undefined ? undefined : Number(length) };
+}
+
+function filledIn(members: readonly (readonly [string, IdData[string]])[], facts: IdDataFacts) {
+  const { random, index } = facts;
+  return Object.fromEntries(
+    members.map(([name, value]) => {
+      if (typeof value !== 'string' || !value.includes('{')) return [name, value];
+      const chance = random.stream(`device/${index}/id-data/${name}`);
+      const fill = (whole: string, inside: string): string => {
+        const { place, length } = partsOf(inside);
+        return places[place]?.({ ...facts, length, chance }) ?? whole;
+      };
+      return [name, value.replace(placePattern, fill)];
+    }),
+  );
+}
+
+function some(count: number, one: () => string): string {
+  return Array.from({ length: count }, one).join('');
+}

@@ -1,0 +1,106 @@
+/** Who the devices of a fleet are: what each says of itself and the key that it signs with. */
+import type { Random } from '../../fixtures/random.ts';
+import { type IdDataOf, idDataSource, requireDistinct } from './id-data.ts';
+import { type IdData, type IdentityData, identityData } from './identity.ts';
+import { Keyring } from './keyring.ts';
+import type { RsaBits } from './rsa-makers.ts';
+import type { KeyProgress } from './rsa-pool.ts';
+
+/** What a plan says of identities. */
+export interface IdentityPlan {
+  readonly devices: number;
+  /** What every serial number begins with. */
+  readonly idPrefix?: string | undefined;
+  /** Template of id_data. */
+  readonly idData?: string | undefined;
+  /** CSV file with the id_data of each device. */
+  readonly idDataFile?: string | undefined;
+  /** The RSA keys that devices share. */
+  readonly rsaPool?:
+    | {
+        readonly size?: number | undefined;
+        readonly bits?: RsaBits | undefined;
+        readonly folder?: string | undefined;
+      }
+    | undefined;
+  /** Folder of the user's own keys. */
+  readonly keyFolder?: string | undefined;
+}
+
+/** Who one device is. */
+export interface DeviceIdentity {
+  /** What it says in its inventory. */
+  readonly identity: IdentityData;
+  /** What its id_data holds. */
+  readonly idData: IdData;
+}
+
+/** Chance, and who is told of keys that are made. */
+interface IdentitySurroundings {
+  /** The fleet's chance, made from its seed. */
+  readonly random: Random;
+  readonly onKeys?: ((progress: KeyProgress) => void) | undefined;
+}
+
+const DEFAULT_ID_PREFIX = 'FB';
+const POOL_SIZE = 64;
+const POOL_BITS = 2048;
+
+/** The identities of a fleet by index; close them when done. */
+export class Identities {
+  readonly #plan: IdentityPlan;
+  readonly #random: Random;
+  readonly #idDataOf: IdDataOf | undefined;
+  readonly keyring: Keyring;
+
+  private constructor(
+    plan: IdentityPlan,
+    parts: { readonly random: Random; idDataOf: IdDataOf | undefined; keyring: Keyring },
+  ) {
+    this.#plan = plan;
+    this.#random = parts.random;
+    this.#idDataOf = parts.idDataOf;
+    this.keyring = parts.keyring;
+  }
+
+  /**
+   * Reads what the plan names: templates, rows, the user's keys.
+   * @throws IdentityError when any of it is wrong, or two devices would be the same
+   */
+  static async open(plan: IdentityPlan, around: IdentitySurroundings): Promise<Identities> {
+    const { random, onKeys: onProgress } = around;
+    const { devices, idData: template, idDataFile: csvFile, keyFolder } = plan;
+    const idDataOf = await idDataSource({ template, csvFile }, devices);
+    const { size = POOL_SIZE, bits = POOL_BITS, folder } = plan.rsaPool ?? {};
+    const rsaPool = { size, bits, folder };
+    const keyring = await Keyring.open({ random, rsaPool, keyFolder, onProgress });
+    const identities = new Identities(plan, { random, idDataOf, keyring });
+    if (idDataOf) requireDistinct(identities.#all());
+    return identities;
+  }
+
+  /** Who device `index` is; the same in every run and process. */
+  of(index: number): DeviceIdentity {
+    const identity = identityData(this.#random, index, this.#plan.idPrefix ?? DEFAULT_ID_PREFIX);
+    if (this.#idDataOf === undefined) return { identity, idData: identity };
+    const idData = this.#idDataOf({ index, identity, random: this.#random });
+    return { identity: { ...identity, ...ownNames(idData) }, idData };
+  }
+
+  close(): void {
+    this.keyring.close();
+  }
+
+  *#all(): Generator<IdData> {
+    for (let index = 0; index < this.#plan.devices; index++) yield this.of(index).idData;
+  }
+}
+
+/** A device goes by the address and the serial number that its id_data gives it. */
+function ownNames(idData: IdData): Partial<IdentityData> {
+  const names = (['mac', 'serial', 'sku'] as const).flatMap((name) => {
+    const value = idData[name];
+    return typeof value === 'string' ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(names);
+}

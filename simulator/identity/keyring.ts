@@ -1,0 +1,127 @@
+/**
+ * Where the devices of a fleet get their keys: derived from the seed, out of the RSA pool, or out of
+ * the user's own files. The same plan gives device `index` the same key in every process.
+ */
+import { createHash, createPublicKey } from 'node:crypto';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { FleetStopped } from '../stopped.ts';
+import { type DeviceKey, deviceKey } from './device-key.ts';
+import { keyTypeRows } from './key-types.ts';
+import { readOwnKeys } from './own-keys.ts';
+import type { RsaBits } from './rsa-makers.ts';
+import { type KeyProgress, RsaPool } from './rsa-pool.ts';
+import { type KeyUse, type SharedKeys, sharedKeysOf } from './shared-keys.ts';
+
+/** What a plan says of keys. */
+export interface KeyringOptions {
+  /** The fleet's chance, made from its seed. */
+  readonly random: Random;
+  readonly rsaPool: {
+    readonly size: number;
+    readonly bits: RsaBits;
+    readonly folder?: string | undefined;
+  };
+  /** Folder of the user's own keys, in place of all others. */
+  readonly keyFolder?: string | undefined;
+  /** Called when an RSA key is missing, and again when it is made. */
+  readonly onProgress?: ((progress: KeyProgress) => void) | undefined;
+}
+
+/** Whose key it is. */
+interface KeyOwner {
+  readonly index: number;
+  readonly keyType: KeyType;
+}
+
+/** The keys of a fleet; close it when done. */
+export class Keyring {
+  readonly #random: Random;
+  readonly #pool: RsaPool;
+  readonly #own: readonly DeviceKey[] | undefined;
+
+  private constructor(options: KeyringOptions, own: readonly DeviceKey[] | undefined) {
+    this.#random = options.random;
+    this.#pool = new RsaPool({ ...options.rsaPool, onProgress: options.onProgress });
+    this.#own = own;
+  }
+
+  /** @throws IdentityError when the user's own keys cannot be used */
+  static async open(options: KeyringOptions): Promise<Keyring> {
+    const { keyFolder } = options;
+    return new Keyring(options, keyFolder === undefined ? undefined : await readOwnKeys(keyFolder));
+  }
+
+  /** The key type that the user's own files give a device; undefined when the plan deals it. */
+  ownKeyType(index: number): KeyType | undefined {
+    return this.#own?.[index % this.#own.length]?.keyType;
+  }
+
+  /**
+   * The key of a device.
+   * @param generation which of its keys: 0 is the first; of keys that are shared, the next in line
+   * @throws IdentityError when the pool cannot be used; FleetStopped
+   */
+  async keyFor({ index, keyType }: KeyOwner, generation = 0): Promise<DeviceKey> {
+    const own = this.#own?.[(index + generation) % this.#own.length];
+    if (own !== undefined) return own;
+    if (keyTypeRows[keyType].derive) return deviceKey(this.#random, index, keyType, generation);
+    return this.#pool.key((index + generation) % this.#pool.size);
+  }
+
+  /** Makes what is missing of the keys that these devices begin with. Throws as `keyFor` does. */
+  async prepare(devices: readonly KeyOwner[]): Promise<void> {
+    await Promise.all(this.#sharers(devices).map(({ position }) => this.#shared(position)));
+  }
+
+  /**
+   * Which keys these devices share; undefined when each has its own. What a run that was stopped
+   * has not come to make is left out.
+   */
+  async sharedKeys(devices: readonly KeyOwner[]): Promise<SharedKeys | undefined> {
+    const uses: KeyUse[] = [];
+    for (const { position, sharers } of this.#sharers(devices)) {
+      const key = await unlessStopped(this.#shared(position));
+      if (key) uses.push({ position, fingerprint: fingerprintOf(key), devices: sharers });
+    }
+    if (uses.length === 0) return undefined;
+    const { size, bits } = this.#pool;
+    if (this.#own) return sharedKeysOf({ source: 'key-folder', size: this.#own.length }, uses);
+    return sharedKeysOf({ source: 'rsa-pool', size, bits }, uses);
+  }
+
+  close(): void {
+    this.#pool.close();
+  }
+
+  /** Positions that are in use, in order, each with the number of its devices. */
+  #sharers(devices: readonly KeyOwner[]) {
+    const size = this.#own?.length ?? this.#pool.size;
+    const sharers = new Map<number, number>();
+    for (const { index, keyType } of devices) {
+      if (this.#own === undefined && keyTypeRows[keyType].derive) continue;
+      sharers.set(index % size, (sharers.get(index % size) ?? 0) + 1);
+    }
+    return [...sharers]
+      .map(([position, count]) => ({ position, sharers: count }))
+      .sort((one, other) => one.position - other.position);
+  }
+
+  #shared(position: number): DeviceKey | Promise<DeviceKey> {
+    return this.#own?.[position] ?? this.#pool.key(position);
+  }
+}
+
+async function unlessStopped(key: DeviceKey | Promise<DeviceKey>): Promise<DeviceKey | undefined> {
+  try {
+    return await key;
+  } catch (error) {
+    if (error instanceof FleetStopped) return undefined;
+    throw error;
+  }
+}
+
+function fingerprintOf({ publicKeyPem }: DeviceKey): string {
+  const der = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(der).digest('hex');
+}

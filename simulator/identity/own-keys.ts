@@ -1,0 +1,93 @@
+/** The user's own device keys: PEM files of a folder, in the order of their names. */
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { type DeviceKey, heldKey } from './device-key.ts';
+import { IdentityError, reasonOf } from './identity-error.ts';
+
+/** Files of a folder that are read at most; each key takes some kilobytes. */
+const FILES_MAX = 10_000;
+const FILE_MAX_BYTES = 64 * 1024;
+const RSA_LEAST_BITS = 1024;
+const keyFile = /\.(pem|key)$/i;
+
+/**
+ * The private keys (PKCS#8, PKCS#1 or SEC1, unencrypted) of all `*.pem` and `*.key` files.
+ * @throws IdentityError with the file and its fault
+ */
+export async function readOwnKeys(folder: string): Promise<readonly DeviceKey[]> {
+  const names = (await namesIn(folder)).filter((name) => keyFile.test(name)).sort();
+  if (names.length === 0) {
+    throw new IdentityError(`${folder} holds no key: no file there ends in .pem or .key.`);
+  }
+  if (names.length > FILES_MAX) {
+    throw new IdentityError(
+      `${folder} holds ${names.length} key files, more than ${FILES_MAX}; leave some out.`,
+    );
+  }
+  const keys: DeviceKey[] = [];
+  for (const name of names) keys.push(await ownKey(join(folder, name)));
+  return keys;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    throw new IdentityError(`cannot read the key folder ${folder}: ${reasonOf(error)}.`);
+  }
+}
+
+async function ownKey(file: string): Promise<DeviceKey> {
+  const pem = await textOf(file);
+  const [, label = ''] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(pem) ?? [];
+  const refuse = (fault: string): never => {
+    throw new IdentityError(`${file} cannot be a device's key: ${fault}.`);
+  };
+  if (!label.endsWith('PRIVATE KEY')) {
+    return refuse(label === '' ? 'it is no PEM file' : `it holds a ${label}, no private key`);
+  }
+  if (label.startsWith('ENCRYPTED') || pem.includes('Proc-Type: 4,ENCRYPTED')) {
+    return refuse('it is encrypted; decrypt it first, with openssl pkey');
+  }
+  const key = parsed(pem) ?? refuse('it is damaged, or of an unknown form');
+  const kind = kindOf(key);
+  return typeof kind === 'string' ? heldKey(kind, key) : refuse(kind.fault);
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    const { size } = await stat(file);
+    if (size > FILE_MAX_BYTES) throw new Error(`it is larger than ${FILE_MAX_BYTES} bytes`);
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new IdentityError(`cannot read the key file ${file}: ${reasonOf(error)}.`);
+  }
+}
+
+function parsed(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Which of the contract's key types a key is of. */
+function kindOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject) {
+  const { modulusLength = 0, namedCurve } = asymmetricKeyDetails ?? {};
+  const kinds: Readonly<Record<string, KeyType | { readonly fault: string }>> = {
+    rsa:
+      modulusLength < RSA_LEAST_BITS
+        ? { fault: `RSA with ${modulusLength} bits is too short, ${RSA_LEAST_BITS} are the least` }
+        : 'rsa',
+    ec:
+      namedCurve === 'prime256v1'
+        ? 'ecdsa'
+        : { fault: `its curve is ${namedCurve}; devices sign with P-256` },
+    ed25519: 'ed25519',
+  };
+  const other = { fault: `it is of type ${asymmetricKeyType}; devices have RSA, P-256 or Ed25519` };
+  return kinds[asymmetricKeyType ?? ''] ?? other;
+}

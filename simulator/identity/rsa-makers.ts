@@ -1,0 +1,77 @@
+/**
+ * Makes RSA keys in threads of their own: a prime search takes a tenth of a second and more, and
+ * neither the event loop nor the pool of threads that looks up names and reads files may wait for it.
+ */
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { FleetStopped } from '../stopped.ts';
+
+/** Sizes of modulus that devices have. */
+export type RsaBits = 2048 | 3072;
+
+interface Job {
+  readonly bits: RsaBits;
+  readonly resolve: (pem: string) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** More threads than this gain little, and each takes some megabytes. */
+const THREADS_MAX = 8;
+
+/**
+ * The program of a thread: a modulus length in, a private key as PKCS#8 in PEM out. A text, because
+ * it has to run from sources as well as from the built code.
+ */
+const program = `
+const { parentPort } = require('node:worker_threads');
+const { generateKeyPairSync } = require('node:crypto');
+const publicKeyEncoding = { type: 'spki', format: 'pem' };
+const privateKeyEncoding = { type: 'pkcs8', format: 'pem' };
+parentPort.on('message', (modulusLength) => {
+  const options = { modulusLength, publicKeyEncoding, privateKeyEncoding };
+  parentPort.postMessage(generateKeyPairSync('rsa', options).privateKey);
+});`;
+
+/** Makers at work; there are threads only while there is work. Close it when done. */
+export class RsaMakers {
+  readonly #threadsMax = Math.min(availableParallelism(), THREADS_MAX);
+  readonly #queue: Job[] = [];
+  readonly #closing = new AbortController();
+  #threads = 0;
+
+  /**
+   * A new private key, PKCS#8 in PEM.
+   * @throws FleetStopped when the makers are closed first
+   */
+  make(bits: RsaBits): Promise<string> {
+    return new Promise((resolve, reject) => {
+      if (this.#closing.signal.aborted) return reject(new FleetStopped());
+      this.#queue.push({ bits, resolve, reject });
+      if (this.#threads < this.#threadsMax) void this.#work();
+    });
+  }
+
+  /** Ends all threads; keys that are not made yet are not made any more. */
+  close(): void {
+    this.#closing.abort();
+    for (const { reject } of this.#queue.splice(0)) reject(new FleetStopped());
+  }
+
+  async #work(): Promise<void> {
+    this.#threads++;
+    const worker = new Worker(program, { eval: true });
+    const { signal } = this.#closing;
+    for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
+      try {
+        worker.postMessage(job.bits);
+        const [pem] = await once(worker, 'message', { signal });
+        job.resolve(String(pem));
+      } catch (error) {
+        job.reject(signal.aborted ? new FleetStopped() : error);
+      }
+    }
+    this.#threads--;
+    await worker.terminate();
+  }
+}

@@ -1,0 +1,127 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FleetStopped } from '../stopped.ts';
+import { IdentityError } from './identity-error.ts';
+import { type KeyProgress, RsaPool, type RsaPoolOptions } from './rsa-pool.ts';
+
+let place: string;
+let folder: string;
+const pools: RsaPool[] = [];
+
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), 'fleetbed-pool-'));
+  folder = join(place, 'deep', 'pool');
+});
+
+afterEach(async () => {
+  for (const pool of pools.splice(0)) pool.close();
+  await rm(place, { recursive: true });
+});
+
+function poolOf(options: Partial<RsaPoolOptions> = {}): RsaPool {
+  const pool = new RsaPool({ size: 64, bits: 2048, folder, ...options });
+  pools.push(pool);
+  return pool;
+}
+
+describe('the pool of RSA keys', () => {
+  it('makes a key when it is asked for and keeps it, PKCS#8 for its owner alone', async () => {
+    const { privateKey } = await poolOf().key(7);
+    expect(readdirSync(folder)).toEqual(['rsa-2048-0007.pem']);
+    const file = join(folder, 'rsa-2048-0007.pem');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    const kept = readFileSync(file, 'utf8');
+    expect(kept).toMatch(/^-----BEGIN PRIVATE KEY-----/);
+    expect(createPrivateKey(kept).equals(privateKey)).toBe(true);
+    expect(privateKey.asymmetricKeyDetails?.modulusLength).toBe(2048);
+  });
+
+  it('has the same keys in the next run, and makes none then', async () => {
+    const told: KeyProgress[] = [];
+    const first = await poolOf({ onProgress: (progress) => told.push(progress) }).key(1);
+    expect(told).toEqual([
+      { made: 0, of: 1 },
+      { made: 1, of: 1 },
+    ]);
+    const again = await poolOf({ onProgress: (progress) => told.push(progress) }).key(1);
+    expect(again.publicKeyPem).toBe(first.publicKeyPem);
+    expect(told).toHaveLength(2);
+  });
+
+  it('gives two runs that begin at the same time the same keys', async () => {
+    const [one, other] = [poolOf(), poolOf()];
+    const [mine, theirs] = await Promise.all([one.key(0), other.key(0)]);
+    expect(mine.publicKeyPem).toBe(theirs.publicKeyPem);
+    expect(readdirSync(folder)).toEqual(['rsa-2048-0000.pem']);
+  });
+
+  it('has keys of 3072 bits too, under names of their own', async () => {
+    const { privateKey } = await poolOf({ bits: 3072 }).key(0);
+    expect(privateKey.asymmetricKeyDetails?.modulusLength).toBe(3072);
+    expect(readdirSync(folder)).toEqual(['rsa-3072-0000.pem']);
+  });
+
+  it('keeps nothing without a folder', async () => {
+    const pool = poolOf({ folder: undefined });
+    expect(await pool.key(0)).toBe(await pool.key(0));
+    expect(readdirSync(place)).toEqual([]);
+  });
+
+  it('stops making keys when it is closed', async () => {
+    const pool = poolOf();
+    const keys = [0, 1, 2, 3, 4].map((position) => pool.key(position));
+    pool.close();
+    const ends = await Promise.allSettled(keys);
+    expect(ends.map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
+    for (const end of ends) {
+      if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(FleetStopped);
+    }
+  });
+});
+
+describe('a pool whose folder is not as it should be', () => {
+  const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;
+
+  const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey;
+
+  it.each([
+    ['half a key', short.export(pkcs8).toString().slice(0, 500)],
+    ['nothing', ''],
+    ['some other text', 'hello'],
+    ['an elliptic key', generateKeyPairSync('ed25519').privateKey.export(pkcs8)],
+    ['a shorter key', short.export(pkcs8)],
+  ])('names the file that holds %s', async (_, content) => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'rsa-2048-0000.pem'), content);
+    const refused = poolOf().key(0);
+    await expect(refused).rejects.toBeInstanceOf(IdentityError);
+    await expect(refused).rejects.toThrow(
+      /rsa-2048-0000\.pem of the RSA pool is damaged or foreign: .* 2048 bits; remove it/,
+    );
+  });
+
+  it('says so when a file stands where the folder should', async () => {
+    writeFileSync(join(place, 'deep'), '');
+    const refused = poolOf().key(0);
+    await expect(refused).rejects.toThrow(/^the RSA pool cannot read .*: it is no folder; name/);
+  });
+
+  it('says so when nothing can be written there', async () => {
+    symlinkSync(join(place, 'nowhere'), join(place, 'link'));
+    const refused = poolOf({ folder: join(place, 'link') }).key(0);
+    await expect(refused).rejects.toThrow(/^the RSA pool cannot write .*; name another folder/);
+  });
+});

@@ -1,0 +1,156 @@
+/**
+ * The RSA keys of a fleet: a bounded number that its devices share, made where they are missing and
+ * kept in a folder, so that the next run has the same ones. A key is made when its first device
+ * needs it.
+ */
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type DeviceKey, heldKey } from './device-key.ts';
+import { IdentityError, reasonOf } from './identity-error.ts';
+import { type RsaBits, RsaMakers } from './rsa-makers.ts';
+
+/** How far the making of missing keys has come. */
+export interface KeyProgress {
+  readonly made: number;
+  /** Keys that are missing, as far as is known. */
+  readonly of: number;
+}
+
+/** What a pool is. */
+export interface RsaPoolOptions {
+  readonly size: number;
+  readonly bits: RsaBits;
+  /** Where keys are kept from run to run; without it they last as long as the pool. */
+  readonly folder?: string | undefined;
+  /** Called when a key is missing, and again when it is made. */
+  readonly onProgress?: ((progress: KeyProgress) => void) | undefined;
+}
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/** A pool of keys by position; close it when done. */
+export class RsaPool {
+  readonly #options: RsaPoolOptions;
+  readonly #makers = new RsaMakers();
+  readonly #keys = new Map<number, Promise<DeviceKey>>();
+  #made = 0;
+  #missing = 0;
+
+  constructor(options: RsaPoolOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#options.size;
+  }
+
+  get bits(): RsaBits {
+    return this.#options.bits;
+  }
+
+  /**
+   * The key at a position from 0 to one below the size.
+   * @throws IdentityError when its file is damaged or cannot be used; FleetStopped
+   */
+  key(position: number): Promise<DeviceKey> {
+    const known = this.#keys.get(position);
+    if (known) return known;
+    const key = this.#obtain(position);
+    this.#keys.set(position, key);
+    return key;
+  }
+
+  close(): void {
+    this.#makers.close();
+  }
+
+  async #obtain(position: number): Promise<DeviceKey> {
+    const saved = await this.#saved(position);
+    if (saved !== undefined) return heldKey('rsa', saved);
+    this.#tell({ missing: 1, made: 0 });
+    const pem = await this.#makers.make(this.#options.bits);
+    const kept = await this.#keep(position, pem);
+    this.#tell({ missing: 0, made: 1 });
+    return heldKey('rsa', kept);
+  }
+
+  #tell(more: { readonly missing: number; readonly made: number }): void {
+    this.#missing += more.missing;
+    this.#made += more.made;
+    this.#options.onProgress?.({ made: this.#made, of: this.#missing });
+  }
+
+  /** Undefined when there is no such file yet, or no folder. */
+  async #saved(position: number): Promise<KeyObject | undefined> {
+    const file = this.#fileOf(position);
+    if (file === undefined) return undefined;
+    try {
+      return this.#checked(await readFile(file, 'utf8'), file);
+    } catch (error) {
+      if (error instanceof IdentityError) throw error;
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw unusable(`cannot read ${file}`, error);
+    }
+  }
+
+  #checked(pem: string, file: string): KeyObject {
+    const { bits } = this.#options;
+    const key = parsed(pem);
+    const isOurs = key?.asymmetricKeyType === 'rsa' && modulusOf(key) === bits;
+    if (key !== undefined && isOurs) return key;
+    const what = `${file} of the RSA pool is damaged or foreign: it holds no private RSA key of ${bits} bits`;
+    throw new IdentityError(`${what}; remove it, and a new key is made in its place.`);
+  }
+
+  /**
+   * Puts a key in its place in one step. Another process may have been first: then its key is the
+   * pool's, and ours is forgotten, so that all have the same.
+   */
+  async #keep(position: number, pem: string): Promise<KeyObject> {
+    const file = this.#fileOf(position);
+    const { folder } = this.#options;
+    if (file === undefined || folder === undefined) return createPrivateKey(pem);
+    const draft = `${file}.${process.pid}.draft`;
+    try {
+      await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+      await writeFile(draft, pem, { mode: FILE_MODE });
+      // Not a rename, which would overwrite the key that another process has just begun to use.
+      await link(draft, file).catch(unlessThere);
+    } catch (error) {
+      throw unusable(`cannot write ${file}`, error);
+    } finally {
+      await rm(draft, { force: true });
+    }
+    return (await this.#saved(position)) ?? createPrivateKey(pem);
+  }
+
+  #fileOf(position: number): string | undefined {
+    const { folder, bits } = this.#options;
+    const name = `rsa-${bits}-${String(position).padStart(4, '0')}.pem`;
+    return folder === undefined ? undefined : join(folder, name);
+  }
+}
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+}
+
+function unusable(what: string, error: unknown): IdentityError {
+  return new IdentityError(
+    `the RSA pool ${what}: ${reasonOf(error)}; name another folder for the pool.`,
+  );
+}
+
+function parsed(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+function modulusOf(key: KeyObject): number | undefined {
+  return key.asymmetricKeyDetails?.modulusLength;
+}
