@@ -118,7 +118,15 @@ const rules: Readonly<Record<string, Rule>> = {
   'server/console/page': { folders: ['server/console/page'], packages: [] },
   simulator: {
     folders: ['fixtures', 'simulator'],
-    packages: ['undici', 'ws', 'hdr-histogram-js', 'fast-xml-parser', 'valibot', 'prom-client'],
+    packages: [
+      'undici',
+      'ws',
+      'hdr-histogram-js',
+      'fast-xml-parser',
+      'valibot',
+      '@valibot/to-json-schema',
+      'prom-client',
+    ],
   },
   conformance: {
     folders: ['fixtures', 'conformance'],

@@ -5,11 +5,10 @@
 import { InvalidArgumentError } from 'commander';
 import { isTimestamp, timestampMs } from '../fixtures/contract/text.ts';
 import { headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
+import { durationMs as millisecondsOf } from '../fixtures/duration.ts';
 import { type RateLimit, rateLimitFault } from '../server/limiter/rate-limits.ts';
 
-const millisecondsPerUnit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-type DurationUnit = keyof typeof millisecondsPerUnit;
-const DURATION_MAX_MS = 3650 * millisecondsPerUnit.d;
+const MS_PER_SECOND = 1000;
 const PORT_MAX = 65_535;
 const WEIGHT_MAX = 1_000_000;
 const PASSWORD_LEAST_CHARACTERS = 8;
@@ -32,9 +31,8 @@ export interface ReportFiles {
 
 /** A length of time such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a bare number is seconds. @returns milliseconds */
 export function durationMs(text: string): number {
-  const [, amount, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
-  const milliseconds = Number(amount) * millisecondsPerUnit[unit as DurationUnit];
-  if (milliseconds <= DURATION_MAX_MS) return milliseconds;
+  const milliseconds = millisecondsOf(text);
+  if (milliseconds !== undefined) return milliseconds;
   throw new InvalidArgumentError(
     'Accepted: a number with ms, s, m, h or d (a bare number is seconds), at most 3650d.',
   );
@@ -49,7 +47,7 @@ export function positiveDurationMs(text: string): number {
 
 /** A lifetime on the wire, which counts in seconds. @returns whole seconds, at least 1 */
 export function lifetimeSeconds(text: string): number {
-  const seconds = durationMs(text) / millisecondsPerUnit.s;
+  const seconds = durationMs(text) / MS_PER_SECOND;
   if (Number.isInteger(seconds) && seconds >= 1) return seconds;
   throw new InvalidArgumentError('Accepted: whole seconds, at least 1s, such as 30s, 15m or 7d.');
 }
@@ -84,6 +82,13 @@ export function perSecond(most: number): (text: string) => number {
     if (value > 0 && value <= most) return value;
     throw new InvalidArgumentError(`Accepted: a number above zero, such as 20/s, at most ${most}.`);
   };
+}
+
+/** A part of a whole, such as `0.25`. */
+export function share(text: string): number {
+  const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= 1) return value;
+  throw new InvalidArgumentError('Accepted: a number from 0 to 1, such as 0.25.');
 }
 
 /** A parser of names out of a list, given with commas or over several uses of the option. */

@@ -26,6 +26,12 @@ export const share = v.pipe(
   v.maxValue(1, shareSaid),
 );
 
+/** A number above zero. */
+export function positiveNumber(most: number) {
+  const said = `must be a number above zero, at most ${most}`;
+  return v.pipe(v.number(said), v.gtValue(0, said), v.maxValue(most, said));
+}
+
 export const filled = v.pipe(v.string('must be a text'), v.nonEmpty('must not be empty'));
 
 export const yesOrNo = v.boolean('must be true or false');

@@ -4,6 +4,7 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import { printable } from '../../fixtures/printable.ts';
 import { cohortFields, cohortsShape } from './cohort.ts';
+import { loadFields } from './load-fields.ts';
 import { filled, milliseconds, wholeNumber } from './plan-values.ts';
 import { shardShape } from './shard.ts';
 
@@ -11,6 +12,7 @@ import { shardShape } from './shard.ts';
 const DEVICES_MAX = 1_000_000;
 /** A deployment names its devices in one request body of 1 MiB. */
 const DEPLOYED_DEVICES_MAX = 25_000;
+const SOURCE_ADDRESSES_MAX = 256;
 
 /** Making that many takes minutes. */
 const RSA_POOL_MAX = 4096;
@@ -33,6 +35,7 @@ const planFields = {
   ...cohortFields,
   /** Parts of the fleet, with their shares and what differs in each. */
   cohorts: v.optional(cohortsShape),
+  ...loadFields,
   /** Any text; the same text makes the same fleet. */
   seed: filled,
   /** First contacts are spread evenly over this time. */
@@ -60,7 +63,28 @@ const planFields = {
   ),
   /** For a whole answer, and for each pause in a download. */
   requestTimeLimitMs: milliseconds(1),
-  tls: v.optional(v.strictObject({ caPem: v.optional(filled) })),
+  /** Certificates to trust, and the fleet's own certificate with its key, in PEM. */
+  tls: v.optional(
+    v.pipe(
+      v.strictObject({
+        caPem: v.optional(filled),
+        certPem: v.optional(filled),
+        keyPem: v.optional(filled),
+      }),
+      v.check(
+        ({ certPem, keyPem }) => (certPem === undefined) === (keyPem === undefined),
+        'must hold a certificate and its key, or neither',
+      ),
+    ),
+  ),
+  /** Own addresses to connect from, in turn. */
+  sourceAddresses: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(), v.ip('must be an IP address'))),
+      v.minLength(1, 'must hold at least one address'),
+      v.maxLength(SOURCE_ADDRESSES_MAX, `must be at most ${SOURCE_ADDRESSES_MAX} addresses`),
+    ),
+  ),
   /** What every serial number begins with. */
   idPrefix: v.optional(
     v.pipe(

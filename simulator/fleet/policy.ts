@@ -3,9 +3,20 @@ import * as v from 'valibot';
 import { backOffKinds } from '../client/retry-after.ts';
 import { milliseconds, oneOf, share, wholeNumber, yesOrNo } from './plan-values.ts';
 
-const phases = ['even', 'random', 'lockstep'] as const;
-const downloads = ['full', 'head', 'none'] as const;
+export const phases = ['even', 'random', 'lockstep'] as const;
+export const downloads = ['full', 'head', 'none'] as const;
 const BYTES_PER_SECOND_MAX = 10_000_000_000;
+
+/** The waits after faults; what is absent is as in `backOffOf`. */
+export const backOffFields = v.strictObject(
+  {
+    kind: v.optional(oneOf(backOffKinds)),
+    leastMs: v.optional(milliseconds(1)),
+    mostMs: v.optional(milliseconds(1)),
+    obeysRetryAfter: v.optional(yesOrNo),
+  },
+  'must be kind, leastMs, mostMs and obeysRetryAfter',
+);
 
 /** The fields of a policy as a plan and its cohorts spell them. */
 export const policyFields = {
@@ -22,18 +33,7 @@ export const policyFields = {
   connect: yesOrNo,
   /** How much of an artifact is fetched: all of it, its headers only, or nothing. */
   download: v.optional(oneOf(downloads)),
-  /** The waits after faults; what is absent is as in `backOffOf`. */
-  backOff: v.optional(
-    v.strictObject(
-      {
-        kind: v.optional(oneOf(backOffKinds)),
-        leastMs: v.optional(milliseconds(1)),
-        mostMs: v.optional(milliseconds(1)),
-        obeysRetryAfter: v.optional(yesOrNo),
-      },
-      'must be kind, leastMs, mostMs and obeysRetryAfter',
-    ),
-  ),
+  backOff: v.optional(backOffFields),
   /** The network that is pretended in this process; absent: the real one as it is. */
   link: v.optional(
     v.strictObject(

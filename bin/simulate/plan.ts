@@ -1,0 +1,73 @@
+/** The plan of `fleetbed simulate`: what the plan file says, and what the command line says instead. */
+import type { Command } from 'commander';
+import { systemRandom } from '../../fixtures/random.ts';
+import { planOfWords, type WholePlanWords } from '../../simulator/fleet/plan-of-words.ts';
+import {
+  type PlanWords,
+  PlanWordsError,
+  planWordNames,
+  readPlanWords,
+} from '../../simulator/fleet/plan-words.ts';
+import type { FleetPlan } from '../../simulator/simulator.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { CommandFault } from '../fault.ts';
+import { readNamedFile } from '../files.ts';
+
+/** The options as commander gives them, those of the plan among others. */
+type Options = PlanWords & { readonly plan?: string };
+
+/**
+ * An option that was given goes before the plan file, and the file before an option's default.
+ * @throws CommandFault when a file cannot be read, or the plan file is wrong
+ */
+export async function planFrom(command: Command): Promise<FleetPlan> {
+  const options: Options = command.opts();
+  const file = options.plan === undefined ? {} : await readPlanFile(options.plan);
+  const isDefault = (name: string): boolean => command.getOptionValueSource(name) === 'default';
+  const defaults = picked(options, isDefault);
+  const given = picked(options, (name) => !isDefault(name));
+  const { ca, cert, key, ...words } = { ...defaults, ...file, ...given };
+  const { deploy, acceptWith } = words;
+  if (deploy !== undefined && acceptWith === undefined) {
+    command.error("error: option '--deploy <artifact>' needs --accept-with EMAIL:PASSWORD");
+  }
+  const tls = await certificates({ ca, cert, key });
+  const seed = words.seed ?? systemRandom.uuid().slice(0, 8);
+  // Every other word that a plan needs is an option with a default.
+  const whole = { ...words, seed, ...(tls && { tls }) } as WholePlanWords;
+  return planOfWords(whole);
+}
+
+function picked(options: Options, isWanted: (name: string) => boolean): PlanWords {
+  const entries = planWordNames
+    .filter((name) => options[name] !== undefined && isWanted(name))
+    .map((name) => [name, options[name]]);
+  return Object.fromEntries(entries);
+}
+
+async function readPlanFile(path: string): Promise<PlanWords> {
+  const text = await readNamedFile('--plan', path);
+  try {
+    return readPlanWords(text);
+  } catch (error) {
+    if (!(error instanceof PlanWordsError)) throw error;
+    const faults = error.faults.map((fault) => `${path}:${fault}`).join('; ');
+    throw new CommandFault(`the plan file is wrong: ${faults}`, exitCodes.usage, error);
+  }
+}
+
+async function certificates(
+  files: Readonly<Record<'ca' | 'cert' | 'key', string | undefined>>,
+): Promise<FleetPlan['tls']> {
+  const { ca, cert, key } = files;
+  if ((cert === undefined) !== (key === undefined)) {
+    const sentence = '--cert and --key go together: a certificate is of no use without its key.';
+    throw new CommandFault(sentence, exitCodes.usage);
+  }
+  if (ca === undefined && cert === undefined) return undefined;
+  return {
+    ...(ca !== undefined && { caPem: await readNamedFile('--ca', ca) }),
+    ...(cert !== undefined && { certPem: await readNamedFile('--cert', cert) }),
+    ...(key !== undefined && { keyPem: await readNamedFile('--key', key) }),
+  };
+}

@@ -1,0 +1,137 @@
+/** What the words of a plan come to: the plan, with units in the names and nothing to be looked up. */
+import type { Cohort } from './cohort.ts';
+import type { Scene, Stage } from './load-fields.ts';
+import type { FleetPlan } from './plan.ts';
+import type { PlanWords } from './plan-words.ts';
+
+type CohortWords = NonNullable<PlanWords['cohort']>[number];
+type CohortPart = Omit<CohortWords, 'name' | 'weight'>;
+type BackOffWords = NonNullable<CohortPart['backOff']>;
+type LinkWords = NonNullable<CohortPart['link']>;
+type StageWords = NonNullable<PlanWords['stage']>[number];
+type SceneWords = NonNullable<PlanWords['scene']>[number];
+
+/** Words that a plan cannot do without. */
+type Needed =
+  | 'baseUrl'
+  | 'devices'
+  | 'seed'
+  | 'poll'
+  | 'inventory'
+  | 'ramp'
+  | 'headerPrefix'
+  | 'requestTimeLimit';
+
+/** Words with nothing missing, and with certificates in the place of their files. */
+export type WholePlanWords = Omit<PlanWords, 'ca' | 'cert' | 'key'> & {
+  readonly [Name in Needed]: NonNullable<PlanWords[Name]>;
+} & { readonly tls?: FleetPlan['tls'] };
+
+/** The plan that the words describe; not yet checked. */
+export function planOfWords(words: WholePlanWords): FleetPlan {
+  const { cohort, stage, scene, arrivals } = words;
+  return given({
+    baseUrl: words.baseUrl,
+    devices: words.devices,
+    seed: words.seed,
+    ...fieldsOf(words),
+    keys: words.keys ? { ...noKeys, ...words.keys } : { rsa: 1, ecdsa: 1, ed25519: 1 },
+    behaviours: weights(words.behaviour ?? { steady: 1 }),
+    connect: words.connect ?? false,
+    pollIntervalMs: words.poll,
+    inventoryIntervalMs: words.inventory,
+    rampMs: words.ramp,
+    headerPrefix: words.headerPrefix,
+    requestTimeLimitMs: words.requestTimeLimit,
+    cohorts: cohort?.map(cohortOf),
+    stages: stage?.map(stageOf),
+    scenes: scene?.map(sceneOf),
+    arrivals: arrivals && arrivalsOf(arrivals),
+    durationMs: words.duration,
+    iterations: words.iterations,
+    until: words.until,
+    drainMs: words.drain,
+    tenantToken: words.tenantToken,
+    acceptWith: words.acceptWith,
+    deploy: words.deploy,
+    deploymentName: words.deploymentName,
+    deviceType: words.deviceType,
+    idPrefix: words.idPrefix,
+    sourceAddresses: words.sourceAddresses,
+    tls: words.tls,
+  });
+}
+
+const noKeys = { rsa: 0, ecdsa: 0, ed25519: 0 };
+
+function fieldsOf(part: CohortPart) {
+  return given({
+    keys: part.keys && { ...noKeys, ...part.keys },
+    behaviours: part.behaviour && weights(part.behaviour),
+    pollIntervalMs: part.poll,
+    pollJitterShare: part.pollJitter,
+    phase: part.phase,
+    inventoryIntervalMs: part.inventory,
+    connect: part.connect,
+    download: part.download,
+    backOff: part.backOff && backOffOf(part.backOff),
+    link: part.link && linkOf(part.link),
+  });
+}
+
+function weights(shares: Readonly<Record<string, number>>): Cohort['behaviours'] {
+  return Object.entries(shares).map(([name, weight]) => ({ name, weight }));
+}
+
+function backOffOf({ kind, least, most, obeysRetryAfter }: BackOffWords) {
+  return given({ kind, leastMs: least, mostMs: most, obeysRetryAfter });
+}
+
+function linkOf({ latency, jitter, loss, bytesPerSecond }: LinkWords) {
+  return given({ latencyMs: latency, jitterMs: jitter, lossShare: loss, bytesPerSecond });
+}
+
+function cohortOf({ name, weight, ...part }: CohortWords) {
+  return { name, weight, ...fieldsOf(part) };
+}
+
+function stageOf({ devices, ...kinds }: StageWords): Stage {
+  const [kind = 'hold', durationMs = 0] =
+    (Object.entries(kinds) as [Stage['kind'], number | undefined][]).find(
+      ([, length]) => length !== undefined,
+    ) ?? [];
+  return given({ kind, durationMs, devices });
+}
+
+function sceneOf({ name, at, within, jitter, lasting, cohort, between }: SceneWords): Scene {
+  return given({
+    name,
+    atMs: at,
+    withinMs: within,
+    jitter,
+    lastingMs: lasting,
+    cohort,
+    between: between?.map(backOffOf),
+  });
+}
+
+function arrivalsOf(rates: NonNullable<PlanWords['arrivals']>): FleetPlan['arrivals'] {
+  return Object.entries(rates).flatMap(([event, perSecond]) =>
+    perSecond === undefined ? [] : [{ event: event as keyof typeof rates, perSecond }],
+  );
+}
+
+/** Without the members that are undefined: in a plan, absent and undefined are told apart. */
+function given<Members extends object>(members: Members): Given<Members> {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Given<Members>;
+}
+
+type Given<Members> = {
+  [Name in keyof Members as undefined extends Members[Name] ? never : Name]: Members[Name];
+} & {
+  [Name in keyof Members as undefined extends Members[Name] ? Name : never]?: Exclude<
+    Members[Name],
+    undefined
+  >;
+};
