@@ -1,42 +1,61 @@
 import { describe, expect, it } from 'vitest';
-import { UpdateFailure } from './behaviour.ts';
 import { behaviours } from './catalogue.ts';
+import { parameterFault, shownParameters } from './parameters.ts';
 
-function whileInstalling(name: string, askForAbort: () => Promise<boolean>) {
-  const lines: string[] = [];
-  const log = (level: string, message: string) => lines.push(`${level} ${message}`);
-  const installing = behaviours.get(name)?.hooks.whileInstalling?.({ log, askForAbort });
-  return { lines, installing };
-}
+const names = [
+  'steady',
+  'slow',
+  'night-only',
+  'already-installed',
+  'flaky-2g',
+  'clock-skew',
+  'alert-storm',
+  'socket-flapping',
+  'key-rotation',
+  'cloned-identity',
+  'failing-install',
+  'failing-commit',
+  'wrong-checksum',
+  'disk-full',
+  'reject',
+  'hang-while-downloading',
+  'hang-for-ever',
+  'reboot-loop',
+  'bricked',
+  'crash-and-resume',
+  'aborted-midway',
+  'big-logs',
+  'never-renews',
+  'ignores-429',
+  'reports-success-without-installing',
+  'floods',
+  'polls-in-lockstep',
+  'ignores-409',
+  'keeps-a-finished-deployments-id',
+];
 
 describe('the catalogue of behaviours', () => {
-  it('has the first four, each with a sentence on the device that it stands for', () => {
-    expect([...behaviours.keys()]).toEqual([
-      'steady',
-      'failing-install',
-      'aborted-midway',
-      'already-installed',
-    ]);
-    for (const { standsFor } of behaviours.values()) expect(standsFor).toMatch(/^[A-Z].{20,}\.$/);
+  it('has all of them', () => {
+    expect([...behaviours.keys()]).toEqual(names);
+  });
+
+  it.each([...behaviours.values()])(
+    'tells of $name which real device it is and what a good server does',
+    ({ name, standsFor, goodServer }) => {
+      expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+      expect(standsFor).toMatch(/^[A-Z].{20,}\.$/);
+      expect(goodServer).toMatch(/^[A-Z].{20,}\.$/);
+    },
+  );
+
+  it.each([...behaviours.values()])('gives the numbers of $name a unit', (behaviour) => {
+    for (const { name, value } of shownParameters(behaviour)) {
+      expect([name, parameterFault(name, value)]).toEqual([name, undefined]);
+    }
   });
 
   it('lets a steady device do nothing out of the ordinary', () => {
     expect(behaviours.get('steady')?.hooks).toEqual({});
-  });
-
-  it('makes a failing device write down what fails before it gives up', async () => {
-    const { lines, installing } = whileInstalling('failing-install', async () => true);
-    await expect(installing).rejects.toBeInstanceOf(UpdateFailure);
-    expect(lines.join()).toContain('error writing the payload');
-  });
-
-  it.each([
-    [true, 'the operator aborted the update'],
-    [false, 'nobody could abort it'],
-  ])('lets a device whose abort was %s go on to its next report', async (aborted, line) => {
-    const { lines, installing } = whileInstalling('aborted-midway', async () => aborted);
-    await expect(installing).resolves.toBeUndefined();
-    expect(lines).toEqual([`info ${line}`]);
   });
 
   it('starts an already updated device with what is deployed, or as any other', () => {

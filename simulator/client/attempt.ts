@@ -53,7 +53,12 @@ export class Attempt {
     return this.elapsedMs() + this.latenessMs;
   }
 
-  /** Starts the time limit anew, because something has come. */
+  /** Stops the time limit, because something has come that is now looked at. */
+  hold(): void {
+    this.#timer.cancel();
+  }
+
+  /** Starts the time limit anew. */
   extend(): void {
     if (this.#brokenOffBy !== undefined) return;
     this.#timer.cancel();

@@ -30,6 +30,7 @@ import {
   statusError,
 } from './answers.ts';
 import { AnswerError } from './errors.ts';
+import type { Exchanger } from './link.ts';
 import { type NextDoor, nextDoors, type Session, takePlannedMs } from './session.ts';
 import type { HttpAnswer, Transport } from './transport.ts';
 
@@ -82,7 +83,7 @@ export class DeviceClient {
       ...(tenantToken === undefined ? {} : { tenant_token: tenantToken }),
     };
     const body = Buffer.from(JSON.stringify(request));
-    const answer = await this.#options.transport.exchange({
+    const answer = await this.#wayOf(session).exchange({
       operation: operation.id,
       caller: session.caller,
       method: operation.method,
@@ -100,6 +101,7 @@ export class DeviceClient {
     }
     const context = this.#context(operation, session);
     session.token = tokenIn(expectSuccess(answer, context), context);
+    session.renewAtMs = undefined;
   }
 
   /**
@@ -216,7 +218,7 @@ export class DeviceClient {
   /** Signs in where a token is lacking, and once more where the server has dropped it. */
   async #authorized(session: Session, sending: Sending): Promise<HttpAnswer> {
     const answer = await this.#exchange(session, sending);
-    if (answer.status !== 401) return answer;
+    if (answer.status !== 401 || !session.renewsToken) return answer;
     session.token = undefined;
     const second = await this.#exchange(session, sending);
     if (second.status !== 401) return second;
@@ -228,7 +230,7 @@ export class DeviceClient {
     if (session.token === undefined) await this.signIn(session);
     const { operation, path, body } = sending;
     const json = body === undefined ? undefined : JSON.stringify(body);
-    return this.#options.transport.exchange({
+    return this.#wayOf(session).exchange({
       operation: operation.id,
       caller: session.caller,
       method: operation.method,
@@ -241,6 +243,11 @@ export class DeviceClient {
       ...(json === undefined ? {} : { body: json }),
       plannedMs: takePlannedMs(session),
     });
+  }
+
+  #wayOf({ link }: Session): Exchanger {
+    const { transport } = this.#options;
+    return link?.over(transport) ?? transport;
   }
 
   #context(operation: ContractOperation, session: Session): AnswerContext {

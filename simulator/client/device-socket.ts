@@ -104,6 +104,12 @@ export class DeviceSocket {
     this.#socket.terminate();
   }
 
+  /** Ends the connection without a word, as a loss of power or of the network does. */
+  drop(): void {
+    this.state = 'closed';
+    this.#socket.terminate();
+  }
+
   #listen(): void {
     const heard = (): void => {
       this.#heardMs = this.#options.clock.monotonicMs();

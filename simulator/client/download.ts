@@ -1,49 +1,72 @@
 /**
- * Downloads a file through its link: no token, streamed, and taken up again once where the
- * connection broke. Spec: ArtifactLink
+ * Downloads a file through its link: no token, streamed, and taken up again by range where the
+ * connection broke. What has come is never held. Spec: ArtifactLink
  */
 
 import type { Clock } from '../../fixtures/clock.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { statusError } from './answers.ts';
-import { AnswerError, type Circumstances, DownloadError, TransportError } from './errors.ts';
-import type { OpenAnswer, Transport } from './transport.ts';
+import { AnswerError, type Circumstances, ClientError, DownloadError } from './errors.ts';
+import type { Exchanger } from './link.ts';
+import type { OpenAnswer } from './transport.ts';
 
 /** Which file, and how it is fetched. */
 export interface Download {
-  readonly transport: Transport;
+  readonly transport: Exchanger;
   readonly clock: Clock;
   readonly caller: string;
   /** Absolute URL, opaque. */
   readonly uri: string;
   /** Size of the file beyond which it is refused, in bytes. */
   readonly fileMaxBytes: number;
+  /** Waits before the next attempt; is told why, and how many have failed. */
+  readonly pause: (error: ClientError, attempt: number) => Promise<void>;
 }
 
-/** How often a broken download is taken up again. */
-const RESUMPTIONS_MAX = 1;
+/** How often a download is taken up again. */
+export const RESUMPTIONS_MAX = 10;
+/** Of a file that is only looked at: the first block of a tar archive. */
+const HEAD_BYTES = 512;
 const operation = storageOperations['download-artifact'];
 
 /**
  * The bytes of the file, in order.
  * @throws AnswerError `link` for a URL that is none, StatusError, TransportError, TimeoutError,
- * DownloadError when it breaks off twice, comes from a wrong place or is too large
+ * DownloadError when it breaks off again and again, comes from a wrong place, is too large, or is
+ * another file than it was at first (`changed`: begin anew)
  */
 export async function* downloadedBytes(download: Download): AsyncGenerator<Buffer> {
   const url = linkUrl(download);
-  const progress: Progress = { receivedBytes: 0, totalBytes: undefined };
-  for (let resumptions = 0; ; resumptions++) {
+  const progress: Progress = { receivedBytes: 0, totalBytes: undefined, validator: undefined };
+  for (let failed = 1; ; failed++) {
     try {
       yield* onePart(download, url, progress);
       return;
     } catch (error) {
-      const broken = error instanceof TransportError || error instanceof DownloadError;
-      const resumable = broken && error.passing && progress.receivedBytes > 0;
-      if (!resumable) throw error;
-      if (resumptions === RESUMPTIONS_MAX) {
-        const said = `the file broke off twice, after ${progress.receivedBytes} bytes at last`;
-        throw new DownloadError('cut-off', said, { ...error, cause: error });
-      }
+      if (!(error instanceof ClientError) || !error.passing) throw error;
+      // The connection broke after the last byte: nothing is missing.
+      if (progress.receivedBytes === progress.totalBytes) return;
+      if (failed > RESUMPTIONS_MAX) throw givenUp(error, progress);
+      await download.pause(error, failed);
+    }
+  }
+}
+
+/**
+ * The first bytes of the file and its size; the rest is not fetched.
+ * @throws as downloadedBytes; DownloadError `length` when the server does not tell the size
+ */
+export async function downloadedHead(
+  download: Download,
+): Promise<{ readonly first: Buffer; readonly totalBytes: number }> {
+  const url = linkUrl(download);
+  for (let failed = 1; ; failed++) {
+    try {
+      return await onlyHead(download, url);
+    } catch (error) {
+      const isPassing = error instanceof ClientError && error.passing;
+      if (!isPassing || failed > RESUMPTIONS_MAX) throw error;
+      await download.pause(error, failed);
     }
   }
 }
@@ -52,34 +75,49 @@ interface Progress {
   receivedBytes: number;
   /** Size of the whole file, once the server has said it. */
   totalBytes: number | undefined;
+  /** What tells this file from a later one: a strong ETag, else the time of its last change. */
+  validator: string | undefined;
+}
+
+function givenUp(error: ClientError, { receivedBytes }: Progress): ClientError {
+  if (receivedBytes === 0) return error;
+  const times = RESUMPTIONS_MAX + 1;
+  const said = `the file broke off ${times} times, after ${receivedBytes} bytes at last`;
+  return new DownloadError('cut-off', said, { ...error, cause: error });
 }
 
 async function* onePart(download: Download, url: URL, progress: Progress): AsyncGenerator<Buffer> {
+  const answer = await openedPart(download, url, rangeHeaders(progress));
   const { caller } = download;
-  const fromByte = progress.receivedBytes;
-  const answer = await download.transport.open({
-    operation: operation.id,
-    caller,
-    method: operation.method,
-    target: url,
-    headers: fromByte === 0 ? {} : { range: `bytes=${fromByte}-` },
-  });
   const circumstances = { operation: operation.id, caller, elapsedMs: answer.elapsedMs() };
-  try {
-    expectPart(answer, { download, progress, circumstances });
-  } catch (error) {
-    answer.discard();
-    throw error;
-  }
+  const skippedBytes = checkedHead(answer, { download, progress, circumstances });
+  let toSkip = skippedBytes;
   for await (const chunk of answer.chunks()) {
-    progress.receivedBytes += chunk.byteLength;
+    const fresh = chunk.subarray(Math.min(toSkip, chunk.length));
+    toSkip -= chunk.length - fresh.length;
+    progress.receivedBytes += fresh.length;
     if (progress.receivedBytes > download.fileMaxBytes) throw tooLarge(download, circumstances);
-    yield chunk;
+    if (fresh.length > 0) yield fresh;
   }
   if (progress.totalBytes !== undefined && progress.receivedBytes < progress.totalBytes) {
     const said = `${progress.receivedBytes} of ${progress.totalBytes} bytes came`;
     throw new DownloadError('cut-off', said, circumstances);
   }
+}
+
+function openedPart(
+  { transport, caller }: Download,
+  target: URL,
+  headers: Readonly<Record<string, string>>,
+): Promise<OpenAnswer> {
+  const { id, method } = operation;
+  return transport.open({ operation: id, caller, method, target, headers });
+}
+
+function rangeHeaders({ receivedBytes, validator }: Progress): Record<string, string> {
+  if (receivedBytes === 0) return {};
+  const range = { range: `bytes=${receivedBytes}-` };
+  return validator === undefined ? range : { ...range, 'if-range': validator };
 }
 
 interface Part {
@@ -88,22 +126,83 @@ interface Part {
   readonly circumstances: Circumstances;
 }
 
-function expectPart(answer: OpenAnswer, part: Part): void {
-  const { download, progress, circumstances } = part;
-  const { caller, clock } = download;
-  const resumed = progress.receivedBytes > 0;
-  if (answer.status !== (resumed ? 206 : 200)) {
-    const head = { ...answer, body: Buffer.alloc(0), elapsedMs: circumstances.elapsedMs };
-    throw statusError(head, { operation, caller, clock });
+/** How many bytes of this answer have come before. */
+function checkedHead(answer: OpenAnswer, part: Part): number {
+  try {
+    return part.progress.receivedBytes === 0 ? expectWhole(answer, part) : expectRest(answer, part);
+  } catch (error) {
+    answer.discard();
+    throw error;
   }
-  if (resumed) expectRange(answer, part);
-  else expectWhole(answer, part);
 }
 
-function expectWhole(answer: OpenAnswer, { download, progress, circumstances }: Part): void {
+function refusal(answer: OpenAnswer, { download, circumstances }: Part): ClientError {
+  const { caller, clock } = download;
+  const head = { ...answer, body: Buffer.alloc(0), elapsedMs: circumstances.elapsedMs };
+  return statusError(head, { operation, caller, clock });
+}
+
+function expectWhole(answer: OpenAnswer, part: Part): 0 {
+  const { download, progress, circumstances } = part;
+  if (answer.status !== 200) throw refusal(answer, part);
   const length = Number(answer.headers['content-length'] ?? Number.NaN);
   progress.totalBytes = Number.isNaN(length) ? undefined : length;
+  progress.validator = validatorOf(answer);
   if (length > download.fileMaxBytes) throw tooLarge(download, circumstances);
+  return 0;
+}
+
+function expectRest(answer: OpenAnswer, part: Part): number {
+  const { progress, circumstances } = part;
+  const isSame = progress.validator !== undefined && validatorOf(answer) === progress.validator;
+  // A server that knows no ranges sends all of it again: what is there already is left out.
+  if (answer.status === 200 && isSame) return progress.receivedBytes;
+  if (answer.status === 200 || answer.status === 416) {
+    const said = 'the file is no longer the one that the download began with';
+    throw new DownloadError('changed', said, circumstances);
+  }
+  if (answer.status !== 206) throw refusal(answer, part);
+  expectRange(answer, part);
+  return 0;
+}
+
+/** A weak ETag does not promise the same bytes, and If-Range takes none. */
+function validatorOf({ headers }: OpenAnswer): string | undefined {
+  const { etag, 'last-modified': lastModified } = headers;
+  return etag !== undefined && !etag.startsWith('W/') ? etag : lastModified;
+}
+
+async function onlyHead(download: Download, url: URL) {
+  const { caller } = download;
+  const answer = await openedPart(download, url, { range: `bytes=0-${HEAD_BYTES - 1}` });
+  const circumstances = { operation: operation.id, caller, elapsedMs: answer.elapsedMs() };
+  const progress: Progress = { receivedBytes: 0, totalBytes: undefined, validator: undefined };
+  const totalBytes = checkedTotal(answer, { download, progress, circumstances });
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.chunks()) {
+    pieces.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= HEAD_BYTES) break;
+  }
+  return { first: Buffer.concat(pieces).subarray(0, HEAD_BYTES), totalBytes };
+}
+
+/** Some servers answer a range with the whole file; its length then is the size. */
+function checkedTotal(answer: OpenAnswer, part: Part): number {
+  try {
+    if (answer.status === 206) expectRange(answer, part);
+    else expectWhole(answer, part);
+    const { totalBytes } = part.progress;
+    if (totalBytes !== undefined && totalBytes > part.download.fileMaxBytes) {
+      throw tooLarge(part.download, part.circumstances);
+    }
+    if (totalBytes !== undefined) return totalBytes;
+    throw new DownloadError('length', 'the server does not tell the size', part.circumstances);
+  } catch (error) {
+    answer.discard();
+    throw error;
+  }
 }
 
 /** A part that begins elsewhere, or belongs to a file of another size, would spoil the file. */

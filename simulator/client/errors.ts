@@ -85,6 +85,7 @@ const transportSentences: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no host goes by that name (ENOTFOUND); check the base URL',
   EAI_AGAIN: 'the host name could not be looked up (EAI_AGAIN)',
   EMFILE: 'this process has no file handles left (EMFILE); run fewer devices',
+  LINK_LOST: 'the simulated network has lost the exchange (LINK_LOST)',
   ECONNRESET: `${hungUp} (ECONNRESET)`,
   UND_ERR_SOCKET: `${hungUp} (UND_ERR_SOCKET)`,
   DEPTH_ZERO_SELF_SIGNED_CERT: `${untrusted} (DEPTH_ZERO_SELF_SIGNED_CERT)`,
@@ -165,7 +166,7 @@ export class AnswerError extends ClientError {
 }
 
 /** What can go wrong after the first byte of a file has come. */
-export type DownloadFault = 'cut-off' | 'range' | 'too-large';
+export type DownloadFault = 'cut-off' | 'range' | 'too-large' | 'changed' | 'length';
 
 /** A file that began to come and did not come whole. */
 export class DownloadError extends ClientError {

@@ -1,5 +1,6 @@
 /** A device's standing with the server: who it is, its token, and which door it asks at. */
 import type { DeviceKey } from '../identity/device-key.ts';
+import type { Link } from './link.ts';
 
 /** The three doors to the next deployment, newest first; an older one is tried after a 404. */
 export const nextDoors = ['post-v2', 'post-v1', 'get-v1'] as const;
@@ -10,7 +11,7 @@ export interface Session {
   /** How error messages call the device. */
   readonly caller: string;
   readonly idData: string;
-  readonly key: DeviceKey;
+  key: DeviceKey;
   token: string | undefined;
   nextDoor: NextDoor;
   /**
@@ -18,6 +19,12 @@ export interface Session {
    * when it is sent later. Taken by the exchange.
    */
   plannedMs: number | undefined;
+  /** Whether a token that is refused is replaced by a new one. */
+  renewsToken: boolean;
+  /** When the token is to be renewed, by the device's clock; undefined until that is looked up. */
+  renewAtMs: number | undefined;
+  /** The network between the device and the server; absent where it is as it is. */
+  link: Link | undefined;
 }
 
 /** How error messages call a device of the fleet. */
@@ -33,7 +40,17 @@ export function deviceOfCaller(caller: string): number | undefined {
 
 /** The standing of a device that has never asked for anything. */
 export function newSession(caller: string, idData: string, key: DeviceKey): Session {
-  return { caller, idData, key, token: undefined, nextDoor: nextDoors[0], plannedMs: undefined };
+  return {
+    caller,
+    idData,
+    key,
+    token: undefined,
+    nextDoor: nextDoors[0],
+    renewsToken: true,
+    renewAtMs: undefined,
+    link: undefined,
+    plannedMs: undefined,
+  };
 }
 
 /** When the exchange that begins now was due, if that was planned; asking again gives nothing. */

@@ -164,6 +164,11 @@ export class Transport {
     return this.#options.observer;
   }
 
+  /** How long an exchange may take, in milliseconds. */
+  get requestTimeLimitMs(): number {
+    return this.#options.requestTimeLimitMs;
+  }
+
   /** Breaks off everything that is underway: each one fails with FleetStopped. */
   breakOff(): void {
     for (const attempt of this.#underway) attempt.stop();
@@ -194,8 +199,10 @@ export class Transport {
     async function* chunks(): AsyncGenerator<Buffer> {
       try {
         for await (const chunk of body) {
-          attempt.extend();
+          // The time that the reader takes for a piece is not the server's.
+          attempt.hold();
           yield chunk;
+          attempt.extend();
         }
       } catch (error) {
         throw failed(error);

@@ -24,6 +24,10 @@ export interface DeploymentPart {
   offeredMs: number | undefined;
   stateSinceMs: number | undefined;
   endedMs: number | undefined;
+  /** The server answered a report with 409, and the device went on all the same. */
+  abortIgnored: boolean;
+  /** How often the device has begun with it. */
+  beginnings: number;
 }
 
 /** A device and all that it remembers. */
@@ -49,6 +53,12 @@ export interface Device {
   inventoryDueMs: number;
   /** Cycles in a row that failed for a passing reason. */
   failuresInRow: number;
+  /** How often it has changed its key. */
+  keyGeneration: number;
+  /** It has no power: it does not talk and holds no connection. */
+  off: boolean;
+  /** What its behaviour remembers; absent until there is something. */
+  memory: Record<string, number> | undefined;
 }
 
 /** What a device is made from. */
@@ -83,6 +93,9 @@ export function newDevice(spec: DeviceSpec): Device {
     dutiesDone: 0,
     inventoryDueMs: Number.NEGATIVE_INFINITY,
     failuresInRow: 0,
+    keyGeneration: 0,
+    off: false,
+    memory: undefined,
   };
 }
 
@@ -98,6 +111,7 @@ export function beginPart(
   const known = device.parts.find((part) => part.deploymentId === deploymentId);
   if (known) {
     known.state = 'offered';
+    known.beginnings++;
     return known;
   }
   const part: DeploymentPart = {
@@ -110,6 +124,8 @@ export function beginPart(
     offeredMs: undefined,
     stateSinceMs: undefined,
     endedMs: undefined,
+    abortIgnored: false,
+    beginnings: 1,
   };
   if (device.parts.push(part) > PARTS_MAX) device.parts.shift();
   return part;

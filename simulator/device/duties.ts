@@ -1,6 +1,7 @@
 /** What a device does once after it has been let in, before it polls for the first time. */
 import type { Session } from '../client/session.ts';
 import type { Device } from './device.ts';
+import { ownTimeMs } from './own-clock.ts';
 import type { World } from './world.ts';
 
 /** One thing to do; it may fail with ClientError. */
@@ -24,23 +25,23 @@ async function sendMonitorConfiguration(
   await client.postMonitorConfiguration(session, [{ ...subject, status: 'enabled' }]);
 }
 
-function raiseAlert(_device: Device, session: Session, world: World): Promise<void> {
-  return postAlert('CRITICAL', session, world);
+function raiseAlert(device: Device, session: Session, world: World): Promise<void> {
+  return postAlert('CRITICAL', device, { session, world });
 }
 
-function clearAlert(_device: Device, session: Session, world: World): Promise<void> {
-  return postAlert('OK', session, world);
+function clearAlert(device: Device, session: Session, world: World): Promise<void> {
+  return postAlert('OK', device, { session, world });
 }
 
 async function postAlert(
   level: 'OK' | 'CRITICAL',
-  session: Session,
-  { client, clock }: World,
+  device: Device,
+  { session, world }: { readonly session: Session; readonly world: World },
 ): Promise<void> {
   const status = level === 'OK' ? 'running' : 'not-running';
-  const timestamp = new Date(clock.now()).toISOString();
+  const timestamp = new Date(ownTimeMs(device, world)).toISOString();
   const alert = { name: 'Telemetry service', level, subject: { ...subject, status }, timestamp };
-  await client.postAlerts(session, [alert]);
+  await world.client.postAlerts(session, [alert]);
 }
 
 /** Fetches the settings, makes them its own and tells so. */

@@ -1,52 +1,171 @@
 /**
- * Fetches an artifact through its link and checks it while it streams by: every size and SHA-256
- * against the artifact's own manifest, its name and device types against the instructions.
+ * Fetches an artifact as the device's cohort does: the whole file, checked while it streams by
+ * (every size and SHA-256 against its own manifest, its name and device types against the
+ * instructions), or its first bytes and its length alone, or nothing. No file is ever held.
  * Spec: ArtifactLink
  */
 
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
 import { type ArtifactContents, ArtifactError } from '../../fixtures/formats/mender-artifact.ts';
+import { providesAfterInstall } from '../../fixtures/formats/mender-artifact-provides.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
+import { WHOLE_FILE } from '../../fixtures/formats/mender-artifact-shape.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
-import { downloadedBytes } from '../client/download.ts';
-import { ClientError } from '../client/errors.ts';
+import type { DeviceProvides } from '../client/device-client.ts';
+import { type Download, downloadedBytes, downloadedHead } from '../client/download.ts';
+import { ClientError, DownloadError } from '../client/errors.ts';
+import { configurationIn } from './configuration.ts';
+import type { DuringUpdate } from './moments.ts';
+import { waitAfterMs } from './persistence.ts';
+import type { UpdateLog } from './update-log.ts';
 import type { UpdateSubject } from './update-run.ts';
 
+/** What the update goes on with. */
+export interface FetchedArtifact {
+  /** What the device provides once the artifact is installed. */
+  readonly provides: DeviceProvides;
+  /** The settings that the artifact carries; undefined when it is software. */
+  readonly settings: Record<string, string> | undefined;
+}
+
+/** What is fetched, and who looks on. */
+export interface Fetching {
+  readonly instructions: DeploymentInstructionsV2;
+  readonly log: UpdateLog;
+  readonly moment: DuringUpdate;
+}
+
 /**
- * What the artifact holds, once all of it has come and is sound.
- * @throws UpdateFailure when it cannot be had or must not be installed; FleetStopped
+ * What the artifact brings, once as much of it has come as the device fetches, and all is sound.
+ * @throws UpdateFailure when it cannot be had or must not be installed; PowerLoss; FleetStopped
  */
 export async function fetchArtifact(
   subject: UpdateSubject,
-  instructions: DeploymentInstructionsV2,
-): Promise<ArtifactContents> {
-  const { artifact } = instructions;
+  fetching: Fetching,
+): Promise<FetchedArtifact> {
+  const { artifact } = fetching.instructions;
   const deviceType = subject.device.provides.device_type;
   if (!artifact.device_types_compatible.includes(deviceType)) {
     throw new UpdateFailure(`${artifact.artifact_name} was offered, but not for ${deviceType}`);
   }
-  const contents = await checkedDownload(subject, artifact.source.uri);
-  if (contents.name !== artifact.artifact_name) {
-    const fault = `${artifact.artifact_name} was offered, but the file holds ${contents.name}`;
-    throw new UpdateFailure(fault);
-  }
-  if (!contents.deviceTypesCompatible.includes(deviceType)) {
-    throw new UpdateFailure(`the file is not made for ${deviceType}`);
-  }
-  return contents;
+  return fetchers[subject.device.cohort.policy.download](subject, fetching);
 }
 
+type Fetcher = (subject: UpdateSubject, fetching: Fetching) => Promise<FetchedArtifact>;
+
+const fetchers: Readonly<Record<'full' | 'head' | 'none', Fetcher>> = {
+  full: async (subject, fetching) => {
+    const { artifact_name: offered } = fetching.instructions.artifact;
+    const { device_type } = subject.device.provides;
+    const contents = await checkedDownload(subject, fetching);
+    if (contents.name !== offered) {
+      throw new UpdateFailure(`${offered} was offered, but the file holds ${contents.name}`);
+    }
+    if (!contents.deviceTypesCompatible.includes(device_type)) {
+      throw new UpdateFailure(`the file is not made for ${device_type}`);
+    }
+    fetching.log.add('info', `downloaded ${contents.name}, ${contents.sizeBytes} bytes`);
+    const provides = providesAfterInstall(subject.device.provides, contents);
+    return {
+      provides: { ...provides, device_type, artifact_name: contents.name },
+      settings: configurationIn(contents),
+    };
+  },
+  head: async (subject, fetching) => {
+    const totalBytes = await counted(subject, () => checkedSize(subject, fetching));
+    const { log, instructions } = fetching;
+    const said = 'its first bytes and its length were looked at, the rest was not fetched';
+    log.add('info', `${instructions.artifact.artifact_name}, ${totalBytes} bytes: ${said}`);
+    return unopened(subject, fetching);
+  },
+  none: async (subject, fetching) => {
+    const { log, instructions } = fetching;
+    log.add('info', `${instructions.artifact.artifact_name} was not fetched, by choice`);
+    return unopened(subject, fetching);
+  },
+};
+
+async function checkedSize(subject: UpdateSubject, fetching: Fetching): Promise<number> {
+  const { first, totalBytes } = await downloadedHead(downloadOf(subject, fetching));
+  if (first.toString('latin1', TAR_MAGIC_AT, TAR_MAGIC_AT + TAR_MAGIC.length) !== TAR_MAGIC) {
+    throw new ArtifactError('tar', WHOLE_FILE, 'its first bytes are those of no tar archive');
+  }
+  return totalBytes;
+}
+
+const TAR_MAGIC = 'ustar';
+const TAR_MAGIC_AT = 257;
+
+/** What can be known of an artifact that nobody has opened: its name. */
+function unopened({ device }: UpdateSubject, { instructions }: Fetching): FetchedArtifact {
+  const { artifact_name } = instructions.artifact;
+  return { provides: { ...device.provides, artifact_name }, settings: undefined };
+}
+
+/** How often a file that changed on the server while it came is fetched from its start again. */
+const RESTARTS_MAX = 2;
+
 async function checkedDownload(
-  { session, world }: UpdateSubject,
-  uri: string | undefined,
+  subject: UpdateSubject,
+  fetching: Fetching,
 ): Promise<ArtifactContents> {
+  const download = downloadOf(subject, fetching);
+  const read = () => readArtifact(asReceived(subject, fetching, downloadedBytes(download)));
+  return counted(subject, async () => {
+    for (let restarts = 0; ; restarts++) {
+      try {
+        return await read();
+      } catch (error) {
+        const changed = error instanceof DownloadError && error.fault === 'changed';
+        if (!changed || restarts === RESTARTS_MAX) throw error;
+        subject.world.ledger.fault(error);
+      }
+    }
+  });
+}
+
+/** The pieces of the file as the device's behaviour has them. */
+async function* asReceived(
+  { device }: UpdateSubject,
+  { moment }: Fetching,
+  pieces: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  const { hooks } = device.behaviour;
+  moment.fromByte = 0;
+  for await (const piece of pieces) {
+    yield (await hooks.whileDownloading?.(moment, piece)) ?? piece;
+    moment.fromByte += piece.length;
+  }
+}
+
+function downloadOf(
+  { device, session, world }: UpdateSubject,
+  { instructions }: Fetching,
+): Download {
+  const { uri } = instructions.artifact.source;
   if (uri === undefined) throw new UpdateFailure('the instructions hold no link to the artifact');
   const { transport, clock } = world;
-  const { caller } = session;
-  const fileMaxBytes = limits.artifactMaxBytes;
+  return {
+    transport: session.link?.over(transport) ?? transport,
+    clock,
+    caller: session.caller,
+    uri,
+    fileMaxBytes: limits.artifactMaxBytes,
+    pause: async (error, attempt) => {
+      world.ledger.fault(error);
+      await world.rest(waitAfterMs(error, attempt, { device, world }));
+    },
+  };
+}
+
+/** A fault of the file or of its way here is counted, and the update fails by it. */
+async function counted<Result>(
+  { world }: UpdateSubject,
+  act: () => Promise<Result>,
+): Promise<Result> {
   try {
-    return await readArtifact(downloadedBytes({ transport, clock, caller, uri, fileMaxBytes }));
+    return await act();
   } catch (error) {
     if (error instanceof ClientError) world.ledger.fault(error);
     else if (error instanceof ArtifactError) {

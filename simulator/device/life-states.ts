@@ -10,8 +10,15 @@ export const lifeStates = ['unstarted', 'waiting', 'silent', 'idle', 'updating']
  */
 export type LifeState = (typeof lifeStates)[number];
 
-export const lifeEvents = ['refused', 'unanswered', 'answered', 'offered', 'ended'] as const;
-/** `ended`: the update is over or given up. */
+export const lifeEvents = [
+  'refused',
+  'unanswered',
+  'answered',
+  'offered',
+  'ended',
+  'switched-off',
+] as const;
+/** `ended`: the update is over or given up; `switched-off`: it has no power for a while. */
 export type LifeEvent = (typeof lifeEvents)[number];
 
 /** State x event -> next state; `null` where the event cannot happen. */
@@ -22,6 +29,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
     answered: 'idle',
     offered: null,
     ended: null,
+    'switched-off': 'silent',
   },
   waiting: {
     refused: 'waiting',
@@ -29,6 +37,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
     answered: 'idle',
     offered: null,
     ended: null,
+    'switched-off': 'silent',
   },
   silent: {
     refused: 'waiting',
@@ -36,6 +45,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
     answered: 'idle',
     offered: null,
     ended: null,
+    'switched-off': 'silent',
   },
   idle: {
     refused: 'waiting',
@@ -43,6 +53,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
     answered: 'idle',
     offered: 'updating',
     ended: null,
+    'switched-off': 'silent',
   },
   // A device that loses the server goes on with its update and tries again.
   updating: {
@@ -51,6 +62,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
     answered: 'updating',
     offered: null,
     ended: 'idle',
+    'switched-off': 'updating',
   },
 };
 

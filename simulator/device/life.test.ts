@@ -80,13 +80,17 @@ describe('the life of a device', () => {
     expect(server.askedOf('post-next-deployment-v2')).toHaveLength(62);
   });
 
-  it('waits for the operator, asking at every poll, and counts no error for it', async () => {
+  it('waits for the operator by its back-off, asks at every poll at least, and counts no error', async () => {
     const refused = { status: 401, body: { error: 'unauthorized' } };
     const { server, device, world, go } = await lived({ 'post-auth-request': () => refused }, 4);
     await go();
     expect(asked(server)).toEqual(Array(4).fill('post-auth-request'));
     expect(device.life).toBe('waiting');
-    expect(world.restsMs).toEqual([0, 1000, 1000, 1000, 1000]);
+    const [start, first = 0, second = 0, ...rest] = world.restsMs;
+    expect([start, rest]).toEqual([0, [1000, 1000]]);
+    expect(first).toBeGreaterThanOrEqual(250);
+    expect(first).toBeLessThanOrEqual(500);
+    expect(second).toBeGreaterThanOrEqual(500);
     expect(world.ledger.errorCount).toBe(0);
   });
 

@@ -2,14 +2,21 @@
  * The life of one device: it signs in, does its duties, sends its inventory, asks for its next
  * deployment, and waits; over and over until the run ends.
  */
+import { PowerLoss } from '../behaviours/behaviour.ts';
 import { ClientError } from '../client/errors.ts';
-import { deviceCaller, newSession, tokenSubject } from '../client/session.ts';
+import { Link } from '../client/link.ts';
+import { deviceCaller, newSession, type Session, tokenSubject } from '../client/session.ts';
 import { idDataOf } from '../identity/identity.ts';
 import { beginPart, type Device } from './device.ts';
+import { DeviceMoment } from './device-moment.ts';
 import { duties } from './duties.ts';
 import { inventoryOf } from './inventory.ts';
 import { type LifeEvent, nextLifeState } from './life-states.ts';
-import { isRefusedContact, waitAfterMs } from './persistence.ts';
+import { BetweenPolls } from './moments.ts';
+import { ownTimeMs } from './own-clock.ts';
+import { asChore, isRefusedContact, WAIT_LEAST_MS, waitAfterMs } from './persistence.ts';
+import { withoutPower } from './power.ts';
+import { renewalAtMs } from './renewal.ts';
 import { enterUpdateState, runUpdate, type UpdateSubject } from './update-run.ts';
 import type { Target, World } from './world.ts';
 
@@ -23,8 +30,7 @@ export async function live(device: Device, world: World, startsAfterMs: number):
   const dueMs = clock.monotonicMs() + startsAfterMs;
   await world.rest(startsAfterMs);
   const lateMs = clock.monotonicMs() - dueMs;
-  const key = await world.keyFor(device);
-  const session = newSession(deviceCaller(device.index), idDataOf(device.idData), key);
+  const session = await sessionFor(device, world);
   device.session = session;
   // Making a key takes the simulator's time, not the device's.
   session.plannedMs = clock.monotonicMs() - lateMs;
@@ -35,35 +41,101 @@ export async function live(device: Device, world: World, startsAfterMs: number):
   }
 }
 
+async function sessionFor(device: Device, world: World): Promise<Session> {
+  const { hooks, parameters } = device.behaviour;
+  const key = await world.keyFor(device, device.keyGeneration);
+  const session = newSession(deviceCaller(device.index), idDataOf(device.idData), key);
+  session.renewsToken = hooks.renewsToken?.(parameters) ?? true;
+  session.link = linkOf(device, world);
+  return session;
+}
+
+/** The behaviour's own network, else that of its cohort, else none. */
+function linkOf(device: Device, world: World): Link | undefined {
+  const { hooks, parameters } = device.behaviour;
+  const shape = hooks.link?.(parameters) ?? device.cohort.policy.link;
+  if (shape === undefined) return undefined;
+  const { clock, random, transport } = world;
+  const { requestTimeLimitMs } = transport;
+  const chance = random.stream(`device/${device.index}/link`);
+  const rest = (waitMs: number): Promise<void> => world.rest(waitMs);
+  return new Link(shape, { clock, random: chance, rest, requestTimeLimitMs });
+}
+
 /** One round of everything; returns how long to wait before the next, in milliseconds. */
 async function oneCycle(subject: UpdateSubject): Promise<number> {
-  const { device, world } = subject;
+  const { device } = subject;
   try {
+    await sleepWhileOff(subject);
     await signInIfNeeded(subject);
     await doDuties(subject);
     await sendDueInventory(subject);
     await updateIfDue(subject);
+    await device.behaviour.hooks.eachCycle?.(new BetweenPolls(subject));
     device.failuresInRow = 0;
-    return world.untilNextPollMs(device);
+    return untilNextCycleMs(subject);
   } catch (error) {
+    if (error instanceof PowerLoss) return afterPowerLoss(error, subject);
     if (!(error instanceof ClientError)) throw error;
     return afterFault(error, subject);
   }
 }
 
+async function sleepWhileOff(subject: UpdateSubject): Promise<void> {
+  const { device, world } = subject;
+  const { hooks } = device.behaviour;
+  const offMs = hooks.offForMs?.(new DeviceMoment(device, world)) ?? 0;
+  if (offMs <= 0) return;
+  enter(subject, 'switched-off');
+  await withoutPower(device, world, offMs);
+}
+
+async function afterPowerLoss({ offMs }: PowerLoss, subject: UpdateSubject): Promise<number> {
+  enter(subject, 'switched-off');
+  await withoutPower(subject.device, subject.world, offMs);
+  return 0;
+}
+
+function untilNextCycleMs({ device, world }: UpdateSubject): number {
+  const usualMs = world.untilNextPollMs(device);
+  const { hooks } = device.behaviour;
+  if (hooks.nextCycleMs === undefined) return usualMs;
+  return Math.max(WAIT_LEAST_MS, hooks.nextCycleMs(new DeviceMoment(device, world), usualMs));
+}
+
 async function signInIfNeeded(subject: UpdateSubject): Promise<void> {
   const { device, session, world } = subject;
-  if (session.token !== undefined) return;
-  await world.client.signIn(session);
+  if (session.token !== undefined && !isRenewalDue(subject, session.token)) return;
+  const held = session.token;
+  try {
+    await world.client.signIn(session);
+  } catch (error) {
+    const passing = error instanceof ClientError && error.passing;
+    if (held === undefined || !passing) throw error;
+    // The old token is good for a while yet; the next cycle tries again.
+    world.ledger.fault(error);
+    return;
+  }
   enter(subject, 'answered');
   device.id ??= tokenSubject(session.token ?? '');
   world.changed(device);
 }
 
+function isRenewalDue({ device, session, world }: UpdateSubject, token: string): boolean {
+  if (!session.renewsToken) return false;
+  const nowMs = ownTimeMs(device, world);
+  session.renewAtMs ??= renewalAtMs(
+    token,
+    nowMs,
+    world.random.stream(`device/${device.index}/renewal`),
+  );
+  return nowMs >= session.renewAtMs;
+}
+
 async function doDuties(subject: UpdateSubject): Promise<void> {
   const { device, session, world } = subject;
   for (const duty of duties.slice(device.dutiesDone)) {
-    await asChore(subject, () => duty(device, session, world));
+    await asChore(world, () => duty(device, session, world));
     device.dutiesDone++;
     world.changed(device);
   }
@@ -76,23 +148,8 @@ async function sendDueInventory(subject: UpdateSubject): Promise<void> {
   device.inventoryDueMs = world.clock.now() + device.cohort.policy.inventoryIntervalMs;
 }
 
-function sendInventory(subject: UpdateSubject): Promise<void> {
-  const { device, session, world } = subject;
-  return asChore(subject, () => world.client.sendInventory(session, inventoryOf(device)));
-}
-
-/**
- * Does something that the update does not depend on: a refusal is counted and left at that. A
- * server that cannot be reached, or asks for quiet, stops the whole cycle.
- */
-async function asChore({ world }: UpdateSubject, act: () => Promise<void>): Promise<void> {
-  try {
-    await act();
-  } catch (error) {
-    const refused = error instanceof ClientError && !error.passing && !isRefusedContact(error);
-    if (!refused) throw error;
-    world.ledger.fault(error);
-  }
+function sendInventory({ device, session, world }: UpdateSubject): Promise<void> {
+  return asChore(world, () => world.client.sendInventory(session, inventoryOf(device)));
 }
 
 async function updateIfDue(subject: UpdateSubject): Promise<void> {
@@ -130,15 +187,17 @@ async function tellWhatIsNew(
   const { device, session, world } = subject;
   await sendInventory(subject);
   if (device.configuration === settings) return;
-  await asChore(subject, () => world.client.reportConfiguration(session, device.configuration));
+  await asChore(world, () => world.client.reportConfiguration(session, device.configuration));
 }
 
 function afterFault(error: ClientError, subject: UpdateSubject): number {
   const { device, world } = subject;
   if (isRefusedContact(error)) {
     enter(subject, 'refused');
-    device.failuresInRow = 0;
-    return world.untilNextPollMs(device);
+    device.failuresInRow++;
+    const backOffMs = waitAfterMs(error, device.failuresInRow, { device, world });
+    // Whoever waits to be accepted asks at every poll at least.
+    return Math.min(backOffMs, world.untilNextPollMs(device));
   }
   world.ledger.fault(error);
   if (error.code === 'transport' || error.code === 'timeout') {

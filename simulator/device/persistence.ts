@@ -2,10 +2,14 @@
 import { ClientError, StatusError } from '../client/errors.ts';
 import { backOffMs } from '../client/retry-after.ts';
 import type { Device } from './device.ts';
+import { DeviceMoment } from './device-moment.ts';
 import type { World } from './world.ts';
 
 /** Tries of one report before the device gives it up. */
 export const triesMax = 20;
+
+/** No behaviour asks more often than that. */
+export const WAIT_LEAST_MS = 10;
 
 /** Whether the server did not grant the device a token: it is not accepted, or no longer. */
 export function isRefusedContact(error: unknown): error is StatusError {
@@ -22,6 +26,20 @@ export function isRefusedContact(error: unknown): error is StatusError {
  * @param attempt 1 after the first fault in a row
  */
 export function waitAfterMs(
+  error: ClientError,
+  attempt: number,
+  { device, world }: { readonly device: Device; readonly world: World },
+): number {
+  const usualMs = usualWaitMs(error, attempt, { device, world });
+  const { hooks } = device.behaviour;
+  if (hooks.waitAfterFaultMs === undefined) return usualMs;
+  const refused = error instanceof StatusError ? error : undefined;
+  const fault = { status: refused?.status, retryAfterMs: refused?.retryAfterMs, attempt };
+  const waitMs = hooks.waitAfterFaultMs(new DeviceMoment(device, world), fault, usualMs);
+  return Math.max(WAIT_LEAST_MS, waitMs);
+}
+
+function usualWaitMs(
   error: ClientError,
   attempt: number,
   { device, world }: { readonly device: Device; readonly world: World },
@@ -53,5 +71,20 @@ export async function persistently<Result>(
       world.ledger.fault(error);
       await world.rest(waitAfterMs(error, attempt, { device, world }));
     }
+  }
+}
+
+/**
+ * Does something that no update depends on: a refusal is counted and left at that. A server that
+ * cannot be reached, or asks for quiet, stops the whole cycle.
+ * @throws ClientError in that case; FleetStopped
+ */
+export async function asChore({ ledger }: World, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    const refused = error instanceof ClientError && !error.passing && !isRefusedContact(error);
+    if (!refused) throw error;
+    ledger.fault(error);
   }
 }

@@ -24,6 +24,7 @@ type Cells<State extends string, Event extends string> = Partial<
 const updateCells: Cells<UpdateState, UpdateEvent> = {
   offered: {
     recognise: 'already-installed',
+    claim: 'success',
     download: 'downloading',
     fail: 'failure',
     abort: 'aborted',
@@ -45,6 +46,7 @@ const updateCells: Cells<UpdateState, UpdateEvent> = {
   },
   pause_before_rebooting: { reboot: 'rebooting', fail: 'failure', abort: 'aborted' },
   rebooting: {
+    reboot: 'rebooting',
     'hold-commit': 'pause_before_committing',
     commit: 'success',
     fail: 'failure',
@@ -56,12 +58,24 @@ const updateCells: Cells<UpdateState, UpdateEvent> = {
   'already-installed': { abort: 'aborted' },
 };
 
+const outside = {
+  refused: 'waiting',
+  unanswered: 'silent',
+  answered: 'idle',
+  'switched-off': 'silent',
+} as const;
 const lifeCells: Cells<LifeState, LifeEvent> = {
-  unstarted: { refused: 'waiting', unanswered: 'silent', answered: 'idle' },
-  waiting: { refused: 'waiting', unanswered: 'silent', answered: 'idle' },
-  silent: { refused: 'waiting', unanswered: 'silent', answered: 'idle' },
-  idle: { refused: 'waiting', unanswered: 'silent', answered: 'idle', offered: 'updating' },
-  updating: { refused: 'updating', unanswered: 'updating', answered: 'updating', ended: 'idle' },
+  unstarted: outside,
+  waiting: outside,
+  silent: outside,
+  idle: { ...outside, offered: 'updating' },
+  updating: {
+    refused: 'updating',
+    unanswered: 'updating',
+    answered: 'updating',
+    ended: 'idle',
+    'switched-off': 'updating',
+  },
 };
 
 const updatePairs = updateStates.flatMap((state) =>

@@ -1,34 +1,53 @@
 /** The log of one update, as the device uploads it when the update fails. Spec: DeploymentLog */
-import type { Clock } from '../../fixtures/clock.ts';
-import type { DeploymentLog } from '../../fixtures/contract/resources.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { LogLevel, LogLine } from '../behaviours/behaviour.ts';
 
-/** Lines that are kept; further ones are dropped and the last line says so. */
-const LINES_MAX = 1000;
+/** Lines that are kept; one of those that may be sent tells of the others. */
+const LINES_MAX = limits.logMessagesMax - 1;
+/** Bytes of the upload that are kept free for its frame and for that line. */
+const SPARE_BYTES = 4096;
+const UPLOAD_MAX_BYTES = limits.bodyMaxBytes - SPARE_BYTES;
 
-/** Collects lines with their time. */
+/** Collects lines with their time; when there are too many for one upload, the oldest go. */
 export class UpdateLog {
-  readonly #clock: Clock;
-  readonly #messages: DeploymentLog['messages'] = [];
+  readonly #nowMs: () => number;
+  readonly #lines: LogLine[] = [];
   #dropped = 0;
+  #bytes = 0;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  /** @param nowMs the device's own time, in milliseconds since the Unix epoch */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
   }
 
-  add(level: 'debug' | 'info' | 'warning' | 'error', message: string): void {
-    if (this.#messages.length === LINES_MAX) this.#dropped++;
-    else this.#messages.push({ timestamp: this.#timestamp(), level, message });
+  add(level: LogLevel, message: string): void {
+    const line = { timestamp: this.#timestamp(), level, message };
+    this.#lines.push(line);
+    this.#bytes += bytesOf(line);
+    while (this.#lines.length > LINES_MAX || this.#bytes > UPLOAD_MAX_BYTES) this.#dropOldest();
   }
 
   /** The log as the upload carries it. */
-  body(): DeploymentLog {
-    if (this.#dropped === 0) return { messages: this.#messages };
-    const message = `${this.#dropped} more lines were dropped`;
-    const note = { timestamp: this.#timestamp(), level: 'warning', message };
-    return { messages: [...this.#messages, note] };
+  body(): { messages: LogLine[] } {
+    if (this.#dropped === 0) return { messages: this.#lines };
+    const message = `${this.#dropped} earlier lines were dropped`;
+    return {
+      messages: [{ timestamp: this.#timestamp(), level: 'warning', message }, ...this.#lines],
+    };
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#lines.splice(0, 1);
+    if (oldest) this.#bytes -= bytesOf(oldest);
+    this.#dropped++;
   }
 
   #timestamp(): string {
-    return new Date(this.#clock.now()).toISOString();
+    return new Date(this.#nowMs()).toISOString();
   }
+}
+
+/** With the comma after it. */
+function bytesOf(line: LogLine): number {
+  return Buffer.byteLength(JSON.stringify(line)) + 1;
 }

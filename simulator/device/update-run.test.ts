@@ -17,7 +17,8 @@ const recorded = (): Answer => ({ status: 204 });
 
 function behaving(hooks: BehaviourHooks): Behaviour {
   const parameters = { installMs: 200, rebootMs: 300 };
-  return { name: 'tested', standsFor: 'A device of this test.', parameters, hooks };
+  const sentences = { standsFor: 'A device of this test.', goodServer: 'Records it.' };
+  return { name: 'tested', ...sentences, parameters, hooks };
 }
 
 /** A device that is offered `release-2`, and a server that has it. */
@@ -282,9 +283,13 @@ describe('the update control map', () => {
     ['ArtifactCommit_Enter', 'pause_before_committing', 'rebooting'],
   ])('holds the device at %s until it is let on', async (moment, paused, after) => {
     const pause = { [moment]: { action: 'pause' } };
-    const maps = [answered(pause), answered({ [moment]: { action: 'force_continue' } })];
+    // The map of the first moment comes with the instructions, that of the others is fetched.
+    const fetched = moment === 'ArtifactInstall_Enter' ? 1 : 2;
+    const maps: Answer[] = Array(fetched).fill(answered(pause));
+    if (moment === 'ArtifactCommit_Enter') maps.unshift(answered(pause));
     const { server, world, run } = await offered({
-      'get-update-control-map': () => maps.shift() ?? { status: 500 },
+      'get-update-control-map': () =>
+        maps.shift() ?? answered({ [moment]: { action: 'force_continue' } }),
     });
     expect(await run({ update_control_map: map(pause) })).toBe(true);
     const order = ['downloading', 'installing', 'rebooting', 'success'];
@@ -312,14 +317,17 @@ describe('the update control map', () => {
       'get-update-control-map': () => maps.shift() ?? { status: 404 },
     });
     await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) });
-    expect(server.askedOf('get-update-control-map')).toHaveLength(2);
+    // Twice while it was held, and once before each later moment.
+    expect(server.askedOf('get-update-control-map')).toHaveLength(4);
   });
 
   it.each([
     ['fail', 'says fail'],
     ['dance', 'asks for the unknown action \\"dance\\"'],
   ])('that says %s makes the update fail', async (action, reason) => {
-    const { server, run } = await offered();
+    const { server, run } = await offered({
+      'get-update-control-map': () => answered({ ArtifactReboot_Enter: { action } }),
+    });
     await run({ update_control_map: map({ ArtifactReboot_Enter: { action } }) });
     expect(statuses(server)).toEqual(['downloading', 'installing', 'failure']);
     expect(logged(server)).toContain(reason);

@@ -4,22 +4,20 @@
  * Spec: DeploymentStatus
  */
 
-import type {
-  DeploymentInstructionsV2,
-  UpdateControlMap,
-} from '../../fixtures/contract/resources.ts';
+import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
 import type { ControlMapState } from '../../fixtures/contract/vocabulary.ts';
-import type { ArtifactContents } from '../../fixtures/formats/mender-artifact.ts';
-import { providesAfterInstall } from '../../fixtures/formats/mender-artifact-provides.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../client/errors.ts';
 import type { Session } from '../client/session.ts';
-import { configurationIn } from './configuration.ts';
+import { ControlMap } from './control-map.ts';
 import { beginPart, type DeploymentPart, type Device, isSettled } from './device.ts';
-import { fetchArtifact } from './fetch-artifact.ts';
+import { type FetchedArtifact, fetchArtifact } from './fetch-artifact.ts';
+import { DuringUpdate } from './moments.ts';
+import { ownTimeMs } from './own-clock.ts';
 import { persistently } from './persistence.ts';
+import { withoutPower } from './power.ts';
 import { UpdateLog } from './update-log.ts';
-import { nextUpdateState, type UpdateEvent, type UpdateState } from './update-states.ts';
+import { isFinal, nextUpdateState, type UpdateEvent, type UpdateState } from './update-states.ts';
 import type { World } from './world.ts';
 
 /**
@@ -76,39 +74,57 @@ class UpdateRun {
   readonly #part: DeploymentPart;
   readonly #log: UpdateLog;
   readonly #before: Pick<Device, 'provides' | 'configuration'>;
+  readonly #controlMap: ControlMap;
+  readonly #moment: DuringUpdate;
+  /** It runs on the new artifact, which is not yet there to stay. */
+  #onTrial = false;
 
   constructor(
     subject: UpdateSubject,
     instructions: DeploymentInstructionsV2,
     part: DeploymentPart,
   ) {
+    const { device, world } = subject;
     this.#subject = subject;
     this.#instructions = instructions;
     this.#part = part;
-    this.#log = new UpdateLog(subject.world.clock);
-    const { provides, configuration } = subject.device;
+    this.#log = new UpdateLog(() => ownTimeMs(device, world));
+    const { provides, configuration } = device;
     this.#before = { provides, configuration };
+    this.#controlMap = new ControlMap(subject, instructions);
+    this.#moment = new DuringUpdate({ subject, part, log: this.#log });
   }
 
   async toItsEnd(): Promise<boolean> {
-    const { artifact_name: offered } = this.#instructions.artifact;
-    const { device } = this.#subject;
     try {
-      if (device.provides.artifact_name === offered) {
-        await this.#advance('recognise');
-        return false;
-      }
-      await this.#update();
-      return true;
+      return await this.#toSuccess();
     } catch (error) {
       if (error instanceof UpdateFailure) await this.#fail(error);
       else if (error instanceof UpdateAborted) this.#rollBack();
       else throw error;
       return false;
+    } finally {
+      this.#ownUpToAbort();
     }
   }
 
-  /** Even the report of a success can be answered with 409. */
+  async #toSuccess(): Promise<boolean> {
+    const { artifact_name: offered } = this.#instructions.artifact;
+    const { device } = this.#subject;
+    if (device.provides.artifact_name === offered) {
+      await this.#advance('recognise');
+      return false;
+    }
+    const does = (await device.behaviour.hooks.whenOffered?.(this.#moment)) ?? 'update';
+    if (does === 'claim-success') {
+      await this.#advance('claim');
+      return false;
+    }
+    await this.#update();
+    return true;
+  }
+
+  /** The old artifact again. Even the report of a success can be answered with 409. */
   #rollBack(): void {
     const { device, world } = this.#subject;
     device.provides = this.#before.provides;
@@ -116,17 +132,28 @@ class UpdateRun {
     world.changed(device, this.#part);
   }
 
+  /** Whatever the device made of the 409, the server has it as aborted. */
+  #ownUpToAbort(): void {
+    const part = this.#part;
+    if (!part.abortIgnored || !isFinal(part.state)) return;
+    enterUpdateState(this.#subject, part, nextUpdateState(part.state, 'abort'));
+    this.#subject.world.changed(this.#subject.device, part);
+  }
+
   async #update(): Promise<void> {
     await this.#advance('download');
-    const contents = await fetchArtifact(this.#subject, this.#instructions);
-    this.#log.add('info', `downloaded ${contents.name}, ${contents.sizeBytes} bytes`);
+    const fetched = await fetchArtifact(this.#subject, {
+      instructions: this.#instructions,
+      log: this.#log,
+      moment: this.#moment,
+    });
     await this.#holdWhilePaused('ArtifactInstall_Enter', 'hold-install');
     await this.#advance('install');
     await this.#install();
-    const settings = configurationIn(contents);
-    if (settings === undefined) await this.#reboot();
+    if (fetched.settings === undefined) await this.#reboot();
     await this.#holdWhilePaused('ArtifactCommit_Enter', 'hold-commit');
-    this.#commit(contents, settings);
+    await this.#subject.device.behaviour.hooks.whileCommitting?.(this.#moment);
+    this.#commit(fetched);
     await this.#advance('commit');
   }
 
@@ -134,62 +161,52 @@ class UpdateRun {
     const { device, world } = this.#subject;
     const { parameters, hooks } = device.behaviour;
     await world.rest(parameters.installMs / 2);
-    await hooks.whileInstalling?.({
-      log: (level, message) => this.#log.add(level, message),
-      askForAbort: () => {
-        this.#part.abortAsked = true;
-        return world.abortDevice(device);
-      },
-    });
+    await hooks.whileInstalling?.(this.#moment);
     await world.rest(parameters.installMs / 2);
   }
 
+  /** The device is silent while it reboots, and signs in anew when it is up. */
   async #reboot(): Promise<void> {
     const { device, world } = this.#subject;
+    const { parameters, hooks } = device.behaviour;
     await this.#holdWhilePaused('ArtifactReboot_Enter', 'hold-reboot');
-    await this.#advance('reboot');
-    await world.rest(device.behaviour.parameters.rebootMs);
+    this.#onTrial = true;
+    for (let reboots = 1; reboots <= REBOOTS_MAX; reboots++) {
+      await this.#advance('reboot');
+      await withoutPower(device, world, parameters.rebootMs);
+      this.#moment.reboots = reboots;
+      const isUp = (await hooks.afterReboot?.(this.#moment)) ?? 'up';
+      if (isUp === 'up') return;
+    }
+    throw new UpdateFailure(`it did not come up in ${REBOOTS_MAX} boots`);
   }
 
-  #commit(contents: ArtifactContents, settings: Record<string, string> | undefined): void {
+  #commit({ provides, settings }: FetchedArtifact): void {
     const { device } = this.#subject;
-    const { device_type } = device.provides;
-    const provides = providesAfterInstall(device.provides, contents);
-    device.provides = { ...provides, device_type, artifact_name: contents.name };
+    device.provides = provides;
     if (settings !== undefined) device.configuration = settings;
   }
 
   /** Waits as long as the control map says pause at this moment, asking for it at every poll. */
   async #holdWhilePaused(moment: ControlMapState, hold: UpdateEvent): Promise<void> {
     const { device, world } = this.#subject;
-    let map = this.#instructions.artifact.update_control_map;
-    for (let held = false; this.#mustPause(map, moment); held = true) {
+    for (let held = false; await this.#controlMap.holdsAt(moment); held = true) {
       if (!held) await this.#advance(hold);
       await world.rest(device.cohort.policy.pollIntervalMs);
-      map = await this.#controlMap();
     }
   }
 
-  #mustPause(map: UpdateControlMap | undefined, moment: ControlMapState): boolean {
-    const action = map?.states?.[moment]?.action || 'continue';
-    if (action === 'pause') return true;
-    if (action === 'continue' || action === 'force_continue') return false;
-    const said = action === 'fail' ? 'says fail' : `asks for the unknown action "${action}"`;
-    throw new UpdateFailure(`the update control map ${said} at ${moment}`);
-  }
-
-  /** A deployment that is gone answers the next report with 409; until then nothing holds it. */
-  async #controlMap(): Promise<UpdateControlMap | undefined> {
-    const { device, session, world } = this.#subject;
-    const { deploymentId } = this.#part;
-    const map = await persistently(device, world, () =>
-      world.client.controlMap(session, deploymentId),
-    );
-    return map === 'gone' ? undefined : map;
+  /** A device that runs on the new artifact boots into the old one before it tells of its failure. */
+  async #backToOldArtifact(): Promise<void> {
+    const { device, world } = this.#subject;
+    if (!this.#onTrial) return;
+    this.#log.add('warning', 'rolling back to the old artifact');
+    await withoutPower(device, world, device.behaviour.parameters.rebootMs);
   }
 
   async #fail(failure: UpdateFailure): Promise<void> {
     this.#log.add('error', failure.message);
+    await this.#backToOldArtifact();
     await this.#uploadLog();
     try {
       await this.#advance('fail');
@@ -226,6 +243,7 @@ class UpdateRun {
       world.client.reportStatus(session, part.deploymentId, { status }),
     );
     part.unanswered = undefined;
+    if (answer === 'aborted' && this.#goesOnAllTheSame()) return;
     if (answer === 'aborted') {
       enterUpdateState(this.#subject, part, nextUpdateState(part.state, 'abort'));
       world.changed(device, part);
@@ -234,4 +252,14 @@ class UpdateRun {
     if (part.reported.at(-1) !== status) part.reported.push(status);
     world.changed(device, part);
   }
+
+  #goesOnAllTheSame(): boolean {
+    const { hooks, parameters } = this.#subject.device.behaviour;
+    if (hooks.stopsWhenAborted?.(parameters) ?? true) return false;
+    this.#part.abortIgnored = true;
+    return true;
+  }
 }
+
+/** Reboots of one update; no behaviour lets a device boot more often. */
+const REBOOTS_MAX = 100;

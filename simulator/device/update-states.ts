@@ -23,6 +23,7 @@ export const updateStates = [
 
 export const updateEvents = [
   'recognise',
+  'claim',
   'download',
   'hold-install',
   'install',
@@ -33,13 +34,17 @@ export const updateEvents = [
   'fail',
   'abort',
 ] as const;
-/** `recognise`: the device sees that it has the artifact; `hold-…`: a control map makes it wait. */
+/**
+ * `recognise`: the device sees that it has the artifact; `claim`: it reports success and has done
+ * nothing; `hold-…`: a control map makes it wait.
+ */
 export type UpdateEvent = (typeof updateEvents)[number];
 
 type Row = Readonly<Record<UpdateEvent, UpdateState | null>>;
 
 const nowhere: Row = {
   recognise: null,
+  claim: null,
   download: null,
   'hold-install': null,
   install: null,
@@ -54,7 +59,12 @@ const stoppable: Row = { ...nowhere, fail: 'failure', abort: 'aborted' };
 
 /** State x event -> next state; `null` where the event cannot happen. */
 const updateTable: Readonly<Record<UpdateState, Row>> = {
-  offered: { ...stoppable, recognise: 'already-installed', download: 'downloading' },
+  offered: {
+    ...stoppable,
+    recognise: 'already-installed',
+    claim: 'success',
+    download: 'downloading',
+  },
   downloading: {
     ...stoppable,
     'hold-install': 'pause_before_installing',
@@ -69,7 +79,13 @@ const updateTable: Readonly<Record<UpdateState, Row>> = {
     commit: 'success',
   },
   pause_before_rebooting: { ...stoppable, reboot: 'rebooting' },
-  rebooting: { ...stoppable, 'hold-commit': 'pause_before_committing', commit: 'success' },
+  // A device that does not come up at once says so again.
+  rebooting: {
+    ...stoppable,
+    reboot: 'rebooting',
+    'hold-commit': 'pause_before_committing',
+    commit: 'success',
+  },
   pause_before_committing: { ...stoppable, commit: 'success' },
   // The last report itself can be answered with 409.
   success: { ...nowhere, abort: 'aborted' },

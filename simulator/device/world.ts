@@ -42,6 +42,8 @@ export interface World {
    * first.
    */
   rest(waitMs: number, wakeable?: Device): Promise<void>;
+  /** Breaks the device's persistent connection, as the loss of its power does. */
+  losesSocket(device: Device): void;
   /** Milliseconds until the device's next poll is due. */
   untilNextPollMs(device: Device): number;
   /** The deployment that the run has made, once the server has acknowledged it. */

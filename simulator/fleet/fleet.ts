@@ -214,6 +214,7 @@ export class Fleet {
       rest: (waitMs, wakeable) => this.#rests.rest(waitMs, wakeable),
       untilNextPollMs: ({ index, cohort: { policy } }) =>
         untilNextPollMs({ index, policy, random: this.#random }, this.elapsedMs()),
+      losesSocket: (device) => this.#sockets?.drop(device),
       target: () => this.target,
       settled: (device, part) => {
         this.#bookUpdate(part);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { behaviours } from '../behaviours/catalogue.ts';
 import { checkPlan, type FleetPlan, PlanError } from './plan.ts';
 
 const plan: FleetPlan = {
@@ -75,8 +76,7 @@ describe('a plan', () => {
     [{ keys: { rsa: 1, ecdsa: 1, ed25519: 1, dsa: 1 } }, 'keys.dsa is not known'],
     [
       { behaviours: [{ name: 'stedy', weight: 1 }] },
-      'behaviours.0.name is no behaviour; there are steady, failing-install, aborted-midway, ' +
-        'already-installed, not "stedy"',
+      `behaviours.0.name is no behaviour; there are ${[...behaviours.keys()].join(', ')}, not "stedy"`,
     ],
     [{ behaviours: [] }, 'behaviours must give at least one behaviour a weight above zero'],
     [{ seed: '' }, 'seed must not be empty, not ""'],

@@ -1,5 +1,6 @@
 /** How the devices of a cohort deal with the server: when they ask, how long they wait after a fault. */
 import * as v from 'valibot';
+import type { LinkShape } from '../client/link.ts';
 import { backOffKinds } from '../client/retry-after.ts';
 import { milliseconds, oneOf, share, wholeNumber, yesOrNo } from './plan-values.ts';
 
@@ -50,17 +51,6 @@ export const policyFields = {
 
 const policyShape = v.strictObject(policyFields);
 type PolicyFields = v.InferInput<typeof policyShape>;
-
-/** A pretended network. */
-interface LinkShape {
-  /** Added to every exchange, and chance beside it. */
-  readonly latencyMs: number;
-  readonly jitterMs: number;
-  /** Share of exchanges that are lost, 0 to 1. */
-  readonly lossShare: number;
-  /** 0: not bounded. */
-  readonly bytesPerSecond: number;
-}
 
 /** How a device deals with the server, with nothing left open. */
 export interface Policy {

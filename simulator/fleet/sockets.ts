@@ -39,6 +39,7 @@ interface Line {
   /** Breaks in a row without a connection between them. */
   breaks: number;
   dueMs: number;
+  openedMs: number;
 }
 
 /** Holds the sockets; `close` ends them all. */
@@ -69,13 +70,43 @@ export class FleetSockets {
     }
   }
 
+  /** Breaks the device's connection: it has no power. Nobody's fault, so it is not counted. */
+  drop(device: Device, cause = 'power-lost'): void {
+    const line = this.#lines.get(device);
+    if (line?.socket === undefined) return;
+    const wasOpen = line.socket.state === 'open';
+    line.socket.drop();
+    line.socket = undefined;
+    line.spoken?.disconnect();
+    line.breaks = 0;
+    if (wasOpen) {
+      this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause });
+    }
+  }
+
+  /** Some devices lose every connection after a while; they come back by their back-off. */
+  #dropHeldLong(device: Device, line: Line, nowMs: number): void {
+    const { hooks, parameters } = device.behaviour;
+    const holdsMs = hooks.socketHoldsMs?.(parameters);
+    const isOpen = line.socket?.state === 'open';
+    if (holdsMs === undefined || !isOpen || nowMs - line.openedMs < holdsMs) return;
+    this.drop(device, 'dropped');
+    line.dueMs = nowMs + this.#backOffMs(device, 1);
+  }
+
+  #backOffMs(device: Device, breaks: number): number {
+    const chance = this.#options.random.stream(`device/${device.index}/socket/${breaks}`);
+    return backOffMs(breaks, device.cohort.policy.backOff, chance);
+  }
+
   #sweep(): void {
     const nowMs = this.#options.clock.now();
     let handshakes = this.#count('opening');
     for (const device of this.#devices) {
-      if (device.session?.token === undefined) continue;
+      if (device.off || device.session?.token === undefined) continue;
       const line = this.#line(device);
       line.socket?.watch();
+      this.#dropHeldLong(device, line, nowMs);
       if (line.spoken !== undefined) line.socket?.say(line.spoken.due());
       if (line.socket?.state === 'closed') this.#broken(device, line, nowMs);
       const isDue = line.socket === undefined && line.dueMs <= nowMs;
@@ -97,6 +128,7 @@ export class FleetSockets {
       spoken: undefined,
       breaks: 0,
       dueMs: Number.NEGATIVE_INFINITY,
+      openedMs: Number.POSITIVE_INFINITY,
     };
     this.#lines.set(device, line);
     return line;
@@ -108,11 +140,12 @@ export class FleetSockets {
     this.#options.ledger.fault({ operation: operations.connect.id, label });
     this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause: label });
     // The device signs in anew before it asks again; the server no longer takes the old token.
-    if (line.socket?.refusedWith === 401 && device.session) device.session.token = undefined;
+    const { session } = device;
+    const isRefused = line.socket?.refusedWith === 401;
+    if (isRefused && session?.renewsToken) session.token = undefined;
     line.socket = undefined;
     line.spoken?.disconnect();
-    const chance = this.#options.random.stream(`device/${device.index}/socket/${line.breaks}`);
-    line.dueMs = nowMs + backOffMs(line.breaks, device.cohort.policy.backOff, chance);
+    line.dueMs = nowMs + this.#backOffMs(device, line.breaks);
   }
 
   #open(device: Device, line: Line): void {
@@ -123,7 +156,10 @@ export class FleetSockets {
       line.spoken ??= this.#spokenDevice(device);
       return line.spoken.answer(message);
     };
-    const onOpen = (): void => events.emit({ kind: 'socket-opened', device: device.index });
+    const onOpen = (): void => {
+      line.openedMs = this.#options.clock.now();
+      events.emit({ kind: 'socket-opened', device: device.index });
+    };
     line.socket = new DeviceSocket(token, { ...options, observer, answer, onOpen });
   }
 

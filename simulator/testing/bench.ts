@@ -24,6 +24,7 @@ const random = seededRandom('x');
 const steady: Behaviour = {
   name: 'steady',
   standsFor: 'A healthy device.',
+  goodServer: 'Offers it each deployment once.',
   parameters: { installMs: 200, rebootMs: 300 },
   hooks: {},
 };
@@ -100,6 +101,7 @@ export class SwiftWorld implements World {
   readonly events = { emit: (fact: EventFact) => void this.facts.push(fact) };
   readonly restsMs: number[] = [];
   readonly settledParts: DeploymentPart[] = [];
+  readonly socketsLost: Device[] = [];
   /** Called at each wait; throws to end the run there. */
   onRest: (waitMs: number) => void = () => undefined;
   /** Called at each change that a device must remember. */
@@ -126,6 +128,10 @@ export class SwiftWorld implements World {
     this.restsMs.push(waitMs);
     this.onRest(waitMs);
     this.clock.advance(waitMs);
+  }
+
+  losesSocket(device: Device): void {
+    this.socketsLost.push(device);
   }
 
   untilNextPollMs(): number {

@@ -1,0 +1,53 @@
+/** The numbers of behaviours: their units, which stand at the end of each name, and their bounds. */
+import type { Behaviour } from './behaviour.ts';
+
+interface Unit {
+  readonly shown: string;
+  readonly least: number;
+  readonly most: number;
+  readonly whole: boolean;
+}
+
+const YEAR_MS = 366 * 86_400_000;
+
+/** Every unit by the end of the names that have it; of two that fit, the longer one counts. */
+const parameterUnits: Readonly<Record<string, Unit>> = {
+  Ms: { shown: 'ms', least: 0, most: YEAR_MS, whole: true },
+  SkewMs: { shown: 'ms', least: -100 * YEAR_MS, most: 100 * YEAR_MS, whole: true },
+  Hour: { shown: "o'clock UTC", least: 0, most: 24, whole: false },
+  Bytes: { shown: 'bytes', least: 0, most: 2 ** 40, whole: true },
+  BytesPerSecond: { shown: 'bytes/s', least: 0, most: 2 ** 40, whole: true },
+  Count: { shown: '', least: 0, most: 1_000_000, whole: true },
+  Share: { shown: 'of 1', least: 0, most: 1, whole: false },
+};
+
+/** One number of a behaviour, as it is shown. */
+export interface ShownParameter {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+}
+
+/** The numbers of a behaviour with their units, in the row's order. */
+export function shownParameters({ parameters }: Behaviour): ShownParameter[] {
+  return Object.entries(parameters).map(([name, value]) => {
+    return { name, value, unit: unitOf(name)?.shown ?? '' };
+  });
+}
+
+/** What is wrong with a parameter, in words that follow its name; undefined when it is sound. */
+export function parameterFault(name: string, value: unknown): string | undefined {
+  const unit = unitOf(name);
+  if (unit === undefined) {
+    return `must end in its unit: ${Object.keys(parameterUnits).join(', ')}`;
+  }
+  const fits = typeof value === 'number' && value >= unit.least && value <= unit.most;
+  if (fits && (Number.isInteger(value) || !unit.whole)) return undefined;
+  return `must be a ${unit.whole ? 'whole ' : ''}number from ${unit.least} to ${unit.most}`;
+}
+
+function unitOf(name: string): Unit | undefined {
+  const ends = Object.keys(parameterUnits).filter((end) => name.endsWith(end));
+  const longest = ends.toSorted((one, other) => other.length - one.length)[0];
+  return longest === undefined ? undefined : parameterUnits[longest];
+}

@@ -1,0 +1,51 @@
+/** Devices that do nothing wrong: each takes its update in its own time. */
+import { type Behaviour, defineBehaviour } from '../behaviour.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_HOURS = 24;
+
+export const healthy: readonly Behaviour[] = [
+  defineBehaviour({
+    name: 'steady',
+    standsFor: 'A healthy device: it takes every update that it is offered and comes up again.',
+    goodServer:
+      'Offers it each deployment once and records downloading, installing, rebooting and success.',
+    parameters: { installMs: 200, rebootMs: 300 },
+    hooks: {},
+  }),
+  defineBehaviour({
+    name: 'slow',
+    standsFor: 'An old board with slow flash: it installs for long and takes its time to come up.',
+    goodServer:
+      'Waits: shows installing and rebooting for as long as they last, and gives no device up.',
+    parameters: { installMs: 20_000, rebootMs: 40_000 },
+    hooks: {},
+  }),
+  defineBehaviour({
+    name: 'night-only',
+    standsFor: 'A shop terminal that has the network to itself by night only; it is put up by day.',
+    goodServer: 'Keeps its deployment pending by day, and offers it when the device asks by night.',
+    parameters: { installMs: 200, rebootMs: 300, nightFromHour: 22, nightToHour: 5 },
+    hooks: {
+      offForMs({ parameters, memory, nowMs }) {
+        if (memory.putUp === undefined) return 0;
+        const { nightFromHour, nightToHour } = parameters;
+        const hour = (nowMs / HOUR_MS) % DAY_HOURS;
+        const sinceEvening = (hour - nightFromHour + DAY_HOURS) % DAY_HOURS;
+        const nightHours = (nightToHour - nightFromHour + DAY_HOURS) % DAY_HOURS;
+        if (sinceEvening < nightHours) return 0;
+        return Math.ceil((DAY_HOURS - sinceEvening) * HOUR_MS);
+      },
+      async eachCycle({ memory }) {
+        memory.putUp = 1;
+      },
+    },
+  }),
+  defineBehaviour({
+    name: 'already-installed',
+    standsFor: 'A device that was flashed with the deployed artifact before it left the factory.',
+    goodServer: 'Answers its poll with 204 and records already-installed without sending the file.',
+    parameters: { installMs: 200, rebootMs: 300 },
+    hooks: { installedAtStart: ({ deployedArtifact }) => deployedArtifact },
+  }),
+];
