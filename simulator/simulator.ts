@@ -1,5 +1,5 @@
 /** The fleet simulator's front: a plan in, one result out. Not the command line. */
-import type { Clock } from '../fixtures/clock.ts';
+import type { Clock, Timer } from '../fixtures/clock.ts';
 import { seededRandom } from '../fixtures/random.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { accountsOf, funnelOf } from './fleet/funnel.ts';
@@ -30,6 +30,11 @@ export interface FleetHooks {
   /** Called when an RSA key of the pool is missing, and again when it is made. */
   readonly onKeys?: (progress: KeyProgress) => void;
   readonly clock: Clock;
+  /**
+   * Given how to see that nothing is underway but time, moves the run's clock until it is cancelled;
+   * for fleets that live in virtual time.
+   */
+  readonly drive?: (isQuiet: () => boolean) => Timer;
   /** The line to the head of the run, when the plan is a shard of one. */
   readonly coordinator?: Coordinator;
 }
@@ -58,6 +63,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     onProgress?.(progress);
   };
   const reports = clock.every(PROGRESS_PERIOD_MS, report);
+  const driver = hooks.drive?.(() => fleet.isQuiet());
   try {
     await unlessStopped(fleet.reach(signal));
     await unlessStopped(preparedKeys(identities, fleet, signal));
@@ -68,6 +74,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     return await resultOf(fleet, { plan: checked, ended, startedAt, sharedKeys });
   } finally {
     reports.cancel();
+    driver?.cancel();
     identities.close();
     await fleet.close();
   }

@@ -169,6 +169,11 @@ export class Transport {
     return this.#options.requestTimeLimitMs;
   }
 
+  /** Exchanges that have begun and not ended. */
+  get underwayCount(): number {
+    return this.#underway.size;
+  }
+
   /** Breaks off everything that is underway: each one fails with FleetStopped. */
   breakOff(): void {
     for (const attempt of this.#underway) attempt.stop();

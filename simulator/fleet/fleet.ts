@@ -55,6 +55,7 @@ export class Fleet {
   readonly #ended = new Set<Device>();
   #startedMs: number;
   #sockets: FleetSockets | undefined;
+  #livesCount = 0;
   #finish: (ended: Ended) => void = () => undefined;
   readonly ledger: Ledger;
   readonly devices: readonly Device[];
@@ -93,6 +94,13 @@ export class Fleet {
 
   get socketsOpen(): number {
     return this.#sockets?.openCount() ?? 0;
+  }
+
+  /** Whether nothing is underway: everyone waits for time to pass. */
+  isQuiet(): boolean {
+    const opening = this.#sockets?.openingCount() ?? 0;
+    const everyoneRests = this.#rests.count >= this.#livesCount;
+    return everyoneRests && this.#transport.underwayCount === 0 && opening === 0;
   }
 
   elapsedMs(): number {
@@ -142,6 +150,7 @@ export class Fleet {
     this.#startedMs = this.#clock.monotonicMs();
     const ended = this.#whenEnded(signal);
     const lives = this.#begin();
+    this.#livesCount = lives.length;
     try {
       return await Promise.race([ended.reason, firstFault(lives)]);
     } finally {

@@ -19,6 +19,11 @@ export class Rests {
     return this.#stopped;
   }
 
+  /** Rests that go on. */
+  get count(): number {
+    return this.#stops.size;
+  }
+
   /**
    * @param sleeper whom `wake` may wake before the time is up
    * @throws FleetStopped when the run is over, or ends during the wait

@@ -34,8 +34,18 @@ describe.each(['even', 'random', 'lockstep'] as const)('the polls of the phase %
     for (let index = 0; index < 50; index++) {
       for (const sinceStartMs of [0, 1, 999, 1000, 1001, 123_456.7]) {
         const waitMs = untilNextPollMs(poller(index, { phase }), sinceStartMs);
-        expect(waitMs).toBeGreaterThan(0);
-        expect(waitMs).toBeLessThanOrEqual(1000);
+        expect(waitMs).toBeGreaterThanOrEqual(2);
+        expect(waitMs).toBeLessThan(1002);
+      }
+    }
+  });
+
+  it('come once for each moment, also when a timer fires a little before it', () => {
+    for (const index of [0, 1, 7]) {
+      const dueMs = untilNextPollMs(poller(index, { phase }), 0);
+      for (const earlyMs of [1.5, 0.4, 1e-9]) {
+        const waitMs = untilNextPollMs(poller(index, { phase }), dueMs - earlyMs);
+        expect(waitMs).toBeCloseTo(1000 + earlyMs, 6);
       }
     }
   });

@@ -29,9 +29,16 @@ export interface Poller {
 export function untilNextPollMs(poller: Poller, sinceStartMs: number): number {
   const { pollIntervalMs } = poller.policy;
   const sincePollMs = mod(sinceStartMs - phaseShare(poller) * pollIntervalMs, pollIntervalMs);
-  const waitMs = pollIntervalMs - sincePollMs;
+  const restMs = pollIntervalMs - sincePollMs;
+  const waitMs = restMs < EARLY_MAX_MS ? restMs + pollIntervalMs : restMs;
   return waitMs + jitterMs(poller, sinceStartMs + waitMs);
 }
+
+/**
+ * Timers may fire a little before their time, and sums of fractions fall a little short of theirs:
+ * who polled so early has polled for the moment that follows, and does not poll again then.
+ */
+const EARLY_MAX_MS = 2;
 
 /** Multiples of it fill the interval from 0 to 1 evenly, however many there are. */
 const GOLDEN_RATIO = 0.618_033_988_749_894_9;

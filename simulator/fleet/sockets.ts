@@ -60,6 +60,11 @@ export class FleetSockets {
     return this.#count('open');
   }
 
+  /** Sockets whose handshake goes on. */
+  openingCount(): number {
+    return this.#count('opening');
+  }
+
   /** Closes every socket as a device does that is switched off in order. */
   close(): void {
     this.#sweeps.cancel();

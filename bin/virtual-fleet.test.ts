@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { type VirtualPlan, virtualRun } from './testing/virtual-fleet.ts';
+
+const RUN_MAX_MS = 120_000;
+
+/** All behaviours that were there from the first day, a few devices each. */
+const mixed: VirtualPlan = {
+  devices: 10,
+  seed: 'one',
+  phase: 'random',
+  pollJitterShare: 0.1,
+  behaviours: [
+    { name: 'steady', weight: 2 },
+    { name: 'failing-install', weight: 1 },
+    { name: 'aborted-midway', weight: 1 },
+    { name: 'already-installed', weight: 1 },
+  ],
+};
+
+describe('a fleet in a virtual world', () => {
+  it('lives through ten minutes, and every device comes to its end', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const { result, events } = await virtualRun(mixed);
+    expect(result.durationMs).toBe(600_000);
+    expect(result.balance).toMatchObject({ checked: true, ok: true });
+    const { success, failure, aborted, alreadyInstalled } = result.funnel;
+    expect(success + failure + aborted + alreadyInstalled).toBe(10);
+    const polls = events.filter(
+      (event) => event.kind === 'exchange' && event.operation.includes('next-deployment'),
+    );
+    // Ten minutes less one of ramp at most, one poll a minute.
+    expect(polls.length).toBeGreaterThan(10 * 8);
+  });
+
+  it('tells the same events, at the same times, when the seed is the same', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const one = await virtualRun(mixed);
+    const again = await virtualRun(mixed);
+    expect(again.events).toEqual(one.events);
+    expect(again.result.devices).toEqual(one.result.devices);
+  });
+
+  it('tells other events when the seed is another', { timeout: RUN_MAX_MS }, async () => {
+    const one = await virtualRun(mixed);
+    const other = await virtualRun({ ...mixed, seed: 'two' });
+    expect(other.events).not.toEqual(one.events);
+  });
+});
