@@ -146,7 +146,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'conformance/report/page': { folders: ['conformance/report/page'], packages: [] },
   bin: {
     folders: ['fixtures', 'server', 'simulator', 'conformance', 'bin'],
-    packages: ['commander', 'consola', 'cli-table3', 'ical-generator', 'yaml'],
+    packages: ['commander', 'consola', 'cli-table3', 'ical-generator', 'log-update', 'yaml'],
   },
   'bin/bench': { folders: ['fixtures', 'server', 'bin'], packages: ['autocannon'] },
   'bin/soak': { folders: ['fixtures', 'bin'], packages: ['fast-check'] },

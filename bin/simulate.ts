@@ -15,7 +15,7 @@ import { openAudience, STANDARD_OUTPUT } from './simulate/audience.ts';
 import { type ListenAddress, listenAddress } from './simulate/listen-address.ts';
 import { planFrom } from './simulate/plan.ts';
 import { addPlanOptions } from './simulate/plan-options.ts';
-import { FleetWatch } from './simulate/watch.ts';
+import { ReadyWatch } from './simulate/ready-watch.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** The options that are about the run and its reports; the others make up the plan. */
@@ -58,9 +58,10 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
   await prepareReports(options.report);
   await prepareReadyFile(options.readyFile);
   const signal = stopSignal();
-  output.progress(`${plan.devices} devices against ${plan.baseUrl}, seed "${plan.seed}"`);
-  const watch = new FleetWatch(plan, options.readyFile, output);
-  const audience = await openAudience(options, { clock: systemClock, output });
+  const title = `${plan.devices} devices against ${plan.baseUrl}, seed "${plan.seed}"`;
+  output.progress(title);
+  const watch = new ReadyWatch(plan, options.readyFile);
+  const audience = await openAudience(options, { clock: systemClock, output, title, signal });
   const result = await simulateFleet(plan, {
     signal,
     clock: systemClock,

@@ -7,7 +7,7 @@ import { checkPlan, type FleetPlan } from './fleet/plan.ts';
 import { Identities } from './identity/identities.ts';
 import type { KeyProgress } from './identity/rsa-pool.ts';
 import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts';
-import type { FleetProgress, FleetResult } from './report/result.ts';
+import type { FleetProgress, FleetResult, LatencySoFar } from './report/result.ts';
 import { resultOf } from './report/result-of-fleet.ts';
 
 import type { Coordinator } from './shards/coordinator.ts';
@@ -111,5 +111,21 @@ function progressOf(fleet: Fleet): FleetProgress {
     exchanges: fleet.ledger.exchangeCount,
     errors: fleet.ledger.errorCount,
     socketsOpen: fleet.socketsOpen,
+    ...(fleet.target && { deployment: fleet.target }),
+    phase: fleet.ledger.phase,
+    latencies: latenciesSoFar(fleet),
+    causes: fleet.ledger.errors(),
   };
+}
+
+/** Percentiles alone: the histograms themselves go into the result only, they take time to write. */
+function latenciesSoFar({ ledger }: Fleet): LatencySoFar[] {
+  return [...ledger.histograms()].map(([operation, histogram]) => ({
+    operation,
+    count: histogram.count,
+    p50Ms: histogram.percentileMs(50),
+    p90Ms: histogram.percentileMs(90),
+    p99Ms: histogram.percentileMs(99),
+    maxMs: histogram.maxMs,
+  }));
 }

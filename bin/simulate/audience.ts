@@ -1,4 +1,4 @@
-/** Who looks on while a fleet runs: the event stream and the address of the metrics. */
+/** Who looks on while a fleet runs: a human, the event stream, the address of the metrics. */
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../fixtures/clock.ts';
@@ -8,6 +8,7 @@ import type { FleetEvent, FleetHooks, FleetProgress } from '../../simulator/simu
 import { requireWritable } from '../files.ts';
 import type { Output } from '../output.ts';
 import type { ListenAddress } from './listen-address.ts';
+import { openLiveView } from './live-view.ts';
 import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';
 
 /** The value of `--events` that means standard output. */
@@ -18,6 +19,16 @@ export interface AudienceOptions {
   /** File of the event stream, or `-`. */
   readonly events?: string;
   readonly metrics?: ListenAddress;
+}
+
+/** What they are given to look on with. */
+interface Surroundings {
+  readonly clock: Clock;
+  readonly output: Output;
+  /** The run in a line. */
+  readonly title: string;
+  /** Aborts when the run is asked to end. */
+  readonly signal: AbortSignal;
 }
 
 /** Those who look on; `close` them after the run. */
@@ -35,7 +46,7 @@ export interface Audience {
  */
 export async function openAudience(
   { events, metrics }: AudienceOptions,
-  { clock, output }: { readonly clock: Clock; readonly output: Output },
+  { clock, output, title, signal }: Surroundings,
 ): Promise<Audience> {
   const lines = events === undefined ? undefined : await eventLines(events, clock);
   const counted = metrics && new FleetMetrics();
@@ -48,10 +59,15 @@ export async function openAudience(
     output.progress(`metrics at ${listener.url}`);
   }
   const listeners = [lines?.take, counted?.take].filter((each) => each !== undefined);
+  const view = openLiveView({ title, output, signal });
   return {
     hooks: listeners.length === 0 ? {} : { onEvent: toAll(listeners) },
-    see: (progress) => counted?.see(progress),
+    see: (progress) => {
+      counted?.see(progress);
+      view.see(progress);
+    },
     close: async () => {
+      view.close();
       await listener?.close();
       if (lines && events !== undefined) await sayWhatWasLost(lines, events, output);
     },

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { FleetMetrics } from '../../simulator/report/prometheus.ts';
+import { sampleProgress } from '../../simulator/testing/sample-result.ts';
 import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';
 
 const anywhere = { address: '127.0.0.1', port: 0 };
@@ -17,7 +18,7 @@ async function listening(metrics = new FleetMetrics()): Promise<MetricsListener>
 describe('the address of the metrics', () => {
   it('answers a scrape in the text format', async () => {
     const metrics = new FleetMetrics();
-    metrics.take({ kind: 'phase', phase: 'ramp', atMs: 0, sequence: 1 });
+    metrics.see({ ...sampleProgress, phase: 'ramp' });
     const answer = await fetch((await listening(metrics)).url);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UpdateState } from '../device/update-states.ts';
 import { type Family, parseExposition } from '../testing/exposition.ts';
-import { sampleFunnel } from '../testing/sample-result.ts';
+import { sampleFunnel, sampleProgress } from '../testing/sample-result.ts';
 import type { EventFact } from './events.ts';
 import { FleetMetrics } from './prometheus.ts';
 
@@ -91,26 +91,21 @@ describe('the metrics of a run', () => {
 
   it('show where the devices stand, in counts that add up to the fleet', async () => {
     const metrics = new FleetMetrics();
-    metrics.see({
-      elapsedMs: 2500,
-      funnel: { ...sampleFunnel, alreadyInstalled: 0 },
-      exchanges: 3,
-      errors: 0,
-      socketsOpen: 2,
-    });
+    metrics.see({ ...sampleProgress, elapsedMs: 2500 });
     const families = await familiesOf(metrics);
     const states = families.get('fleetbed_devices')?.samples ?? [];
     expect(states.map(({ labels }) => labels.state)).toContain('already-installed');
     expect(states.reduce((sum, { value }) => sum + value, 0)).toBe(sampleFunnel.devices);
     expect(sampleOf(families, 'fleetbed_devices_reached', { step: 'installing' })).toBe(2);
-    expect(sampleOf(families, 'fleetbed_sockets_open')).toBe(2);
+    expect(sampleOf(families, 'fleetbed_sockets_open')).toBe(3);
     expect(sampleOf(families, 'fleetbed_elapsed_seconds')).toBe(2.5);
   });
 
   it('show which phase the run is in', async () => {
-    const families = await familiesOf(
-      told({ kind: 'phase', phase: 'ramp' }, { kind: 'phase', phase: 'hold' }),
-    );
+    const metrics = new FleetMetrics();
+    metrics.see({ ...sampleProgress, phase: 'ramp' });
+    metrics.see({ ...sampleProgress, phase: 'hold' });
+    const families = await familiesOf(metrics);
     expect(sampleOf(families, 'fleetbed_phase', { phase: 'ramp' })).toBe(0);
     expect(sampleOf(families, 'fleetbed_phase', { phase: 'hold' })).toBe(1);
   });

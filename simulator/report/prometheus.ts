@@ -105,14 +105,14 @@ export class FleetMetrics {
   readonly take = (event: FleetEvent): void => {
     if (event.kind === 'exchange') this.#ended(event);
     else if (event.kind === 'update') this.#entered(event);
-    else if (event.kind === 'phase') this.#enteredPhase(event.phase);
     else if (event.kind === 'socket-closed' && event.cause !== RUN_ENDED) {
       this.#faults.inc({ operation: 'connect', cause: this.#bounded(event.cause) });
     }
   };
 
   /** Takes where the run stands. */
-  see({ funnel, socketsOpen, elapsedMs }: FleetProgress): void {
+  see({ funnel, socketsOpen, elapsedMs, phase }: FleetProgress): void {
+    this.#enteredPhase(phase);
     const { devices: _, offered, downloading, installing, rebooting, ...states } = funnel;
     for (const [state, count] of Object.entries(states)) {
       this.#devices.set({ state: state.replace(/[A-Z]/g, '-$&').toLowerCase() }, count);

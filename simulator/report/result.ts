@@ -8,8 +8,10 @@ import type { Immutable } from './immutable.ts';
 import { balanceShape, deviceRowShape, type Funnel, funnelShape } from './result-devices.ts';
 import {
   accountsShape,
+  type ErrorCount,
   errorShape,
   measuredShape,
+  type OperationLatency,
   phaseShape,
   seriesShape,
   updatesShape,
@@ -63,6 +65,12 @@ export const fleetResultShape = v.object({
 });
 export type FleetResult = Immutable<v.InferOutput<typeof fleetResultShape>>;
 
+/** How long the exchanges of one operation have taken until now. */
+export type LatencySoFar = Pick<
+  OperationLatency,
+  'operation' | 'count' | 'p50Ms' | 'p90Ms' | 'p99Ms' | 'maxMs'
+>;
+
 /** Where a run stands. */
 export interface FleetProgress {
   readonly elapsedMs: number;
@@ -72,4 +80,12 @@ export interface FleetProgress {
   readonly errors: number;
   /** Websockets that are open. */
   readonly socketsOpen: number;
+  /** The run's own deployment, once it stands. */
+  readonly deployment?: { readonly deploymentId: string; readonly artifactName: string };
+  /** Name of the phase of the plan. */
+  readonly phase: string;
+  /** Of the whole run so far. */
+  readonly latencies: readonly LatencySoFar[];
+  /** The most frequent first. */
+  readonly causes: readonly ErrorCount[];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differenceOf, sampleFunnel, sampleResult } from '../testing/sample-result.ts';
+import { differenceOf, sampleProgress, sampleResult } from '../testing/sample-result.ts';
 import { fleetReport, progressLine } from './text.ts';
 
 describe('the report of a run', () => {
@@ -82,14 +82,7 @@ describe('the report of a run', () => {
 
 describe('the line of progress', () => {
   it('tells where the fleet stands', () => {
-    const progress = {
-      elapsedMs: 1500,
-      funnel: sampleFunnel,
-      exchanges: 42,
-      errors: 1,
-      socketsOpen: 3,
-    };
-    expect(progressLine(progress)).toBe(
+    expect(progressLine(sampleProgress)).toBe(
       '1.5 s, 3 of 3 ended, 0 underway, 0 idle, 0 waiting, 0 silent, 3 sockets, 42 exchanges, ' +
         '1 errors',
     );

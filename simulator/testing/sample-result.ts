@@ -1,6 +1,6 @@
 /** A result of a run, for the tests of its renderings. */
 import { DurationHistogram } from '../report/histograms.ts';
-import { type FleetResult, fleetSchema } from '../report/result.ts';
+import { type FleetProgress, type FleetResult, fleetSchema } from '../report/result.ts';
 
 /** Figures of these durations. */
 function figuresOf(durationsMs: readonly number[]) {
@@ -103,6 +103,17 @@ export const sampleResult: FleetResult = {
   ],
   errors: [],
   devices: [],
+};
+
+export const sampleProgress: FleetProgress = {
+  elapsedMs: 1500,
+  funnel: sampleFunnel,
+  exchanges: 42,
+  errors: 1,
+  socketsOpen: 3,
+  phase: 'run',
+  latencies: sampleResult.latencies,
+  causes: [{ operation: 'post-alerts', cause: 'status/503', count: 1 }],
 };
 
 /** A device whose books differ. */
