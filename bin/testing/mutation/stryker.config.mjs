@@ -19,7 +19,7 @@ export default {
   ],
   coverageAnalysis: 'perTest',
   concurrency: 2,
-  timeoutMS: 20000,
+  timeoutMS: 60000,
   incremental: true,
   incrementalFile: '.fleetbed/mutation/incremental.json',
   tempDirName: '.fleetbed/mutation/sandbox',
