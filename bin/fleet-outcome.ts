@@ -6,6 +6,7 @@ import {
   type FleetResult,
   IdentityError,
   PlanError,
+  StateError,
 } from '../simulator/simulator.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, setUpFault } from './fault.ts';
@@ -27,7 +28,7 @@ export function fleetFault(error: unknown, plan: FleetPlan): unknown {
   if (error instanceof PlanError) {
     return new CommandFault(`the plan is wrong: ${error.message}`, exitCodes.usage, error);
   }
-  if (error instanceof IdentityError) {
+  if (error instanceof IdentityError || error instanceof StateError) {
     return new CommandFault(error.message, exitCodes.setUp, error);
   }
   if (!(error instanceof ClientError)) return error;

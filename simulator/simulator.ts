@@ -9,8 +9,8 @@ import type { KeyProgress } from './identity/rsa-pool.ts';
 import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts';
 import type { FleetProgress, FleetResult, LatencySoFar } from './report/result.ts';
 import { resultOf } from './report/result-of-fleet.ts';
-
 import type { Coordinator } from './shards/coordinator.ts';
+import { openMemory } from './state/memory.ts';
 import { FleetStopped } from './stopped.ts';
 
 export { ClientError } from './client/errors.ts';
@@ -18,6 +18,7 @@ export { type FleetPlan, PlanError } from './fleet/plan.ts';
 export { IdentityError } from './identity/identity-error.ts';
 export type { FleetEvent } from './report/events.ts';
 export type { FleetProgress, FleetResult } from './report/result.ts';
+export { StateError } from './state/state-error.ts';
 
 /** What a run is given beside its plan. */
 export interface FleetHooks {
@@ -44,7 +45,7 @@ const PROGRESS_PERIOD_MS = 1000;
 /**
  * Runs a fleet against a server and tells what became of every device.
  * @throws PlanError before anything starts when the plan is wrong, IdentityError when the devices
- * that it asks for cannot be; ClientError when the server
+ * that it asks for cannot be, StateError when its state or its ledger cannot be kept; ClientError when the server
  * cannot be reached, refuses the operator's login or his deployment
  */
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
@@ -65,6 +66,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const reports = clock.every(PROGRESS_PERIOD_MS, report);
   const driver = hooks.drive?.(() => fleet.isQuiet());
   try {
+    fleet.memory = openMemory(checked, fleet.devices);
     await unlessStopped(fleet.reach(signal));
     await unlessStopped(preparedKeys(identities, fleet, signal));
     const ended = await fleet.run(signal);
@@ -76,6 +78,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     reports.cancel();
     driver?.cancel();
     identities.close();
+    fleet.memory.close();
     await fleet.close();
   }
 }

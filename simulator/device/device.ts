@@ -28,7 +28,15 @@ export interface DeploymentPart {
   abortIgnored: boolean;
   /** How often the device has begun with it. */
   beginnings: number;
+  /** What was installed when the update began, and what is once it is committed. */
+  before: Installed | undefined;
+  after: Installed | undefined;
+  /** The device restarted in the midst of it, and has not dealt with that yet. */
+  cutShort: boolean;
 }
+
+/** What is installed on a device. */
+export type Installed = Pick<Device, 'provides' | 'configuration'>;
 
 /** A device and all that it remembers. */
 export interface Device {
@@ -43,6 +51,8 @@ export interface Device {
   id: string | undefined;
   /** Absent until its key is made. */
   session: Session | undefined;
+  /** What it knows of its standing from before a restart. */
+  remembered: Pick<Session, 'token' | 'nextDoor'> | undefined;
   life: LifeState;
   /** What it is and what is installed on it, as it tells the server. */
   provides: DeviceProvides;
@@ -86,6 +96,7 @@ export function newDevice(spec: DeviceSpec): Device {
     idData,
     id: undefined,
     session: undefined,
+    remembered: undefined,
     life: 'unstarted',
     provides: { device_type: deviceType, artifact_name: artifactName },
     configuration: {},
@@ -112,6 +123,7 @@ export function beginPart(
   if (known) {
     known.state = 'offered';
     known.beginnings++;
+    known.cutShort = false;
     return known;
   }
   const part: DeploymentPart = {
@@ -126,9 +138,20 @@ export function beginPart(
     endedMs: undefined,
     abortIgnored: false,
     beginnings: 1,
+    before: undefined,
+    after: undefined,
+    cutShort: false,
   };
-  if (device.parts.push(part) > PARTS_MAX) device.parts.shift();
+  rememberPart(device, part);
   return part;
+}
+
+/** Makes a part one of the device's; one that it has of the same deployment gives way. */
+export function rememberPart(device: Device, part: DeploymentPart): void {
+  const { deploymentId } = part;
+  const at = device.parts.findIndex((known) => known.deploymentId === deploymentId);
+  if (at >= 0) device.parts[at] = part;
+  else if (device.parts.push(part) > PARTS_MAX) device.parts.shift();
 }
 
 /** What the device holds that the server must have recorded of its part. */

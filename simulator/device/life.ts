@@ -17,6 +17,7 @@ import { ownTimeMs } from './own-clock.ts';
 import { asChore, isRefusedContact, WAIT_LEAST_MS, waitAfterMs } from './persistence.ts';
 import { withoutPower } from './power.ts';
 import { renewalAtMs } from './renewal.ts';
+import { resumeUpdates } from './resume-update.ts';
 import { enterUpdateState, runUpdate, type UpdateSubject } from './update-run.ts';
 import type { Target, World } from './world.ts';
 
@@ -32,6 +33,7 @@ export async function live(device: Device, world: World, startsAfterMs: number):
   const lateMs = clock.monotonicMs() - dueMs;
   const session = await sessionFor(device, world);
   device.session = session;
+  world.changed(device);
   // Making a key takes the simulator's time, not the device's.
   session.plannedMs = clock.monotonicMs() - lateMs;
   for (;;) {
@@ -47,6 +49,7 @@ async function sessionFor(device: Device, world: World): Promise<Session> {
   const session = newSession(deviceCaller(device.index), idDataOf(device.idData), key);
   session.renewsToken = hooks.renewsToken?.(parameters) ?? true;
   session.link = linkOf(device, world);
+  Object.assign(session, device.remembered);
   return session;
 }
 
@@ -68,6 +71,7 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
   try {
     await sleepWhileOff(subject);
     await signInIfNeeded(subject);
+    await resumeUpdates(subject);
     await doDuties(subject);
     await sendDueInventory(subject);
     await updateIfDue(subject);

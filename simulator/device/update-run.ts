@@ -10,7 +10,13 @@ import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../client/errors.ts';
 import type { Session } from '../client/session.ts';
 import { ControlMap } from './control-map.ts';
-import { beginPart, type DeploymentPart, type Device, isSettled } from './device.ts';
+import {
+  beginPart,
+  type DeploymentPart,
+  type Device,
+  type Installed,
+  isSettled,
+} from './device.ts';
 import { type FetchedArtifact, fetchArtifact } from './fetch-artifact.ts';
 import { DuringUpdate } from './moments.ts';
 import { ownTimeMs } from './own-clock.ts';
@@ -33,13 +39,22 @@ export async function runUpdate(
   const part = beginPart(device, instructions.id, instructions.artifact.artifact_name);
   part.offeredMs ??= world.clock.now();
   part.stateSinceMs = undefined;
+  part.before = { provides: device.provides, configuration: device.configuration };
   enterUpdateState(subject, part, part.state);
   const run = new UpdateRun(subject, instructions, part);
   try {
     return await run.toItsEnd();
   } finally {
-    if (isSettled(part)) world.settled(device, part);
+    if (isSettled(part)) settle(subject, part);
   }
+}
+
+/** What was installed before an update is of no use once the server knows how it ended. */
+export function settle({ device, world }: UpdateSubject, part: DeploymentPart): void {
+  part.before = undefined;
+  part.after = undefined;
+  world.settled(device, part);
+  world.changed(device, part);
 }
 
 /** Notes that a device's part has come to a state, and tells it. */
@@ -54,6 +69,46 @@ export function enterUpdateState(
   part.stateSinceMs = nowMs;
   part.state = state;
   world.events.emit({ kind: 'update', device: device.index, deploymentId, artifactName, state });
+}
+
+/**
+ * Enters a state and reports it until the server has acknowledged it; a 409 makes the part aborted,
+ * unless the device goes on all the same.
+ * @throws ClientError when the report could not be made; FleetStopped
+ */
+export async function reportState(
+  { device, session, world }: UpdateSubject,
+  part: DeploymentPart,
+  status: UpdateState,
+): Promise<void> {
+  if (status === 'offered' || status === 'aborted') return;
+  enterUpdateState({ device, world }, part, status);
+  part.unanswered = status;
+  world.changed(device, part);
+  const answer = await persistently(device, world, () =>
+    world.client.reportStatus(session, part.deploymentId, { status }),
+  );
+  part.unanswered = undefined;
+  const { hooks, parameters } = device.behaviour;
+  if (answer === 'recorded') {
+    if (part.reported.at(-1) !== status) part.reported.push(status);
+  } else if (hooks.stopsWhenAborted?.(parameters) ?? true) {
+    enterUpdateState({ device, world }, part, nextUpdateState(part.state, 'abort'));
+  } else part.abortIgnored = true;
+  world.changed(device, part);
+}
+
+/** The old artifact again. Even the report of a success can be answered with 409. */
+export function rollBack({ device, world }: UpdateSubject, part: DeploymentPart): void {
+  Object.assign(device, part.before);
+  world.changed(device, part);
+}
+
+/** Whatever the device made of the 409, the server has it as aborted. */
+export function ownUpToAbort({ device, world }: UpdateSubject, part: DeploymentPart): void {
+  if (!part.abortIgnored || !isFinal(part.state)) return;
+  enterUpdateState({ device, world }, part, nextUpdateState(part.state, 'abort'));
+  world.changed(device, part);
 }
 
 /** Whose update it is. */
@@ -73,7 +128,6 @@ class UpdateRun {
   readonly #instructions: DeploymentInstructionsV2;
   readonly #part: DeploymentPart;
   readonly #log: UpdateLog;
-  readonly #before: Pick<Device, 'provides' | 'configuration'>;
   readonly #controlMap: ControlMap;
   readonly #moment: DuringUpdate;
   /** It runs on the new artifact, which is not yet there to stay. */
@@ -89,8 +143,6 @@ class UpdateRun {
     this.#instructions = instructions;
     this.#part = part;
     this.#log = new UpdateLog(() => ownTimeMs(device, world));
-    const { provides, configuration } = device;
-    this.#before = { provides, configuration };
     this.#controlMap = new ControlMap(subject, instructions);
     this.#moment = new DuringUpdate({ subject, part, log: this.#log });
   }
@@ -100,11 +152,11 @@ class UpdateRun {
       return await this.#toSuccess();
     } catch (error) {
       if (error instanceof UpdateFailure) await this.#fail(error);
-      else if (error instanceof UpdateAborted) this.#rollBack();
+      else if (error instanceof UpdateAborted) rollBack(this.#subject, this.#part);
       else throw error;
       return false;
     } finally {
-      this.#ownUpToAbort();
+      ownUpToAbort(this.#subject, this.#part);
     }
   }
 
@@ -124,22 +176,6 @@ class UpdateRun {
     return true;
   }
 
-  /** The old artifact again. Even the report of a success can be answered with 409. */
-  #rollBack(): void {
-    const { device, world } = this.#subject;
-    device.provides = this.#before.provides;
-    device.configuration = this.#before.configuration;
-    world.changed(device, this.#part);
-  }
-
-  /** Whatever the device made of the 409, the server has it as aborted. */
-  #ownUpToAbort(): void {
-    const part = this.#part;
-    if (!part.abortIgnored || !isFinal(part.state)) return;
-    enterUpdateState(this.#subject, part, nextUpdateState(part.state, 'abort'));
-    this.#subject.world.changed(this.#subject.device, part);
-  }
-
   async #update(): Promise<void> {
     await this.#advance('download');
     const fetched = await fetchArtifact(this.#subject, {
@@ -150,10 +186,11 @@ class UpdateRun {
     await this.#holdWhilePaused('ArtifactInstall_Enter', 'hold-install');
     await this.#advance('install');
     await this.#install();
+    this.#part.after = this.#installedBy(fetched);
     if (fetched.settings === undefined) await this.#reboot();
     await this.#holdWhilePaused('ArtifactCommit_Enter', 'hold-commit');
     await this.#subject.device.behaviour.hooks.whileCommitting?.(this.#moment);
-    this.#commit(fetched);
+    Object.assign(this.#subject.device, this.#part.after);
     await this.#advance('commit');
   }
 
@@ -181,10 +218,8 @@ class UpdateRun {
     throw new UpdateFailure(`it did not come up in ${REBOOTS_MAX} boots`);
   }
 
-  #commit({ provides, settings }: FetchedArtifact): void {
-    const { device } = this.#subject;
-    device.provides = provides;
-    if (settings !== undefined) device.configuration = settings;
+  #installedBy({ provides, settings }: FetchedArtifact): Installed {
+    return { provides, configuration: settings ?? this.#subject.device.configuration };
   }
 
   /** Waits as long as the control map says pause at this moment, asking for it at every poll. */
@@ -231,34 +266,16 @@ class UpdateRun {
 
   /** Enters the next state and reports it until the server has acknowledged it. */
   async #advance(event: UpdateEvent): Promise<void> {
-    const { device, session, world } = this.#subject;
     const part = this.#part;
-    const status = nextUpdateState(part.state, event);
-    if (status === 'offered' || status === 'aborted') return;
-    enterUpdateState(this.#subject, part, status);
-    part.unanswered = status;
-    world.changed(device, part);
-    this.#log.add('debug', `state ${status}`);
-    const answer = await persistently(device, world, () =>
-      world.client.reportStatus(session, part.deploymentId, { status }),
-    );
-    part.unanswered = undefined;
-    if (answer === 'aborted' && this.#goesOnAllTheSame()) return;
-    if (answer === 'aborted') {
-      enterUpdateState(this.#subject, part, nextUpdateState(part.state, 'abort'));
-      world.changed(device, part);
-      throw new UpdateAborted('the server answered 409');
-    }
-    if (part.reported.at(-1) !== status) part.reported.push(status);
-    world.changed(device, part);
+    const state = nextUpdateState(part.state, event);
+    this.#log.add('debug', `state ${state}`);
+    await reportState(this.#subject, part, state);
+    if (isAborted(part)) throw new UpdateAborted('the server answered 409');
   }
+}
 
-  #goesOnAllTheSame(): boolean {
-    const { hooks, parameters } = this.#subject.device.behaviour;
-    if (hooks.stopsWhenAborted?.(parameters) ?? true) return false;
-    this.#part.abortIgnored = true;
-    return true;
-  }
+function isAborted({ state }: DeploymentPart): boolean {
+  return state === 'aborted';
 }
 
 /** Reboots of one update; no behaviour lets a device boot more often. */

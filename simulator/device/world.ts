@@ -32,7 +32,7 @@ export interface World {
    */
   keyFor(device: Device, generation?: number): Promise<DeviceKey>;
   /**
-   * Called as soon as anything changed that the device must still know after a crash: its token, its
+   * Called before a device makes itself known, and as soon as anything changed that the device must still know after a crash: its token, its
    * id, what is installed, where its update stands. Returns once that is kept.
    * @param part the part in a deployment that changed, where one did
    */

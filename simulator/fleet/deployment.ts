@@ -19,6 +19,8 @@ export interface DeploymentCircumstances {
   readonly management: ManagementClient;
   readonly devices: readonly Device[];
   readonly coordinator: Coordinator | undefined;
+  /** The deployment that the run had made before its simulator was ended. */
+  readonly kept: () => Target | undefined;
   /** Called for each device that had come to its end before this run began. */
   readonly settled: (device: Device) => void;
 }
@@ -33,7 +35,11 @@ export function deploymentSource(from: DeploymentCircumstances): DeploymentSourc
   const { deploy } = plan;
   if (deploy === undefined) return undefined;
   if (coordinator) return (deviceIds) => fromHead(coordinator, deviceIds, from);
-  return (deviceIds) => madeDeployment(management, deviceIds, { plan, deploy });
+  return async (deviceIds) => {
+    const kept = from.kept();
+    if (kept?.artifactName === deploy) return kept;
+    return madeDeployment(management, deviceIds, { plan, deploy });
+  };
 }
 
 /** Makes the deployment of a plan for all these devices. @throws ClientError */

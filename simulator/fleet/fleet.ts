@@ -16,6 +16,7 @@ import { Ledger } from '../report/ledger.ts';
 import type { Ended } from '../report/result.ts';
 import type { Balance } from '../report/result-devices.ts';
 import type { Coordinator } from '../shards/coordinator.ts';
+import { type Memory, noMemory } from '../state/memory.ts';
 import { FleetStopped } from '../stopped.ts';
 import { checkBalance } from './balance.ts';
 import { deploymentSource } from './deployment.ts';
@@ -57,6 +58,8 @@ export class Fleet {
   #sockets: FleetSockets | undefined;
   #livesCount = 0;
   #finish: (ended: Ended) => void = () => undefined;
+  /** What outlives the run; set before it begins. */
+  memory: Memory = noMemory;
   readonly ledger: Ledger;
   readonly devices: readonly Device[];
   readonly management: ManagementClient | undefined;
@@ -219,7 +222,7 @@ export class Fleet {
       ledger: this.ledger,
       events: this.#events,
       keyFor: (device, generation) => this.#identities.keyring.keyFor(device, generation),
-      changed: () => undefined,
+      changed: (device, part) => this.memory.changed(device, part),
       rest: (waitMs, wakeable) => this.#rests.rest(waitMs, wakeable),
       untilNextPollMs: ({ index, cohort: { policy } }) =>
         untilNextPollMs({ index, policy, random: this.#random }, this.elapsedMs()),
@@ -251,6 +254,13 @@ export class Fleet {
     updates.updateEnded('deployment', state, nowMs - target.createdMs);
   }
 
+  /** Devices that have come to its end already, in a run before this one, count at once. */
+  #noteDeployed(target: Target): void {
+    this.#events.emit({ kind: 'deployment', ...target });
+    this.memory.deployed(target);
+    for (const device of this.devices) if (this.#isSettled(device)) this.#noteEnded(device);
+  }
+
   /** A device may have ended an older deployment: who counts is looked at once all have ended one. */
   #noteEnded(device: Device): void {
     this.#ended.add(device);
@@ -276,13 +286,15 @@ export class Fleet {
       random: this.#random,
       clock: this.#clock,
       rest: (waitMs) => this.#rests.rest(waitMs),
-      onDeployed: (target) => this.#events.emit({ kind: 'deployment', ...target }),
+      onKnown: (device) => this.memory.changed(device),
+      onDeployed: (target) => this.#noteDeployed(target),
       deployment: deploymentSource({
         plan: this.#plan,
         management,
         devices,
         coordinator: this.#coordinator,
         settled: (device) => this.#noteEnded(device),
+        kept: () => this.memory.target,
       }),
     });
   }

@@ -23,6 +23,8 @@ export interface OperatorOptions {
   readonly random: Random;
   readonly clock: Clock;
   readonly rest: (waitMs: number) => Promise<void>;
+  /** Called when the id of an own device becomes known. */
+  readonly onKnown?: (device: Device) => void;
   /** Told of the deployment once the server has acknowledged it. */
   readonly onDeployed?: (target: Target) => void;
   /** Where the deployment comes from once every device is accepted. */
@@ -118,6 +120,7 @@ export class Operator {
     if (authSet === undefined || authSet.status === 'rejected') return 0;
     if (authSet.status === 'pending') await this.#options.management.accept(listed.id, authSet.id);
     device.id = listed.id;
+    this.#options.onKnown?.(device);
     return 1;
   }
 

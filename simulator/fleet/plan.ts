@@ -104,6 +104,10 @@ const planFields = {
       folder: v.optional(filled),
     }),
   ),
+  /** Folder in which the fleet is kept from run to run. */
+  state: v.optional(filled),
+  /** File that lists what the fleet makes on the server, for its removal. */
+  ledger: v.optional(filled),
   /** Folder of PEM files with the devices' own keys, in place of all others. */
   keyFolder: v.optional(filled),
 };

@@ -1,0 +1,192 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FleetState } from '../state/fleet-state.ts';
+import { instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
+import { Bench, deviceOf, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
+import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
+import {
+  beginPart,
+  type DeploymentPart,
+  type Device,
+  isSettled,
+  recordedStatus,
+} from './device.ts';
+import { resumeUpdates } from './resume-update.ts';
+import { runUpdate, type UpdateSubject } from './update-run.ts';
+
+let folder: string;
+const closers: (() => Promise<void>)[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-resume-'));
+});
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A server that keeps the last status, and a device that is signed in there. */
+async function signedIn(answers: Answers = {}) {
+  const file = await softwareArtifact('release-2');
+  const told: string[] = [];
+  const server = await PretendServer.start({
+    'put-deployment-status': (asked): Answer => {
+      told.push((asked.json() as { status: string }).status);
+      return { status: 204 };
+    },
+    'put-deployment-log': () => ({ status: 204 }),
+    'get-update-control-map': () => ({ status: 404 }),
+    'download-artifact': () => ({ status: 200, body: file }),
+    ...answers,
+  });
+  const bench = new Bench(server.baseUrl);
+  closers.push(
+    () => server.close(),
+    () => bench.close(),
+  );
+  const world = new SwiftWorld(bench);
+  const session = { ...(await sessionOf()), token };
+  const subject = (device: Device): UpdateSubject => ({ device, session, world });
+  return { server, world, told, subject };
+}
+
+const plan = { baseUrl: 'http://127.0.0.1', seed: 'x', devices: 1 };
+
+describe('a simulator that is killed in the midst of an update', () => {
+  it('goes on from every moment to an end that the server knows', async () => {
+    const { server, world, told, subject } = await signedIn();
+    const device = deviceOf();
+    const state = FleetState.open({ folder: join(folder, 'live'), plan, devices: [device] });
+    const moments: { readonly copy: string; readonly toldUntilThen: number }[] = [];
+    world.onChange = (changed, part) => {
+      state.changed(changed, part);
+      const copy = join(folder, `moment-${moments.length}`);
+      cpSync(join(folder, 'live', 'fleet.ndjson'), join(copy, 'fleet.ndjson'));
+      moments.push({ copy, toldUntilThen: told.length });
+    };
+    await runUpdate(subject(device), instructionsFor('release-2', server.baseUrl));
+    state.close();
+    expect(moments.length).toBeGreaterThan(7);
+    world.onChange = () => undefined;
+    const ends: string[] = [];
+    for (const { copy, toldUntilThen } of moments) {
+      told.splice(0, Number.POSITIVE_INFINITY, ...told.slice(0, toldUntilThen));
+      const again = deviceOf();
+      FleetState.open({ folder: copy, plan, devices: [again] }).close();
+      await resumeUpdates(subject(again));
+      const [part] = again.parts;
+      if (part === undefined || !isSettled(part)) {
+        await runUpdate(subject(again), instructionsFor('release-2', server.baseUrl));
+      }
+      const [ended] = again.parts;
+      expect(ended && recordedStatus(ended), copy).toBe(told.at(-1));
+      const installed = told.at(-1) === 'success' ? 'release-2' : 'factory-image';
+      expect(again.provides.artifact_name, copy).toBe(installed);
+      ends.push(`${part?.reported.join(' ')}`);
+    }
+    expect(ends).toContain('downloading installing failure');
+    expect(ends).toContain('downloading installing rebooting success');
+  });
+});
+
+/** A device whose update was in this state when it restarted. */
+function restarted(change: Partial<DeploymentPart>): Device {
+  const device = deviceOf();
+  const part = beginPart(device, 'deployment-1', 'release-2');
+  const before = { provides: device.provides, configuration: device.configuration };
+  const after = {
+    provides: { device_type: 'board', artifact_name: 'release-2' },
+    configuration: { a: 'b' },
+  };
+  Object.assign(part, { cutShort: true, before, after, ...change });
+  return device;
+}
+
+describe('a device that restarted', () => {
+  it.each([
+    ['offered', []],
+    ['downloading', []],
+    ['pause_before_installing', []],
+    ['installing', ['failure']],
+    ['pause_before_rebooting', ['failure']],
+    ['rebooting', ['success']],
+    ['pause_before_committing', ['failure']],
+    ['aborted', []],
+  ] as const)('while its update was %s reports %j', async (state, reports) => {
+    const { told, subject, server, world } = await signedIn();
+    const device = restarted({ state });
+    await resumeUpdates(subject(device));
+    expect(told).toEqual(reports);
+    expect(server.askedOf('put-deployment-log')).toHaveLength(told.includes('failure') ? 1 : 0);
+    const name = told.includes('success') ? 'release-2' : 'factory-image';
+    expect(device.provides.artifact_name).toBe(name);
+    expect(world.settledParts).toHaveLength(told.length === 0 && state !== 'aborted' ? 0 : 1);
+    await resumeUpdates(subject(device));
+    expect(told).toEqual(reports);
+  });
+
+  it.each(['success', 'failure', 'already-installed'] as const)(
+    'and does not know whether its %s arrived reports it again',
+    async (state) => {
+      const { told, subject } = await signedIn();
+      const device = restarted({ state, unanswered: state });
+      await resumeUpdates(subject(device));
+      expect(told).toEqual([state]);
+      expect(device.parts[0]?.unanswered).toBeUndefined();
+    },
+  );
+
+  it('tells in its log why the update failed', async () => {
+    const { subject, server } = await signedIn();
+    await resumeUpdates(subject(restarted({ state: 'installing' })));
+    expect(server.askedOf('put-deployment-log')[0]?.body.toString()).toContain(
+      'the device restarted while the update was installing; it is rolled back',
+    );
+  });
+
+  it('waits after its reboot as long as the control map says pause', async () => {
+    const maps = ['pause', 'pause', 'continue'];
+    const { told, subject, world } = await signedIn({
+      'get-update-control-map': () => {
+        const states = { ArtifactCommit_Enter: { action: maps.shift() } };
+        return { status: 200, body: { update_control_map: { id: 'map', priority: 0, states } } };
+      },
+    });
+    await resumeUpdates(subject(restarted({ state: 'rebooting' })));
+    expect(told).toEqual(['pause_before_committing', 'success']);
+    expect(world.restsMs).toHaveLength(2);
+  });
+
+  it('does not commit what it has no memory of', async () => {
+    const { told, subject } = await signedIn();
+    await resumeUpdates(subject(restarted({ state: 'rebooting', after: undefined })));
+    expect(told).toEqual(['failure']);
+  });
+
+  it.each(['rebooting', 'success', 'installing'] as const)(
+    'goes back to what it had when the server has aborted the update that was %s',
+    async (state) => {
+      const { subject } = await signedIn({ 'put-deployment-status': () => ({ status: 409 }) });
+      const device = restarted({ state, unanswered: state });
+      device.provides = { device_type: 'board', artifact_name: 'release-2' };
+      await resumeUpdates(subject(device));
+      expect(device.parts[0]?.state).toBe('aborted');
+      expect(device.provides.artifact_name).toBe('factory-image');
+    },
+  );
+
+  it('tries again later when the server cannot be reached', async () => {
+    let isUp = false;
+    const answers = { 'put-deployment-status': () => ({ status: isUp ? 204 : 404 }) };
+    const { subject } = await signedIn(answers);
+    const device = restarted({ state: 'installing' });
+    await expect(resumeUpdates(subject(device))).rejects.toThrow('404');
+    expect(device.parts[0]?.cutShort).toBe(true);
+    isUp = true;
+    await resumeUpdates(subject(device));
+    expect(device.parts[0]).toMatchObject({ state: 'failure', unanswered: undefined });
+  });
+});

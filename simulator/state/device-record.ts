@@ -1,0 +1,85 @@
+/** What is kept of a device from run to run, and how it is put back. Holds tokens. */
+import * as v from 'valibot';
+import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
+import { nextDoors } from '../client/session.ts';
+import type { DeploymentPart, Device } from '../device/device.ts';
+import { updateStates } from '../device/update-states.ts';
+
+const text = v.string();
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const texts = v.record(text, text);
+const providesShape = v.intersect([v.object({ device_type: text, artifact_name: text }), texts]);
+const contentsShape = v.object({ provides: providesShape, configuration: texts });
+const status = v.picklist(reportableStatuses);
+
+const partShape = v.object({
+  deploymentId: text,
+  artifactName: text,
+  state: v.picklist(updateStates),
+  reported: v.array(status),
+  unanswered: v.optional(status),
+  abortAsked: v.boolean(),
+  abortIgnored: v.boolean(),
+  beginnings: count,
+  offeredMs: v.optional(v.number()),
+  endedMs: v.optional(v.number()),
+  before: v.optional(contentsShape),
+  after: v.optional(contentsShape),
+});
+
+/** Fields of a device; `null` for one that it no longer has. */
+const fieldShapes = {
+  id: v.optional(v.nullable(text)),
+  token: v.optional(v.nullable(text)),
+  door: v.optional(v.picklist(nextDoors)),
+  keys: v.optional(count),
+  provides: v.optional(providesShape),
+  configuration: v.optional(texts),
+  duties: v.optional(count),
+  memory: v.optional(v.nullable(v.record(text, v.number()))),
+};
+
+/** A line about one device: the fields that changed, and the part that changed. */
+export const deviceLineShape = v.object({
+  device: count,
+  ...fieldShapes,
+  part: v.optional(partShape),
+});
+export type DeviceLine = v.InferOutput<typeof deviceLineShape>;
+
+/** The fields that are kept, in the order of `fieldsOf`. */
+export const fieldNames = [
+  'id',
+  'token',
+  'door',
+  'keys',
+  'provides',
+  'configuration',
+  'duties',
+  'memory',
+];
+
+/** What the kept fields of a device are now. */
+export function fieldsOf(device: Device): readonly unknown[] {
+  const { session, remembered } = device;
+  return [
+    device.id ?? null,
+    (session ?? remembered)?.token ?? null,
+    (session ?? remembered)?.nextDoor ?? nextDoors[0],
+    device.keyGeneration,
+    device.provides,
+    device.configuration,
+    device.dutiesDone,
+    device.memory ?? null,
+  ];
+}
+
+/** A part as a line has it. */
+export function partRecord(part: DeploymentPart): DeviceLine['part'] {
+  const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = part;
+  const { offeredMs, endedMs, before, after, abortIgnored, beginnings } = part;
+  return {
+    ...{ deploymentId, artifactName, state, reported, unanswered, abortAsked },
+    ...{ abortIgnored, beginnings, offeredMs, endedMs, before, after },
+  };
+}

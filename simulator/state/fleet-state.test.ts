@@ -1,0 +1,214 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beginPart, type Device } from '../device/device.ts';
+import { deviceOf, sessionOf } from '../testing/bench.ts';
+import { FleetState, type StateSubject } from './fleet-state.ts';
+import { keptSeed } from './state-head.ts';
+
+let folder: string;
+const open: FleetState[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-state-'));
+});
+
+afterEach(() => {
+  for (const state of open.splice(0)) state.close();
+  rmSync(folder, { recursive: true });
+});
+
+const plan = { baseUrl: 'http://127.0.0.1:8080', seed: 'x', devices: 2 };
+
+function devicesOf(count: number, first = 0): Device[] {
+  return Array.from({ length: count }, (_, position) => ({
+    ...deviceOf(),
+    index: first + position,
+    parts: [],
+  }));
+}
+
+function stateOf(devices: readonly Device[], change: Partial<StateSubject['plan']> = {}) {
+  const state = FleetState.open({ folder, plan: { ...plan, ...change }, devices });
+  open.push(state);
+  return state;
+}
+
+/** Ends the simulator as a kill does: nothing is written any more; the lock dies with the process. */
+function killed(): void {
+  open.splice(0);
+  rmSync(join(folder, 'lock'), { force: true });
+}
+
+/** A fleet of two in which device 1 has come to know much. */
+async function livedFleet(): Promise<Device[]> {
+  const devices = devicesOf(2);
+  const state = stateOf(devices);
+  const [, device = deviceOf()] = devices;
+  device.session = { ...(await sessionOf()), token: 'a.b.c', nextDoor: 'post-v1' };
+  device.id = 'id-1';
+  device.keyGeneration = 2;
+  device.dutiesDone = 4;
+  device.configuration = { key: 'value' };
+  state.changed(device);
+  device.provides = { device_type: 'board', artifact_name: 'release-2', other: 'y' };
+  const part = beginPart(device, 'deployment-1', 'release-2');
+  Object.assign(part, { state: 'installing', unanswered: 'installing', abortAsked: true });
+  part.reported.push('downloading');
+  state.changed(device, part);
+  state.deployed({ deploymentId: 'deployment-1', artifactName: 'release-2' });
+  return devices;
+}
+
+describe('a fleet that is kept', () => {
+  it('is put back as it was, after a kill at any moment', async () => {
+    const [, before] = await livedFleet();
+    killed();
+    const again = devicesOf(2);
+    const state = stateOf(again);
+    const { session: _, remembered: __, parts: ___, ...facts } = before ?? deviceOf();
+    expect(again[1]).toMatchObject(facts);
+    expect(again[1]?.remembered).toEqual({ token: 'a.b.c', nextDoor: 'post-v1' });
+    expect(again[1]?.parts).toEqual([{ ...before?.parts[0], cutShort: true }]);
+    expect(state.target).toEqual({ deploymentId: 'deployment-1', artifactName: 'release-2' });
+    expect(again[0]).toEqual({ ...devicesOf(1)[0] });
+  });
+
+  it('is the same again after each further restart', async () => {
+    await livedFleet();
+    killed();
+    const first = devicesOf(2);
+    stateOf(first);
+    killed();
+    const second = devicesOf(2);
+    stateOf(second);
+    expect(second).toEqual(first);
+  });
+
+  it('loses what the last line said, and nothing else, when that line was cut off', async () => {
+    await livedFleet();
+    killed();
+    const file = join(folder, 'fleet.ndjson');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.slice(0, -20));
+    const again = devicesOf(2);
+    expect(stateOf(again).target).toBeUndefined();
+    expect(again[1]?.parts).toHaveLength(1);
+  });
+
+  it('forgets what a device has lost', async () => {
+    const [, device = deviceOf()] = await livedFleet();
+    if (device.session) device.session.token = undefined;
+    device.parts[0] = Object.assign(device.parts[0] ?? {}, {
+      state: 'aborted',
+      unanswered: undefined,
+    }) as Device['parts'][number];
+    open[0]?.changed(device, device.parts[0]);
+    killed();
+    const again = devicesOf(2);
+    stateOf(again);
+    expect(again[1]?.remembered?.token).toBeUndefined();
+    expect(again[1]?.parts).toMatchObject([{ state: 'aborted', cutShort: false }]);
+  });
+
+  it('writes only what has changed', async () => {
+    const [, device = deviceOf()] = await livedFleet();
+    const file = join(folder, 'fleet.ndjson');
+    const sizeBytes = statSync(file).size;
+    open[0]?.changed(device);
+    expect(statSync(file).size).toBe(sizeBytes);
+    device.dutiesDone = 5;
+    open[0]?.changed(device);
+    expect(readFileSync(file, 'utf8').slice(sizeBytes)).toMatch(
+      /^\w{8} \{"device":1,"duties":5\}\n$/,
+    );
+  });
+
+  it('stays small however long it lives', { timeout: 30_000 }, () => {
+    const [device = deviceOf()] = devicesOf(1);
+    const state = stateOf([device], { devices: 1 });
+    const part = beginPart(device, 'deployment-1', 'release-2');
+    device.configuration = { long: 'x'.repeat(200_000) };
+    for (let turn = 0; turn < 400; turn++) {
+      device.configuration = { ...device.configuration, turn: String(turn) };
+      state.changed(device, part);
+    }
+    expect(statSync(join(folder, 'fleet.ndjson')).size).toBeLessThan(40 * 2 ** 20);
+    killed();
+    const [again = deviceOf()] = devicesOf(1);
+    stateOf([again], { devices: 1 });
+    expect(again.configuration.turn).toBe('399');
+  });
+
+  it('keeps its tokens in files for their owner only', async () => {
+    await livedFleet();
+    for (const name of readdirSync(folder)) {
+      expect(statSync(join(folder, name)).mode & 0o077, name).toBe(0);
+    }
+  });
+
+  it('is kept apart for each shard', () => {
+    const [device = deviceOf()] = devicesOf(1, 1);
+    const state = stateOf([device], { shard: { index: 1, of: 2 } });
+    device.id = 'id-1';
+    state.changed(device);
+    state.close();
+    open.splice(0);
+    const [again = deviceOf()] = devicesOf(1, 1);
+    stateOf([again], { shard: { index: 1, of: 2 } });
+    expect(again.id).toBe('id-1');
+    expect(readdirSync(folder)).toEqual(['shard-1-of-2']);
+  });
+
+  it('tells its seed, so that it need not be given again', async () => {
+    expect(keptSeed(folder)).toBeUndefined();
+    await livedFleet();
+    expect(keptSeed(folder)).toBe('x');
+  });
+});
+
+describe('a state folder that is not for this run', () => {
+  it.each([
+    [{ seed: 'y' }, 'the seed is "x" there and "y" in the plan'],
+    [{ devices: 3 }, 'the number of devices is 2 there and 3 in the plan'],
+    [{ baseUrl: 'http://b' }, 'the server is "http://127.0.0.1:8080" there and "http://b" in the'],
+  ])('is refused for %j', async (change, difference) => {
+    await livedFleet();
+    killed();
+    expect(() => stateOf(devicesOf(2), change)).toThrow(
+      `the state folder ${folder} is of another fleet: ${difference}`,
+    );
+  });
+
+  it('is refused when its devices are others', async () => {
+    await livedFleet();
+    killed();
+    const others = devicesOf(2).map((device) => ({ ...device, idData: { mac: 'other' } }));
+    expect(() => stateOf(others)).toThrow(
+      'its devices have other key types or id_data; use the same',
+    );
+  });
+
+  it('is refused while another simulator uses it', async () => {
+    await livedFleet();
+    expect(() => stateOf(devicesOf(2))).toThrow(`process ${process.pid} is using the state folder`);
+  });
+
+  it('is refused when it holds something else, and is left as it is', async () => {
+    const file = join(folder, 'fleet.ndjson');
+    writeFileSync(file, 'hello\n');
+    expect(() => stateOf(devicesOf(2))).toThrow('is damaged or foreign in line 1');
+    expect(readFileSync(file, 'utf8')).toBe('hello\n');
+    expect(readdirSync(folder)).toEqual(['fleet.ndjson']);
+  });
+
+  it('is refused when it cannot be made', () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    const inFile = { folder: join(file, 'state'), plan, devices: devicesOf(2) };
+    expect(() => FleetState.open(inFile)).toThrow(
+      /^cannot use the state folder .*: it is no folder/,
+    );
+  });
+});

@@ -1,0 +1,201 @@
+/**
+ * A fleet that outlives its simulator: every change that a device must remember goes into a journal
+ * in the state folder before anything is built on it, and the next run puts all of it back.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import * as v from 'valibot';
+import type { DeploymentPart, Device } from '../device/device.ts';
+import type { Target } from '../device/world.ts';
+import { identityKey } from '../identity/identity.ts';
+import {
+  type DeviceLine,
+  deviceLineShape,
+  fieldNames,
+  fieldsOf,
+  partRecord,
+} from './device-record.ts';
+import { Journal, readJournal } from './journal.ts';
+import { type Lock, takeLock } from './lock.ts';
+import { putBack } from './put-back.ts';
+import { fileFault, StateError } from './state-error.ts';
+import { requireSameFleet, type StateHead, stateFile, stateHeadShape } from './state-head.ts';
+
+/** The fleet that a folder is for. */
+export interface StateSubject {
+  readonly folder: string;
+  readonly plan: {
+    readonly baseUrl: string;
+    readonly seed: string;
+    readonly devices: number;
+    readonly shard?: { readonly index: number; readonly of: number } | undefined;
+  };
+  /** Of this process, as they begin. */
+  readonly devices: readonly Device[];
+}
+
+const FOLDER_MODE = 0o700;
+/** A journal is written anew when what was added is larger than this and than twice the fleet. */
+const GROWTH_LEAST_BYTES = 32 * 2 ** 20;
+
+const targetShape = v.object({
+  deploymentId: v.string(),
+  artifactName: v.string(),
+  createdMs: v.exactOptional(v.number()),
+});
+const lineShape = v.union([stateHeadShape, v.object({ target: targetShape }), deviceLineShape]);
+
+/** An open state folder; close it when done. */
+export class FleetState {
+  readonly #lock: Lock;
+  readonly #subject: StateSubject;
+  readonly #head: StateHead;
+  /** A checksum of each field of each device as it was kept last; the fleet's beginning at first. */
+  readonly #kept: Uint32Array;
+  readonly #initial: Uint32Array;
+  #journal: Journal | undefined;
+  #compactBytes = 0;
+  #target: Target | undefined;
+
+  private constructor(subject: StateSubject, lock: Lock) {
+    this.#subject = subject;
+    this.#lock = lock;
+    this.#head = headOf(subject);
+    this.#initial = Uint32Array.from(subject.devices.flatMap(checksumsOf));
+    this.#kept = Uint32Array.from(this.#initial);
+  }
+
+  /**
+   * Takes the folder, puts back what it holds of these devices, and keeps their changes from now on.
+   * @throws StateError when another simulator uses it, it is of another fleet, or it is damaged
+   */
+  static open(subject: StateSubject): FleetState {
+    const folder = stateFolder(subject);
+    try {
+      mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+    } catch (error) {
+      throw fileFault(`cannot use the state folder ${folder}`, error);
+    }
+    const lock = takeLock(join(folder, 'lock'), `the state folder ${folder}`);
+    try {
+      const state = new FleetState(subject, lock);
+      state.#restore();
+      return state;
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** The run's own deployment, where one was made before. */
+  get target(): Target | undefined {
+    return this.#target;
+  }
+
+  /** Keeps that the run has made a deployment. @throws StateError */
+  deployed(target: Target): void {
+    this.#target = target;
+    this.#append({ target });
+  }
+
+  /** Keeps what has changed of a device. @throws StateError */
+  changed(device: Device, part?: DeploymentPart): void {
+    const line = this.#lineOf(device, this.#kept);
+    if (part) this.#append({ ...line, device: device.index, part: partRecord(part) });
+    else if (line) this.#append({ device: device.index, ...line });
+  }
+
+  close(): void {
+    this.#journal?.close();
+    this.#lock.release();
+  }
+
+  #append(line: unknown): void {
+    const journal = this.#journal;
+    if (journal === undefined) return;
+    journal.append(line);
+    const grownBytes = journal.sizeBytes - this.#compactBytes;
+    if (grownBytes > Math.max(GROWTH_LEAST_BYTES, 2 * this.#compactBytes)) this.#compact(journal);
+  }
+
+  #compact(journal: Journal): void {
+    journal.replace(this.#allLines());
+    this.#compactBytes = journal.sizeBytes;
+  }
+
+  #restore(): void {
+    const path = join(stateFolder(this.#subject), stateFile);
+    const { devices } = this.#subject;
+    const first = devices[0]?.index ?? 0;
+    let number = 0;
+    for (const content of readJournal(path)) {
+      number++;
+      const line = v.safeParse(lineShape, content);
+      if (!line.success || (number === 1) !== 'state' in line.output) {
+        throw new StateError(
+          `${path} is no state of a fleet in line ${number}; name another folder.`,
+        );
+      }
+      const { output } = line;
+      if ('state' in output) requireSameFleet(output, this.#head, stateFolder(this.#subject));
+      else if ('target' in output) this.#target = output.target;
+      else putBack(devices[output.device - first], output);
+    }
+    this.#journal = Journal.begin(path, this.#allLines());
+    this.#compactBytes = this.#journal.sizeBytes;
+  }
+
+  *#allLines(): Generator<unknown> {
+    yield this.#head;
+    if (this.#target) yield { target: this.#target };
+    for (const device of this.#subject.devices) {
+      const since = Uint32Array.from(this.#initial.subarray(...this.#rangeOf(device)));
+      const line = this.#changes(device, since);
+      this.#kept.set(since, this.#rangeOf(device)[0]);
+      if (line) yield { device: device.index, ...line };
+      for (const part of device.parts) yield { device: device.index, part: partRecord(part) };
+    }
+  }
+
+  #lineOf(device: Device, kept: Uint32Array): Partial<DeviceLine> | undefined {
+    return this.#changes(device, kept.subarray(...this.#rangeOf(device)));
+  }
+
+  /** The fields that differ from these checksums, which are brought up to date. */
+  #changes(device: Device, checksums: Uint32Array): Partial<DeviceLine> | undefined {
+    const changes: [string, unknown][] = [];
+    for (const [position, value] of fieldsOf(device).entries()) {
+      const checksum = crc32(JSON.stringify(value));
+      if (checksums[position] === checksum) continue;
+      checksums[position] = checksum;
+      changes.push([fieldNames[position] ?? '', value]);
+    }
+    return changes.length === 0 ? undefined : Object.fromEntries(changes);
+  }
+
+  #rangeOf({ index }: Device): [number, number] {
+    const start = (index - (this.#subject.devices[0]?.index ?? 0)) * fieldNames.length;
+    return [start, start + fieldNames.length];
+  }
+}
+
+/** Where a fleet is kept: a shard of its own within that of the fleet. */
+export function stateFolder({ folder, plan: { shard } }: StateSubject): string {
+  return shard === undefined ? folder : join(folder, `shard-${shard.index}-of-${shard.of}`);
+}
+
+function headOf({ plan, devices }: StateSubject): StateHead {
+  const hash = createHash('sha256');
+  for (const { index, keyType, idData } of devices) {
+    hash.update(`${index} ${keyType} ${identityKey(idData)}\n`);
+  }
+  const { baseUrl, seed, shard } = plan;
+  const fleet = { baseUrl, seed, devices: plan.devices, identities: hash.digest('hex') };
+  return { state: 'fleetbed-state/1', ...fleet, ...(shard === undefined ? {} : { shard }) };
+}
+
+function checksumsOf(device: Device): number[] {
+  return fieldsOf(device).map((value) => crc32(JSON.stringify(value)));
+}

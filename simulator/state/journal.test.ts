@@ -1,0 +1,110 @@
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Journal, readJournal } from './journal.ts';
+import { StateError } from './state-error.ts';
+
+let folder: string;
+let path: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-journal-'));
+  path = join(folder, 'journal');
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** A journal of these lines, not open any more. */
+function kept(...lines: readonly unknown[]): void {
+  const journal = Journal.begin(path, lines.slice(0, 1));
+  for (const line of lines.slice(1)) journal.append(line);
+  journal.close();
+}
+
+describe('a journal', () => {
+  it('gives back what was written, for its owner only', () => {
+    kept({ a: 1 }, { b: 'ü\n' });
+    expect([...readJournal(path)]).toEqual([{ a: 1 }, { b: 'ü\n' }]);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('has each line with the system before the call returns', () => {
+    const journal = Journal.begin(path, []);
+    journal.append({ a: 1 });
+    expect([...readJournal(path)]).toEqual([{ a: 1 }]);
+    journal.close();
+  });
+
+  it('goes on after all its lines were replaced', () => {
+    const journal = Journal.begin(path, [{ old: 1 }]);
+    journal.append({ old: 2 });
+    journal.replace([{ fresh: 1 }]);
+    journal.append({ fresh: 2 });
+    expect(journal.sizeBytes).toBe(statSync(path).size);
+    journal.close();
+    expect([...readJournal(path)]).toEqual([{ fresh: 1 }, { fresh: 2 }]);
+    expect(readdirSync(folder)).toEqual(['journal']);
+  });
+
+  it('reads lines longer than one piece of the file', () => {
+    const long = 'x'.repeat(3 * 2 ** 20);
+    kept({ long }, { short: 1 });
+    expect([...readJournal(path)]).toEqual([{ long }, { short: 1 }]);
+  });
+
+  it('has no lines when there is no file', () => {
+    expect([...readJournal(path)]).toEqual([]);
+  });
+});
+
+describe('a journal whose writer was killed', () => {
+  it('reads up to the last whole line, wherever in a line the kill came', () => {
+    kept({ first: 1 }, { second: 'abc' });
+    const whole = statSync(path).size;
+    const first = readFileSync(path, 'utf8').indexOf('\n') + 1;
+    for (let size = whole - 1; size >= first; size--) {
+      truncateSync(path, size);
+      const lines = [...readJournal(path)];
+      // Only the end of the line was missing.
+      if (size === whole - 1) expect(lines).toHaveLength(2);
+      else expect(lines, `${size} bytes`).toEqual([{ first: 1 }]);
+    }
+  });
+});
+
+describe('a journal that somebody has changed', () => {
+  it.each([
+    ['a damaged line in its midst', (text: string) => text.replace('second', 'secund')],
+    ['a damaged last line', (text: string) => text.replace('third', 'thurd')],
+    ['a line without a checksum', (text: string) => `${text}{"a":1}\n`],
+    ['text of another kind', () => 'hello\nworld\n'],
+  ])('is refused for %s, with the number of the line', (_, change) => {
+    kept({ first: 1 }, { second: 2 }, { third: 3 });
+    writeFileSync(path, change(readFileSync(path, 'utf8')));
+    const read = () => [...readJournal(path)];
+    expect(read).toThrow(StateError);
+    expect(read).toThrow(/journal is damaged or foreign in line \d; name another place/);
+  });
+
+  it('is refused when a line has no end', () => {
+    kept({ first: 1 });
+    appendFileSync(path, Buffer.alloc(20 * 2 ** 20, 'x'));
+    expect(() => [...readJournal(path)]).toThrow('damaged or foreign in line 2');
+  });
+
+  it('cannot be written where there is no folder', () => {
+    expect(() => Journal.begin(join(folder, 'absent', 'journal'), [])).toThrow(
+      /^cannot write \S+: there is no such file or folder; name another place\.$/,
+    );
+  });
+});

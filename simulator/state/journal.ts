@@ -1,0 +1,153 @@
+/**
+ * A file of lines that a kill at any moment neither loses nor halves: each line of JSON has its
+ * checksum in front and is with the system before the call returns, and the whole file is replaced
+ * by rename only. A last line that was cut off never counted. Only for its owner.
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { fileFault, StateError } from './state-error.ts';
+
+const OWNER_ONLY = 0o600;
+const CHUNK_BYTES = 2 ** 20;
+/** A longer line is not one of ours. */
+const LINE_MAX_BYTES = 16 * 2 ** 20;
+const LINE_END = 0x0a;
+
+/** A journal that is open for more lines; close it when done. */
+export class Journal {
+  readonly #path: string;
+  #file: number;
+  #sizeBytes = 0;
+
+  private constructor(path: string, file: number) {
+    this.#path = path;
+    this.#file = file;
+  }
+
+  /**
+   * Replaces the file by these lines, or makes it, and opens it for more.
+   * @throws StateError
+   */
+  static begin(path: string, lines: Iterable<unknown>): Journal {
+    const journal = new Journal(path, -1);
+    journal.replace(lines);
+    return journal;
+  }
+
+  /** Bytes in the file. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** Adds a line. @throws StateError */
+  append(line: unknown): void {
+    try {
+      this.#sizeBytes += writeLine(this.#file, line);
+    } catch (error) {
+      throw fileFault(`cannot write ${this.#path}`, error);
+    }
+  }
+
+  /** Replaces all lines in one step. @throws StateError */
+  replace(lines: Iterable<unknown>): void {
+    const draft = `${this.#path}.draft`;
+    try {
+      const file = openSync(draft, 'w', OWNER_ONLY);
+      let sizeBytes = 0;
+      for (const line of lines) sizeBytes += writeLine(file, line);
+      fsyncSync(file);
+      renameSync(draft, this.#path);
+      this.close();
+      // The same file under its new name: what is appended comes after what was written.
+      this.#file = file;
+      this.#sizeBytes = sizeBytes;
+    } catch (error) {
+      rmSync(draft, { force: true });
+      throw fileFault(`cannot write ${this.#path}`, error);
+    }
+  }
+
+  close(): void {
+    if (this.#file >= 0) closeSync(this.#file);
+    this.#file = -1;
+  }
+}
+
+/**
+ * The lines of a journal; none when there is no such file.
+ * @throws StateError when one is damaged, unless it is the last and was cut off
+ */
+export function* readJournal(path: string): Generator<unknown> {
+  if (!existsSync(path)) return;
+  let number = 0;
+  for (const { bytes, isWhole } of linesOf(path)) {
+    number++;
+    const line = checkedLine(bytes);
+    if (line !== undefined) yield line.content;
+    else if (isWhole) {
+      throw new StateError(
+        `${path} is damaged or foreign in line ${number}; name another place, or remove it to begin anew.`,
+      );
+    }
+  }
+}
+
+function writeLine(file: number, content: unknown): number {
+  const text = JSON.stringify(content);
+  const line = Buffer.from(`${checksumOf(text)} ${text}\n`);
+  let written = 0;
+  while (written < line.byteLength) written += writeSync(file, line, written);
+  return written;
+}
+
+function checksumOf(text: string): string {
+  return crc32(text).toString(16).padStart(8, '0');
+}
+
+function checkedLine(bytes: Buffer): { readonly content: unknown } | undefined {
+  const line = bytes.toString('utf8');
+  const text = line.slice(9);
+  if (line.slice(0, 9) !== `${checksumOf(text)} `) return undefined;
+  return { content: JSON.parse(text) };
+}
+
+/** Piece by piece, because a journal can be larger than a text. */
+function* linesOf(path: string): Generator<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
+  const file = opened(path);
+  try {
+    let rest = Buffer.alloc(0);
+    const chunk = Buffer.alloc(CHUNK_BYTES);
+    for (let count = 1; count > 0; ) {
+      count = readSync(file, chunk, 0, CHUNK_BYTES, null);
+      rest = Buffer.concat([rest, chunk.subarray(0, count)]);
+      for (let end = rest.indexOf(LINE_END); end >= 0; end = rest.indexOf(LINE_END)) {
+        yield { bytes: rest.subarray(0, end), isWhole: true };
+        rest = rest.subarray(end + 1);
+      }
+      if (rest.byteLength > LINE_MAX_BYTES) {
+        yield { bytes: rest.subarray(0, 9), isWhole: true };
+        return;
+      }
+    }
+    if (rest.byteLength > 0) yield { bytes: rest, isWhole: false };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function opened(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    throw fileFault(`cannot read ${path}`, error);
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * The ledger of a fleet: what it makes on the server, as lines of JSON that are only ever appended,
+ * so that it can be removed again even when the simulator was killed. A device is announced before
+ * it makes itself known; its id follows once the server has given one. It holds no secrets.
+ */
+import { createHash, createPublicKey } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import * as v from 'valibot';
+import type { Device } from '../device/device.ts';
+import type { Target } from '../device/world.ts';
+import type { IdData } from '../identity/identity.ts';
+import { fileFault, StateError } from './state-error.ts';
+
+const OWNER_ONLY = 0o600;
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const text = v.string();
+
+const headShape = v.object({ ledger: v.literal('fleetbed-fleet-ledger/1'), baseUrl: text });
+const announcedShape = v.object({
+  device: count,
+  identity: v.record(text, v.union([text, v.number(), v.boolean()])),
+  /** SHA-256 of the public key's SubjectPublicKeyInfo, in hex. */
+  key: text,
+});
+const madeShape = v.object({ device: count, id: text });
+const deploymentShape = v.object({ deployment: text });
+const removedShape = v.object({ removed: text });
+const lineShape = v.union([headShape, announcedShape, madeShape, deploymentShape, removedShape]);
+type Line = v.InferOutput<typeof lineShape>;
+
+/** A device that the fleet has made, or was about to. */
+interface MadeDevice {
+  readonly index: number;
+  identity: IdData;
+  /** SHA-256 of the public key that it was announced with. */
+  key: string;
+  /** Ids that the server has given it and that are not removed. */
+  readonly ids: Set<string>;
+  /** Whether it may be on the server under an id that the ledger does not have. */
+  isSought: boolean;
+}
+
+/** What a ledger says. */
+interface LedgerContent {
+  readonly baseUrl: string;
+  readonly devices: ReadonlyMap<number, MadeDevice>;
+  /** Deployments that are not closed yet. */
+  readonly deployments: ReadonlySet<string>;
+}
+
+/** SHA-256 of a public key in PEM, as a ledger names it. */
+function keyFingerprint(publicKeyPem: string): string | undefined {
+  try {
+    const der = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' });
+    return createHash('sha256').update(der).digest('hex');
+  } catch {
+    return undefined;
+  }
+}
+
+/** An open ledger; close it when done. */
+export class MadeLedger {
+  readonly #path: string;
+  readonly #file: number;
+  /** The id of each device that stands there; an empty text for one that is announced. */
+  readonly #noted = new Map<number, string>();
+
+  private constructor(path: string, file: number) {
+    this.#path = path;
+    this.#file = file;
+  }
+
+  /**
+   * Opens a ledger to go on with it, or makes it.
+   * @throws StateError when it cannot be used, or is of another server
+   */
+  static open(path: string, baseUrl: string): MadeLedger {
+    const known = readLedger(path);
+    if (known !== undefined && known.baseUrl !== baseUrl) {
+      throw new StateError(
+        `the ledger ${path} is of ${known.baseUrl}, not of ${baseUrl}; name another file.`,
+      );
+    }
+    const ledger = new MadeLedger(path, openToAppend(path));
+    for (const { index, ids, isSought } of known?.devices.values() ?? []) {
+      // One that was removed is announced anew before it makes itself known again.
+      if (ids.size > 0 || isSought) ledger.#noted.set(index, [...ids].at(-1) ?? '');
+    }
+    if (known === undefined) ledger.append({ ledger: 'fleetbed-fleet-ledger/1', baseUrl });
+    return ledger;
+  }
+
+  /** Notes a device: that it is about to make itself known, and its id as soon as it has one. */
+  note(device: Device): void {
+    const { index, id = '', idData, session } = device;
+    const noted = this.#noted.get(index);
+    if (noted === undefined && session !== undefined) {
+      const key = keyFingerprint(session.key.publicKeyPem) ?? '';
+      this.append({ device: index, identity: idData, key });
+      this.#noted.set(index, '');
+    }
+    if (id === '' || noted === id) return;
+    this.append({ device: index, id });
+    this.#noted.set(index, id);
+  }
+
+  /** Notes a deployment that the run has made. */
+  deployed({ deploymentId }: Target): void {
+    this.append({ deployment: deploymentId });
+  }
+
+  /** Adds a line. @throws StateError */
+  append(line: Line): void {
+    try {
+      writeSync(this.#file, `${JSON.stringify(line)}\n`);
+    } catch (error) {
+      throw fileFault(`cannot write the ledger ${this.#path}`, error);
+    }
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}
+
+/**
+ * What a ledger says; undefined when there is no such file, or nothing in it.
+ * @throws StateError when it cannot be read, or is no ledger
+ */
+function readLedger(path: string): LedgerContent | undefined {
+  const reading = new LedgerReading();
+  for (const [position, text] of linesOf(path).entries()) {
+    const line = parsedLine(text);
+    if (position === 0 && (line === undefined || !('ledger' in line))) {
+      throw new StateError(`${path} is no ledger of a fleet; name the file that the run wrote.`);
+    }
+    // A kill can have cut off a line; what it announced had not been begun.
+    if (line !== undefined) reading.take(line);
+  }
+  const { baseUrl, devices, deployments } = reading;
+  return baseUrl === undefined ? undefined : { baseUrl, devices, deployments };
+}
+
+class LedgerReading {
+  readonly #byId = new Map<string, MadeDevice>();
+  readonly devices = new Map<number, MadeDevice>();
+  readonly deployments = new Set<string>();
+  baseUrl: string | undefined;
+
+  take(line: Line): void {
+    if ('ledger' in line) this.baseUrl = line.baseUrl;
+    else if ('deployment' in line) this.deployments.add(line.deployment);
+    else if ('removed' in line) this.#remove(line.removed);
+    else if ('id' in line) this.#give(line.device, line.id);
+    else this.#announce(line);
+  }
+
+  #announce({ device: index, identity, key }: v.InferOutput<typeof announcedShape>): void {
+    const ids = this.devices.get(index)?.ids ?? new Set();
+    this.devices.set(index, { index, identity, key, ids, isSought: true });
+  }
+
+  #give(index: number, id: string): void {
+    const device = this.devices.get(index);
+    if (device === undefined) return;
+    device.ids.add(id);
+    device.isSought = false;
+    this.#byId.set(id, device);
+  }
+
+  #remove(id: string): void {
+    this.deployments.delete(id);
+    this.#byId.get(id)?.ids.delete(id);
+  }
+}
+
+function linesOf(path: string): readonly string[] {
+  try {
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw fileFault(`cannot read the ledger ${path}`, error);
+  }
+}
+
+function parsedLine(text: string): Line | undefined {
+  try {
+    const read = v.safeParse(lineShape, JSON.parse(text));
+    return read.success ? read.output : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Opens a file for lines at its end; one whose last line was cut off gets an end of line first. */
+function openToAppend(path: string): number {
+  try {
+    const file = openSync(path, 'a+', OWNER_ONLY);
+    const { size } = fstatSync(file);
+    const last = Buffer.alloc(1);
+    if (size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last.toString() !== '\n') {
+      writeSync(file, '\n');
+    }
+    return file;
+  } catch (error) {
+    throw fileFault(`cannot write the ledger ${path}`, error);
+  }
+}

@@ -1,0 +1,112 @@
+/** What a run keeps of itself outside: the state of its devices, and the ledger of what it makes. */
+import { join } from 'node:path';
+import type { DeploymentPart, Device } from '../device/device.ts';
+import type { Target } from '../device/world.ts';
+import { FleetState, type StateSubject, stateFolder } from './fleet-state.ts';
+import { type Lock, takeLock } from './lock.ts';
+import { MadeLedger } from './made-ledger.ts';
+
+/** Who is told of everything that must outlive the simulator, before anything is built on it. */
+export interface Memory {
+  /** The run's own deployment, where one was made before. */
+  readonly target: Target | undefined;
+  /** @throws StateError when it cannot be kept */
+  changed(device: Device, part?: DeploymentPart): void;
+  /** @throws StateError when it cannot be kept */
+  deployed(target: Target): void;
+  close(): void;
+}
+
+/** For a run that keeps nothing. */
+export const noMemory: Memory = {
+  target: undefined,
+  changed: () => undefined,
+  deployed: () => undefined,
+  close: () => undefined,
+};
+
+/** What a plan says of what is kept. */
+export interface MemoryPlan {
+  readonly baseUrl: string;
+  readonly seed: string;
+  readonly devices: number;
+  readonly shard?: { readonly index: number; readonly of: number } | undefined;
+  /** Folder of the state. */
+  readonly state?: string | undefined;
+  /** File of the ledger; in the folder of the state unless it is named. */
+  readonly ledger?: string | undefined;
+}
+
+/** Name of a ledger in a folder of state. */
+const ledgerFile = 'ledger.ndjson';
+
+/**
+ * Opens what the plan names, and gives the devices back what they had.
+ * @throws StateError when it is in use, of another fleet, or cannot be used
+ */
+export function openMemory(plan: MemoryPlan, devices: readonly Device[]): Memory {
+  const { state: folder, baseUrl } = plan;
+  const subject: StateSubject | undefined =
+    folder === undefined ? undefined : { folder, plan, devices };
+  const state = subject && FleetState.open(subject);
+  try {
+    const ledger = openLedger(ledgerPlace(plan, subject), baseUrl, plan.ledger !== undefined);
+    return new RunMemory(state, ledger);
+  } catch (error) {
+    state?.close();
+    throw error;
+  }
+}
+
+function ledgerPlace(plan: MemoryPlan, subject: StateSubject | undefined): string | undefined {
+  const { ledger, shard } = plan;
+  if (ledger === undefined) return subject && join(stateFolder(subject), ledgerFile);
+  return shard === undefined ? ledger : `${ledger}.${shard.index}-of-${shard.of}`;
+}
+
+interface OpenLedger {
+  readonly ledger: MadeLedger;
+  readonly lock: Lock | undefined;
+}
+
+function openLedger(path: string | undefined, baseUrl: string, isNamed: boolean) {
+  if (path === undefined) return undefined;
+  // The lock of the folder guards the ledger within it.
+  const lock = isNamed ? takeLock(`${path}.lock`, `the ledger ${path}`) : undefined;
+  try {
+    return { ledger: MadeLedger.open(path, baseUrl), lock };
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+class RunMemory implements Memory {
+  readonly #state: FleetState | undefined;
+  readonly #made: OpenLedger | undefined;
+
+  constructor(state: FleetState | undefined, made: OpenLedger | undefined) {
+    this.#state = state;
+    this.#made = made;
+  }
+
+  get target(): Target | undefined {
+    return this.#state?.target;
+  }
+
+  changed(device: Device, part?: DeploymentPart): void {
+    this.#made?.ledger.note(device);
+    this.#state?.changed(device, part);
+  }
+
+  deployed(target: Target): void {
+    this.#made?.ledger.deployed(target);
+    this.#state?.deployed(target);
+  }
+
+  close(): void {
+    this.#made?.ledger.close();
+    this.#made?.lock?.release();
+    this.#state?.close();
+  }
+}

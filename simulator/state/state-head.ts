@@ -1,0 +1,60 @@
+/** The first line of a state: which fleet it is of. */
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { readJournal } from './journal.ts';
+import { StateError } from './state-error.ts';
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+export const stateHeadShape = v.object({
+  state: v.literal('fleetbed-state/1'),
+  baseUrl: v.string(),
+  seed: v.string(),
+  devices: count,
+  /** SHA-256 over the key type and the id_data of every device. */
+  identities: v.string(),
+  shard: v.exactOptional(v.object({ index: count, of: count })),
+});
+export type StateHead = v.InferOutput<typeof stateHeadShape>;
+
+/**
+ * Makes sure that a plan goes on with the fleet that the folder holds.
+ * @throws StateError with the first difference
+ */
+export function requireSameFleet(kept: StateHead, planned: StateHead, folder: string): void {
+  const differences: readonly (readonly [string, unknown, unknown])[] = [
+    ['the server', kept.baseUrl, planned.baseUrl],
+    ['the seed', kept.seed, planned.seed],
+    ['the number of devices', kept.devices, planned.devices],
+    ['the shard', shown(kept.shard), shown(planned.shard)],
+  ];
+  const way = 'use the same plan, or another folder';
+  for (const [what, theirs, ours] of differences) {
+    if (theirs === ours) continue;
+    const said = `${what} is ${JSON.stringify(theirs)} there and ${JSON.stringify(ours)} in the plan`;
+    throw new StateError(`the state folder ${folder} is of another fleet: ${said}; ${way}.`);
+  }
+  if (kept.identities === planned.identities) return;
+  throw new StateError(
+    `the state folder ${folder} is of another fleet: its devices have other key types or id_data; ${way}.`,
+  );
+}
+
+/**
+ * The seed of the fleet that a folder holds; undefined when it holds none.
+ * @throws StateError when it is damaged
+ */
+export function keptSeed(folder: string): string | undefined {
+  for (const line of readJournal(join(folder, stateFile))) {
+    const head = v.safeParse(stateHeadShape, line);
+    return head.success ? head.output.seed : undefined;
+  }
+  return undefined;
+}
+
+/** The journal's name in its folder. */
+export const stateFile = 'fleet.ndjson';
+
+function shown(shard: StateHead['shard']): string {
+  return shard === undefined ? 'none' : `${shard.index} of ${shard.of}`;
+}
