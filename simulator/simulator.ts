@@ -7,8 +7,11 @@ import { checkPlan, type FleetPlan } from './fleet/plan.ts';
 import { Identities } from './identity/identities.ts';
 import type { KeyProgress } from './identity/rsa-pool.ts';
 import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts';
+import { type Machine, thisMachine } from './report/generator-machine.ts';
+import { GeneratorWatch } from './report/generator-watch.ts';
 import type { FleetProgress, FleetResult, LatencySoFar } from './report/result.ts';
 import { resultOf } from './report/result-of-fleet.ts';
+import { ThresholdWatch } from './report/thresholds-live.ts';
 import type { Coordinator } from './shards/coordinator.ts';
 import { openMemory } from './state/memory.ts';
 import { FleetStopped } from './stopped.ts';
@@ -36,6 +39,8 @@ export interface FleetHooks {
    * for fleets that live in virtual time.
    */
   readonly drive?: (isQuiet: () => boolean) => Timer;
+  /** Watches the process from then on; absent: Node's own measures. */
+  readonly machine?: () => Machine;
   /** The line to the head of the run, when the plan is a shard of one. */
   readonly coordinator?: Coordinator;
 }
@@ -58,8 +63,12 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     onKeys: hooks.onKeys,
   });
   const fleet = new Fleet(checked, clock, { identities, events, coordinator });
+  const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
+  const thresholds = new ThresholdWatch(checked);
   const report = (): void => {
     const progress = progressOf(fleet);
+    watch.look(fleet.openNow());
+    if (thresholds.look(fleet, clock.now())) fleet.end('threshold');
     fleet.ledger.series.stood(clock.now(), accountsOf(progress.funnel));
     onProgress?.(progress);
   };
@@ -73,10 +82,11 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     events.emit({ kind: 'ended', because: ended });
     report();
     const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);
-    return await resultOf(fleet, { plan: checked, ended, startedAt, sharedKeys });
+    return await resultOf(fleet, { plan: checked, ended, startedAt, watch, sharedKeys });
   } finally {
     reports.cancel();
     driver?.cancel();
+    watch.close();
     identities.close();
     fleet.memory.close();
     await fleet.close();

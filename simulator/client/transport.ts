@@ -174,6 +174,12 @@ export class Transport {
     return this.#underway.size;
   }
 
+  /** HTTP connections to the server now, and requests that wait for one. */
+  get load(): { readonly connections: number; readonly queued: number } {
+    const { connected, queued } = this.#pool.stats;
+    return { connections: connected, queued };
+  }
+
   /** Breaks off everything that is underway: each one fails with FleetStopped. */
   breakOff(): void {
     for (const attempt of this.#underway) attempt.stop();

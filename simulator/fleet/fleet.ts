@@ -12,6 +12,7 @@ import { isFinal } from '../device/update-states.ts';
 import type { Target, World } from '../device/world.ts';
 import type { Identities } from '../identity/identities.ts';
 import { type EventSink, nobodyListens } from '../report/events.ts';
+import type { OpenNow } from '../report/generator-watch.ts';
 import { Ledger } from '../report/ledger.ts';
 import type { Ended } from '../report/result.ts';
 import type { Balance } from '../report/result-devices.ts';
@@ -55,6 +56,7 @@ export class Fleet {
   readonly #operator: Operator | undefined;
   readonly #ended = new Set<Device>();
   #startedMs: number;
+  #endedMs: number | undefined;
   #sockets: FleetSockets | undefined;
   #livesCount = 0;
   #finish: (ended: Ended) => void = () => undefined;
@@ -162,6 +164,23 @@ export class Fleet {
     }
   }
 
+  /** Ends the run now, for this reason. */
+  end(because: Ended): void {
+    this.#finish(because);
+  }
+
+  /** Sends that had fallen due by the end and were not made. */
+  overdueCount(): number {
+    const nowMs = this.#endedMs ?? this.#clock.monotonicMs();
+    const overdue = this.devices.filter(({ session }) => (session?.plannedMs ?? nowMs) < nowMs);
+    return overdue.length;
+  }
+
+  /** What is open now, and what waits for a connection. */
+  openNow(): OpenNow {
+    return { sockets: this.socketsOpen, ...this.#transport.load };
+  }
+
   /** Closes every connection. */
   close(): Promise<void> {
     return this.#transport.close();
@@ -198,6 +217,7 @@ export class Fleet {
 
   /** Nobody begins anything new; what is underway may end, within bounds. */
   async #stop(lives: readonly Promise<never>[]): Promise<void> {
+    this.#endedMs = this.#clock.monotonicMs();
     this.#rests.stop();
     this.#identities.close();
     const drained = this.#clock.after(DRAIN_MAX_MS, () => this.#transport.breakOff());

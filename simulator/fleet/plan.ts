@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import { printable } from '../../fixtures/printable.ts';
+import { thresholdsShape } from '../report/thresholds-shape.ts';
 import { cohortFields, cohortsShape } from './cohort.ts';
 import { loadFields } from './load-fields.ts';
 import { filled, milliseconds, wholeNumber } from './plan-values.ts';
@@ -38,6 +39,10 @@ const planFields = {
   ...loadFields,
   /** Any text; the same text makes the same fleet. */
   seed: filled,
+  /** Demands on the run, such as `p99(poll) < 200ms`. */
+  thresholds: v.optional(thresholdsShape),
+  /** Ends the run as soon as one of them cannot be met any more; else those that say so. */
+  abortOnThreshold: v.optional(v.boolean('must be true or false')),
   /** First contacts are spread evenly over this time. */
   rampMs: milliseconds(0),
   /** End after this time at the latest. */

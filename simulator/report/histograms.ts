@@ -20,7 +20,7 @@ const COOKIES = { compressed: 0x1c849314, plain: 0x1c849313 };
 const COMPRESSED_HEAD_BYTES = 8;
 
 /** A text that holds no histogram of ours. */
-class HistogramError extends Error {
+export class HistogramError extends Error {
   override readonly name = 'HistogramError';
 }
 

@@ -45,11 +45,11 @@ export class OperationBooks {
     }
   }
 
-  /** In the order in which operations were first used. */
+  /** By operation. */
   counts(): OperationCount[] {
-    return [...this.#entries].map(([operation, { answers, silences: of, signatureRefusals }]) => ({
+    return this.#sorted().map(([operation, { answers, silences: of, signatureRefusals }]) => ({
       operation,
-      answers: { ...answers },
+      answers: sortedCounts(answers),
       unanswered: of.timeout + of.reset + of.refused + of.other,
       timeouts: of.timeout,
       resets: of.reset,
@@ -61,7 +61,7 @@ export class OperationBooks {
 
   /** The histogram of each operation that was ever answered. */
   histograms(): ReadonlyMap<string, DurationHistogram> {
-    const answered = [...this.#entries].filter(([, { latencies }]) => latencies.count > 0);
+    const answered = this.#sorted().filter(([, { latencies }]) => latencies.count > 0);
     return new Map(answered.map(([operation, { latencies }]) => [operation, latencies]));
   }
 
@@ -69,6 +69,11 @@ export class OperationBooks {
     return [...this.histograms()].map(([operation, histogram]) => {
       return { operation, ...histogram.figures() };
     });
+  }
+
+  /** By name, so that results of the same run look the same whoever was first. */
+  #sorted(): [string, Entry][] {
+    return [...this.#entries].sort(([one], [other]) => (one < other ? -1 : 1));
   }
 
   #entry(operation: string): Entry {
@@ -83,6 +88,12 @@ export class OperationBooks {
     this.#entries.set(operation, entry);
     return entry;
   }
+}
+
+function sortedCounts(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(counts).sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
 }
 
 const silences: readonly Silence[] = ['timeout', 'reset', 'refused', 'other'];

@@ -6,7 +6,7 @@
 import type { Accounts, Series } from './result-figures.ts';
 
 /** Rows of a series: a quarter of an hour in seconds, then half an hour in pairs of them … */
-const SERIES_ROWS_MAX = 900;
+export const SERIES_ROWS_MAX = 900;
 const SECOND_MS = 1000;
 /** Buckets in each doubling: a percentile is known to within a fifth. */
 const BUCKETS_PER_OCTAVE = 4;
@@ -15,7 +15,7 @@ const BUCKETS = 41 * BUCKETS_PER_OCTAVE + 1;
 const MICROSECONDS_PER_MS = 1000;
 
 /** One row as it is counted. */
-interface SeriesRow {
+export interface SeriesRow {
   requests: number;
   errors: number;
   readonly buckets: Uint32Array;
@@ -24,12 +24,13 @@ interface SeriesRow {
 }
 
 /** The rows of a series by number; row n covers `n * widthMs` to the next, since the epoch. */
-interface SeriesTable {
+export interface SeriesTable {
   readonly widthMs: number;
   readonly rows: ReadonlyMap<number, SeriesRow>;
 }
 
-const nobody: Accounts = { waiting: 0, idle: 0, updating: 0, done: 0, failed: 0, silent: 0 };
+/** The accounts of no devices at all. */
+export const nobody: Accounts = { waiting: 0, idle: 0, updating: 0, done: 0, failed: 0, silent: 0 };
 
 /** The rows while they are counted. */
 export class SeriesBooks implements SeriesTable {
@@ -88,14 +89,17 @@ export class SeriesBooks implements SeriesTable {
 }
 
 /** By how much rows must widen so that those from `first` to `last` are few enough. */
-function widening(first: number, last: number): number {
+export function widening(first: number, last: number): number {
   let factor = 1;
   while (Math.floor(last / factor) - Math.floor(first / factor) >= SERIES_ROWS_MAX) factor *= 2;
   return factor;
 }
 
 /** The same rows, `factor` of them in one. */
-function foldedRows(rows: ReadonlyMap<number, SeriesRow>, factor: number): Map<number, SeriesRow> {
+export function foldedRows(
+  rows: ReadonlyMap<number, SeriesRow>,
+  factor: number,
+): Map<number, SeriesRow> {
   const folded = new Map<number, SeriesRow>();
   for (const [index, row] of [...rows].sort(([one], [other]) => one - other)) {
     const wide = folded.get(Math.floor(index / factor)) ?? emptyRow();
@@ -107,7 +111,7 @@ function foldedRows(rows: ReadonlyMap<number, SeriesRow>, factor: number): Map<n
 }
 
 /** Adds what is counted; how the devices stand is not a count of events. */
-function addCounts(to: SeriesRow, from: SeriesRow): void {
+export function addCounts(to: SeriesRow, from: SeriesRow): void {
   to.requests += from.requests;
   to.errors += from.errors;
   for (const [bucket, count] of from.buckets.entries()) {
@@ -115,12 +119,12 @@ function addCounts(to: SeriesRow, from: SeriesRow): void {
   }
 }
 
-function emptyRow(): SeriesRow {
+export function emptyRow(): SeriesRow {
   return { requests: 0, errors: 0, buckets: new Uint32Array(BUCKETS), devices: undefined };
 }
 
 /** The series as it is reported; a row in which nobody looked at the devices has the last look. */
-function seriesOf({ widthMs, rows }: SeriesTable): Series {
+export function seriesOf({ widthMs, rows }: SeriesTable): Series {
   let devices = nobody;
   const ordered = [...rows].sort(([one], [other]) => one - other);
   return {

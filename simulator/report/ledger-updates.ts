@@ -24,11 +24,11 @@ export class UpdateBooks {
   }
 
   figures(): UpdateFigures {
-    const whole = [...this.#whole].map(([key, histogram]) => {
+    const whole = [...this.#whole].sort(byKey).map(([key, histogram]) => {
       const [from, outcome] = key.split(separator) as [UpdateStart, FinalState];
       return { from, outcome, ...histogram.figures() };
     });
-    const stages = [...this.#stages].map(([stage, histogram]) => {
+    const stages = [...this.#stages].sort(byKey).map(([stage, histogram]) => {
       return { stage, ...histogram.figures() };
     });
     return { whole, stages };
@@ -43,4 +43,8 @@ function recorded<Key>(
   const known = histograms.get(key) ?? DurationHistogram.empty();
   histograms.set(key, known);
   known.record(durationMs);
+}
+
+function byKey([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1;
 }

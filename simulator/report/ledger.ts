@@ -31,6 +31,7 @@ export class Ledger implements ExchangeObserver {
   readonly #clock: Clock;
   readonly #phases: Phase[] = [];
   readonly #errors = new Map<string, { operation: string; cause: string; count: number }>();
+  readonly #entered = new Map<string, number>();
   #books: OperationBooks;
   readonly updates = new UpdateBooks();
   readonly series: SeriesBooks;
@@ -45,10 +46,15 @@ export class Ledger implements ExchangeObserver {
     this.#books = this.#began(FIRST_PHASE);
   }
 
-  /** From now on exchanges belong to this phase; a phase without exchanges is left out. */
+  /**
+   * From now on exchanges belong to this phase; one without exchanges is left out. A name that was
+   * there before gets a number, so that phases of several processes can be told apart by name.
+   */
   enterPhase(name: string): void {
     if (this.#phases.length >= PHASES_MAX) return;
-    this.#books = this.#began(name);
+    const before = this.#entered.get(name) ?? 0;
+    this.#entered.set(name, before + 1);
+    this.#books = this.#began(before === 0 ? name : `${name} (${before + 1})`);
   }
 
   /** Name of the phase that is underway. */
@@ -85,7 +91,7 @@ export class Ledger implements ExchangeObserver {
     else this.#errors.set(`${operation} ${label}`, { operation, cause: label, count: 1 });
   }
 
-  /** Over all phases, in the order in which operations were first used. */
+  /** Over all phases, by operation. */
   operations(): OperationCount[] {
     return this.#whole().counts();
   }
@@ -109,7 +115,7 @@ export class Ledger implements ExchangeObserver {
 
   /** The most frequent first. */
   errors(): ErrorCount[] {
-    return [...this.#errors.values()].sort((one, other) => other.count - one.count);
+    return [...this.#errors.values()].sort(inErrorOrder);
   }
 
   #began(name: string): OperationBooks {
@@ -123,4 +129,10 @@ export class Ledger implements ExchangeObserver {
     for (const { books } of this.#phases) whole.add(books);
     return whole;
   }
+}
+
+/** The most frequent first, and always the same order. */
+export function inErrorOrder(one: ErrorCount, other: ErrorCount): number {
+  const nameOf = ({ operation, cause }: ErrorCount): string => `${operation} ${cause}`;
+  return other.count - one.count || (nameOf(one) < nameOf(other) ? -1 : 1);
 }

@@ -1,5 +1,6 @@
 /** What a result says of the machine that made the load, and what was demanded of the run. */
 import * as v from 'valibot';
+import type { Immutable } from './immutable.ts';
 import { figuresShape } from './result-figures.ts';
 
 const text = v.string();
@@ -8,8 +9,11 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 const process = v.pipe(
   v.object({
+    shard: v.pipe(count, v.description('Index of the shard that it played.')),
+    durationMs: number,
     cpuUserShare: v.pipe(number, v.description('Of one core, over the whole run.')),
     cpuSystemShare: number,
+    loopBusyShare: v.pipe(number, v.description('Of the time, by the event loop.')),
     eventLoopLagP99Ms: number,
     eventLoopLagMaxMs: number,
     collections: v.pipe(count, v.description('Garbage collections.')),
@@ -43,3 +47,10 @@ export const thresholdShape = v.object({
   verdict: v.picklist(['met', 'missed', 'undecided']),
   observed: v.pipe(text, v.description('In the words and the unit of the threshold.')),
 });
+
+/** Facts of the generator itself. */
+export type GeneratorFacts = Immutable<v.InferOutput<typeof generatorShape>>;
+/** Facts of one process of it. */
+export type ProcessFacts = Immutable<v.InferOutput<typeof process>>;
+/** What a threshold came to. */
+export type ThresholdVerdict = Immutable<v.InferOutput<typeof thresholdShape>>;

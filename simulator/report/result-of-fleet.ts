@@ -5,6 +5,8 @@ import { accountsOf, countedPart, funnelOf, outcomeOf } from '../fleet/funnel.ts
 import { defaultDeviceType } from '../fleet/muster.ts';
 import type { FleetPlan } from '../fleet/plan.ts';
 import type { SharedKeys } from '../identity/shared-keys.ts';
+import { judgedGenerator, scheduleOf } from './generator.ts';
+import type { GeneratorWatch } from './generator-watch.ts';
 import {
   type DeviceRow,
   type Ended,
@@ -12,6 +14,9 @@ import {
   fleetSchema,
   type PlanSummary,
 } from './result.ts';
+import type { GeneratorFacts } from './result-generator.ts';
+import { thresholdVerdicts } from './thresholds.ts';
+import { measuresOf } from './thresholds-measures.ts';
 
 /** What is known of the run beside the fleet. */
 export interface RunFacts {
@@ -19,6 +24,7 @@ export interface RunFacts {
   readonly ended: Ended;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
+  readonly watch: GeneratorWatch;
   readonly sharedKeys: SharedKeys | undefined;
 }
 
@@ -26,6 +32,7 @@ export interface RunFacts {
 export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResult> {
   const { devices, ledger, target } = fleet;
   const durationMs = fleet.elapsedMs();
+  const generator = generatorFacts(fleet, facts);
   const balance = await fleet.balance(facts.ended);
   const funnel = funnelOf(devices, target);
   const measured = {
@@ -35,7 +42,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     phases: ledger.phases(),
     series: ledger.series.figures(),
   };
-  return {
+  const result: Omit<FleetResult, 'thresholds'> = {
     schema: fleetSchema,
     ended: facts.ended,
     seed: facts.plan.seed,
@@ -43,9 +50,8 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     shards: [facts.plan.shard ?? { index: 0, of: 1 }],
     startedAt: facts.startedAt,
     durationMs,
-    validity: 'valid',
-    generator: generatorFacts(fleet, durationMs),
-    thresholds: [],
+    validity: generator.reasons.length === 0 ? 'valid' : 'invalid',
+    generator,
     ...(target === undefined ? {} : { deploymentId: target.deploymentId }),
     ...(target?.createdMs === undefined ? {} : { deployedMs: target.createdMs }),
     funnel,
@@ -56,22 +62,19 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     ...(facts.sharedKeys === undefined ? {} : { sharedKeys: facts.sharedKeys }),
     devices: devices.map((device) => deviceRow(device, fleet)),
   };
+  const thresholds = thresholdVerdicts(facts.plan.thresholds ?? [], measuresOf(result));
+  return { ...result, thresholds };
 }
 
-function generatorFacts({ ledger }: Fleet, durationMs: number): FleetResult['generator'] {
-  const { lateness } = ledger;
-  const perSecond = (count: number): number => (durationMs > 0 ? (count * 1000) / durationMs : 0);
-  return {
-    processes: [],
-    schedule: {
-      due: lateness.count,
-      sent: lateness.count,
-      targetPerSecond: perSecond(lateness.count),
-      achievedPerSecond: perSecond(lateness.count),
-      lateness: lateness.figures(),
-    },
-    reasons: [],
-  };
+function generatorFacts(fleet: Fleet, { plan, watch }: RunFacts): GeneratorFacts {
+  const { lateness } = fleet.ledger;
+  const durationMs = fleet.elapsedMs();
+  const sent = lateness.count;
+  const schedule = { due: sent + fleet.overdueCount(), sent, lateness: lateness.figures() };
+  return judgedGenerator({
+    processes: [watch.facts(plan.shard?.index ?? 0, durationMs)],
+    schedule: scheduleOf([schedule], durationMs),
+  });
 }
 
 function deviceRow(device: Device, { target }: Fleet): DeviceRow {
@@ -108,5 +111,6 @@ function planSummary(plan: FleetPlan): PlanSummary {
     connect,
     ...(deploy === undefined ? {} : { deploy }),
     deviceType: plan.deviceType ?? defaultDeviceType,
+    ...(plan.thresholds === undefined ? {} : { thresholds: plan.thresholds }),
   };
 }

@@ -3,7 +3,7 @@ import { DurationHistogram } from '../report/histograms.ts';
 import { type FleetProgress, type FleetResult, fleetSchema } from '../report/result.ts';
 
 /** Figures of these durations. */
-function figuresOf(durationsMs: readonly number[]) {
+export function figuresOf(durationsMs: readonly number[]) {
   const histogram = DurationHistogram.empty();
   for (const durationMs of durationsMs) histogram.record(durationMs);
   return histogram.figures();
@@ -45,8 +45,11 @@ export const sampleResult: FleetResult = {
   generator: {
     processes: [
       {
+        shard: 0,
+        durationMs: 4234,
         cpuUserShare: 0.25,
         cpuSystemShare: 0.05,
+        loopBusyShare: 0.2,
         eventLoopLagP99Ms: 2,
         eventLoopLagMaxMs: 9,
         collections: 3,

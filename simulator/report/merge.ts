@@ -1,0 +1,170 @@
+/**
+ * Several processes' results of one plan made into the one that a single process would have had:
+ * counts are added, histograms are added bucket by bucket, no percentile is ever averaged.
+ */
+import { deviceRange } from '../fleet/shard.ts';
+import { mergedSharedKeys } from '../identity/shared-keys.ts';
+import { judgedGenerator, scheduleOf } from './generator.ts';
+import { HistogramError } from './histograms.ts';
+import { mergedMeasures, mergedUpdates } from './merge-figures.ts';
+import { mergedSeries } from './merge-series.ts';
+import type { Ended, FleetResult } from './result.ts';
+import type { Balance, Funnel } from './result-devices.ts';
+import type { Accounts } from './result-figures.ts';
+import type { GeneratorFacts } from './result-generator.ts';
+import { thresholdVerdicts } from './thresholds.ts';
+import { measuresOf } from './thresholds-measures.ts';
+
+/** Results that do not belong together; one sentence. */
+export class MergeError extends Error {
+  override readonly name = 'MergeError';
+}
+
+/** Differences that a result lists. */
+export const DIFFERENCES_MAX = 1000;
+
+/**
+ * The result of all parts together; the same for every order of them.
+ * @throws MergeError when they are of different plans or seeds, overlap, or cannot be read
+ */
+export function mergeResults(results: readonly FleetResult[]): FleetResult {
+  const [first] = results;
+  if (first === undefined) throw new MergeError('there is no result to merge');
+  checkSamePlan(first, results);
+  checkApart(results);
+  try {
+    return merged(first, results);
+  } catch (error) {
+    if (!(error instanceof HistogramError)) throw error;
+    throw new MergeError(`a result is damaged: ${error.message}`, { cause: error });
+  }
+}
+
+function merged(first: FleetResult, results: readonly FleetResult[]): FleetResult {
+  const span = spanOf(results);
+  const generator = mergedGenerator(results, span.durationMs);
+  const sharedKeys = mergedSharedKeys(results.flatMap((each) => each.sharedKeys ?? []));
+  const { schema, seed, plan } = first;
+  const whole: Omit<FleetResult, 'thresholds'> = {
+    schema,
+    seed,
+    plan,
+    ended: worstEnd(results),
+    shards: results.flatMap(({ shards }) => shards).sort((one, other) => one.index - other.index),
+    ...span,
+    validity: generator.reasons.length === 0 ? 'valid' : 'invalid',
+    generator,
+    ...mergedDeployment(results),
+    funnel: sums(results.map(({ funnel }) => funnel)) as Funnel,
+    accounts: sums(results.map(({ accounts }) => accounts)) as Accounts,
+    balance: mergedBalance(results.map(({ balance }) => balance)),
+    updates: mergedUpdates(results.map(({ updates }) => updates)),
+    ...mergedMeasures(results),
+    series: mergedSeries(results.map(({ series }) => series)),
+    ...(sharedKeys === undefined ? {} : { sharedKeys }),
+    devices: results.flatMap(({ devices }) => devices).sort((a, b) => a.index - b.index),
+  };
+  const thresholds = thresholdVerdicts(whole.plan.thresholds ?? [], measuresOf(whole));
+  return { ...whole, thresholds };
+}
+
+function checkSamePlan(first: FleetResult, results: readonly FleetResult[]): void {
+  for (const { plan, seed } of results) {
+    if (seed !== first.seed) {
+      throw new MergeError(`the results have different seeds, "${first.seed}" and "${seed}"`);
+    }
+    const fields = new Set([...Object.keys(first.plan), ...Object.keys(plan)]);
+    for (const field of fields) {
+      const [one, other] = [shownField(first.plan, field), shownField(plan, field)];
+      if (one === other) continue;
+      throw new MergeError(`the results are of different plans: ${field} is ${one} and ${other}`);
+    }
+  }
+}
+
+function shownField(plan: FleetResult['plan'], field: string): string {
+  const found = Object.entries(plan).find(([name]) => name === field)?.[1];
+  return JSON.stringify(found) ?? 'absent';
+}
+
+function checkApart(results: readonly FleetResult[]): void {
+  const taken: { readonly name: string; readonly first: number; readonly end: number }[] = [];
+  for (const { shards, plan } of results) {
+    for (const shard of shards) {
+      const name = `${shard.index + 1}/${shard.of}`;
+      const { first, end } = deviceRange({ devices: plan.devices, shard });
+      const other = taken.find((each) => first < each.end && each.first < end);
+      if (other) throw new MergeError(`shards ${other.name} and ${name} overlap: merge each once`);
+      taken.push({ name, first, end });
+    }
+  }
+}
+
+/** From the worst on: what ended one part before its time ended the whole so. */
+const ends: readonly Ended[] = ['interrupted', 'threshold', 'duration', 'settled'];
+
+function worstEnd(results: readonly FleetResult[]): Ended {
+  return ends.find((end) => results.some(({ ended }) => ended === end)) ?? 'interrupted';
+}
+
+function spanOf(results: readonly FleetResult[]): Pick<FleetResult, 'startedAt' | 'durationMs'> {
+  const starts = results.map(({ startedAt }) => Date.parse(startedAt));
+  const startMs = Math.min(...starts);
+  const durationsMs = results.map(({ durationMs }, index) => {
+    return (starts[index] ?? startMs) - startMs + durationMs;
+  });
+  return { startedAt: new Date(startMs).toISOString(), durationMs: Math.max(...durationsMs) };
+}
+
+function mergedDeployment(
+  results: readonly FleetResult[],
+): Pick<FleetResult, 'deploymentId' | 'deployedMs'> {
+  const ids = new Set(results.flatMap(({ deploymentId = [] }) => deploymentId));
+  const [deploymentId] = ids;
+  const moments = results.flatMap(({ deployedMs = [] }) => deployedMs);
+  return {
+    ...(deploymentId !== undefined && ids.size === 1 && { deploymentId }),
+    ...(moments.length > 0 && { deployedMs: Math.min(...moments) }),
+  };
+}
+
+function mergedGenerator(results: readonly FleetResult[], durationMs: number): GeneratorFacts {
+  const processes = results
+    .flatMap(({ generator }) => generator.processes)
+    .sort((one, other) => one.shard - other.shard || one.durationMs - other.durationMs);
+  const schedules = results.map(({ generator }) => generator.schedule);
+  return judgedGenerator({ processes, schedule: scheduleOf(schedules, durationMs) });
+}
+
+function mergedBalance(balances: readonly Balance[]): Balance {
+  const because = [...new Set(balances.flatMap(({ because: said = [] }) => said))].sort();
+  const statistics = new Map<string, Balance['statistics'][number]>();
+  for (const row of balances.flatMap(({ statistics: rows }) => rows)) {
+    statistics.set(JSON.stringify(row), row);
+  }
+  const total = (field: 'withoutArtifact' | 'lostReports' | 'doubledReports'): number =>
+    balances.reduce((sum, balance) => sum + balance[field], 0);
+  return {
+    checked: balances.every(({ checked }) => checked),
+    ok: balances.every(({ ok }) => ok),
+    ...(because.length > 0 && { because: because.join('; ') }),
+    deploymentsChecked: Math.max(...balances.map(({ deploymentsChecked }) => deploymentsChecked)),
+    withoutArtifact: total('withoutArtifact'),
+    lostReports: total('lostReports'),
+    doubledReports: total('doubledReports'),
+    differences: balances
+      .flatMap(({ differences }) => differences)
+      .sort((one, other) => one.deviceIndex - other.deviceIndex)
+      .slice(0, DIFFERENCES_MAX),
+    statistics: [...statistics.keys()].sort().flatMap((key) => statistics.get(key) ?? []),
+  };
+}
+
+/** Adds field by field. */
+function sums(counts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const total: Record<string, number> = {};
+  for (const row of counts) {
+    for (const [name, count] of Object.entries(row)) total[name] = (total[name] ?? 0) + count;
+  }
+  return total;
+}

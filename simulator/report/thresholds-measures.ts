@@ -1,0 +1,92 @@
+/** What thresholds are judged by: the figures of a run, over or underway, behind one small face. */
+import { DurationHistogram } from './histograms.ts';
+import { mergedDurations } from './merge-figures.ts';
+import type { FleetResult } from './result.ts';
+import type { OperationCount } from './result-figures.ts';
+
+/** How the updates stand. */
+export interface UpdateMeasures {
+  readonly devices: number;
+  /** Milliseconds from the deployment to the end of each update that succeeded, in any order. */
+  readonly updatedAfterMs: readonly number[];
+  /** Devices whose update came to another end. */
+  readonly failed: number;
+  /** Milliseconds since the deployment was made, or since the run began where it made none. */
+  readonly elapsedMs: number;
+}
+
+/** The figures of a run; an empty list of operations stands for all. */
+export interface Measures {
+  readonly isOver: boolean;
+  readonly elapsedMs: number;
+  durations(operations: readonly string[]): DurationHistogram;
+  counts(operations: readonly string[]): { readonly exchanges: number; readonly errors: number };
+  updates(): UpdateMeasures;
+  /** Undefined as long as the books have not been compared. */
+  reports(fate: 'lost' | 'doubled'): number | undefined;
+}
+
+/** The figures of a run that is over. @throws HistogramError when a result from outside is damaged */
+export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
+  const { balance, latencies, operations, durationMs } = result;
+  return {
+    isOver: result.ended !== 'interrupted',
+    elapsedMs: durationMs,
+    durations: (wanted) =>
+      mergedDurations(latencies.filter(({ operation }) => isWanted(operation, wanted))),
+    counts: (wanted) => countsOf(operations, wanted),
+    updates: () => updatesOf(result),
+    reports: (fate) => {
+      if (!balance.checked) return undefined;
+      return fate === 'lost' ? balance.lostReports : balance.doubledReports;
+    },
+  };
+}
+
+/** Whether a list of operations, where an empty one means all, holds this one. */
+export function isWanted(operation: string, wanted: readonly string[]): boolean {
+  return wanted.length === 0 || wanted.includes(operation);
+}
+
+/** Exchanges, and those of them that were unanswered or answered with 5xx. */
+export function countsOf(
+  operations: readonly OperationCount[],
+  wanted: readonly string[],
+): { readonly exchanges: number; readonly errors: number } {
+  let exchanges = 0;
+  let errors = 0;
+  for (const { operation, answers, unanswered } of operations) {
+    if (!isWanted(operation, wanted)) continue;
+    for (const count of Object.values(answers)) exchanges += count;
+    exchanges += unanswered;
+    errors += unanswered + (answers['5xx'] ?? 0);
+  }
+  return { exchanges, errors };
+}
+
+/** Durations of these operations together. */
+export function durationsOf(
+  histograms: ReadonlyMap<string, DurationHistogram>,
+  wanted: readonly string[],
+): DurationHistogram {
+  const whole = DurationHistogram.empty();
+  for (const [operation, histogram] of histograms) {
+    if (isWanted(operation, wanted)) whole.add(histogram);
+  }
+  return whole;
+}
+
+function updatesOf(result: Omit<FleetResult, 'thresholds'>): UpdateMeasures {
+  const startMs = Date.parse(result.startedAt);
+  const endMs = startMs + result.durationMs;
+  const baseMs = result.deployedMs ?? startMs;
+  const updated = result.devices.filter(
+    ({ outcome }) => outcome === 'success' || outcome === 'already-installed',
+  );
+  return {
+    devices: result.funnel.devices,
+    updatedAfterMs: updated.map(({ endedMs = endMs }) => endedMs - baseMs),
+    failed: result.accounts.failed,
+    elapsedMs: endMs - baseMs,
+  };
+}

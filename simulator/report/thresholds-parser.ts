@@ -1,0 +1,212 @@
+/** Thresholds as people write them: `95% updated within 10m`, `p99(poll) < 200ms`, `errors < 0.1%`. */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { printable } from '../../fixtures/printable.ts';
+
+export const comparators = ['<=', '>=', '<', '>', '='] as const;
+export type Comparator = (typeof comparators)[number];
+
+/** What is looked at. An empty list of operations stands for all. */
+export type ThresholdSubject =
+  | { readonly kind: 'updated'; readonly withinMs: number }
+  | {
+      readonly kind: 'percentile';
+      readonly percent: number;
+      readonly operations: readonly string[];
+    }
+  | { readonly kind: 'rate'; readonly operations: readonly string[] }
+  | {
+      readonly kind: 'errors';
+      readonly unit: 'share' | 'count';
+      readonly operations: readonly string[];
+    }
+  | { readonly kind: 'success' }
+  | { readonly kind: 'reports'; readonly fate: 'lost' | 'doubled' };
+
+/** One demand on a run. */
+export interface Threshold {
+  /** As it was written. */
+  readonly text: string;
+  readonly subject: ThresholdSubject;
+  readonly comparator: Comparator;
+  /** Milliseconds, a share from 0 to 1, a count, or a count in each second, as the subject has it. */
+  readonly limit: number;
+  /** The run is to end early when it cannot be met any more. */
+  readonly abortsRun: boolean;
+}
+
+/** A text that is no threshold; one sentence that shows what is accepted. */
+export class ThresholdError extends Error {
+  override readonly name = 'ThresholdError';
+  /** The sentence without the text itself. */
+  readonly because: string;
+
+  constructor(text: string, because: string) {
+    super(`"${printable(text, TEXT_MAX_CHARACTERS)}" is no threshold: ${because}`);
+    this.because = because;
+  }
+}
+
+/** A part of a threshold that is wrong. */
+class PartFault extends Error {}
+
+/** Words of the field for operations of the contract. */
+const words: Readonly<Record<string, readonly string[]>> = {
+  all: [],
+  poll: ['post-next-deployment-v2', 'post-next-deployment', 'get-next-deployment'],
+  status: ['put-deployment-status'],
+  auth: ['post-auth-request'],
+  inventory: ['put-attributes', 'patch-attributes'],
+  configuration: ['get-configuration', 'put-configuration'],
+  download: ['download-artifact', 'download-configuration'],
+  log: ['put-deployment-log'],
+  alerts: ['post-alerts'],
+  connect: ['connect'],
+};
+
+const known = new Set(
+  Object.keys({ ...operations, ...managementOperations, ...storageOperations }),
+);
+const TEXT_MAX_CHARACTERS = 200;
+const millisecondsPerUnit: Readonly<Record<string, number>> = {
+  us: 0.001,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+const number = String.raw`(\d+(?:\.\d+)?)`;
+const duration = String.raw`${number}\s*(us|ms|s|m|h|d)`;
+const comparison = String.raw`\s*(<=|>=|<|>|=)\s*`;
+const target = String.raw`\(\s*([\w-]+)\s*\)`;
+
+interface Form {
+  readonly example: string;
+  readonly pattern: RegExp;
+  readonly read: (found: readonly string[]) => Pick<Threshold, 'subject' | 'comparator' | 'limit'>;
+}
+
+/** The forms of a threshold; `found` holds the groups of the pattern, an absent one as ''. */
+const forms: readonly Form[] = [
+  {
+    example: '95% updated within 10m',
+    pattern: form(String.raw`${number}\s*% updated within ${duration}`),
+    read: ([share = '', time = '', unit = '']) => ({
+      subject: { kind: 'updated', withinMs: millisecondsOf(time, unit) },
+      comparator: '>=',
+      limit: shareOf(share),
+    }),
+  },
+  {
+    example: 'p99(poll) < 200ms',
+    pattern: form(`(?:p${number}|(max))${target}${comparison}${duration}`),
+    read: ([percent = '', max = '', word = '', comparator = '', time = '', unit = '']) => ({
+      subject: {
+        kind: 'percentile',
+        percent: max === '' ? percentOf(percent) : 100,
+        operations: operationsOf(word),
+      },
+      comparator: comparator as Comparator,
+      limit: millisecondsOf(time, unit),
+    }),
+  },
+  {
+    example: 'errors < 0.1%',
+    pattern: form(String.raw`errors(?:${target})?${comparison}${number}\s*(%?)`),
+    read: ([word = '', comparator = '', limit = '', unit = '']) => ({
+      subject: {
+        kind: 'errors',
+        unit: unit === '' ? 'count' : 'share',
+        operations: operationsOf(word || 'all'),
+      },
+      comparator: comparator as Comparator,
+      limit: unit === '' ? Number(limit) : shareOf(limit),
+    }),
+  },
+  {
+    example: 'success rate >= 99%',
+    pattern: form(String.raw`success rate${comparison}${number}\s*%`),
+    read: ([comparator = '', share = '']) => ({
+      subject: { kind: 'success' },
+      comparator: comparator as Comparator,
+      limit: shareOf(share),
+    }),
+  },
+  {
+    example: 'lost reports = 0',
+    pattern: form(String.raw`(lost|doubled) reports${comparison}(\d+)`),
+    read: ([fate = '', comparator = '', limit = '']) => ({
+      subject: { kind: 'reports', fate: fate === 'lost' ? 'lost' : 'doubled' },
+      comparator: comparator as Comparator,
+      limit: Number(limit),
+    }),
+  },
+  {
+    example: 'rate(poll) > 100/s',
+    pattern: form(String.raw`rate${target}${comparison}${number}\s*/\s*s`),
+    read: ([word = '', comparator = '', limit = '']) => ({
+      subject: { kind: 'rate', operations: operationsOf(word) },
+      comparator: comparator as Comparator,
+      limit: Number(limit),
+    }),
+  },
+];
+
+const suffix = /[,;]?\s+abort on fail$/;
+
+/**
+ * Reads one threshold; `abort on fail` at its end makes it end the run early.
+ * @throws ThresholdError when it is anything else
+ */
+export function thresholdOf(text: string): Threshold {
+  const spaced = text.trim().toLowerCase().replace(/\s+/g, ' ');
+  const abortsRun = suffix.test(spaced);
+  const plain = spaced.replace(suffix, '');
+  try {
+    for (const { pattern, read } of forms) {
+      const found = plain.length <= TEXT_MAX_CHARACTERS && pattern.exec(plain);
+      if (found) {
+        const groups = found.slice(1).map((group: string | undefined) => group ?? '');
+        return { text: plain, ...read(groups), abortsRun };
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof PartFault)) throw error;
+    throw new ThresholdError(text, error.message);
+  }
+  const examples = forms.map(({ example }) => `"${example}"`).join(', ');
+  throw new ThresholdError(text, `accepted are ${examples}, each also with "abort on fail"`);
+}
+
+function form(source: string): RegExp {
+  return new RegExp(`^${source}$`);
+}
+
+function operationsOf(word: string): readonly string[] {
+  const group = words[word];
+  if (group) return group;
+  if (known.has(word)) return [word];
+  throw new PartFault(
+    `no operation is called "${word}"; there are ${Object.keys(words).join(', ')} ` +
+      "and the contract's own ids",
+  );
+}
+
+function percentOf(text: string): number {
+  const percent = Number(text);
+  if (percent > 0 && percent <= 100) return percent;
+  throw new PartFault('a percentile is above 0 and at most 100, such as p99.9');
+}
+
+function shareOf(text: string): number {
+  const percent = Number(text);
+  if (percent <= 100) return percent / 100;
+  throw new PartFault('a share is at most 100%');
+}
+
+function millisecondsOf(time: string, unit: string): number {
+  return Number(time) * (millisecondsPerUnit[unit] ?? 1);
+}
