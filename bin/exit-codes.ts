@@ -10,8 +10,10 @@ export const exitCodes = {
   usage: 2,
   /** Unreachable, port busy, login refused, file unusable: the run could not be set up. */
   setUp: 3,
-  /** A threshold was missed, nothing was decided (by a recording too), or the generator was the limit. */
+  /** A threshold was missed, or nothing was decided (by a recording too). */
   undecided: 4,
+  /** The machine that made the load was its limit: the figures are not valid. */
+  limited: 5,
   /** Our own fault. */
   internal: 70,
   /** A second Ctrl-C. */
@@ -27,6 +29,7 @@ const order: readonly ExitCode[] = [
   exitCodes.internal,
   exitCodes.usage,
   exitCodes.setUp,
+  exitCodes.limited,
   exitCodes.undecided,
   exitCodes.pass,
 ];

@@ -79,6 +79,7 @@ describe('exit codes', () => {
       usage: 2,
       setUp: 3,
       undecided: 4,
+      limited: 5,
       internal: 70,
       interrupted: 130,
     });
@@ -88,6 +89,9 @@ describe('exit codes', () => {
     [[0, 0], 0],
     [[0, 4], 4],
     [[4, 1], 1],
+    [[5, 1], 1],
+    [[4, 5], 5],
+    [[5, 0], 5],
     [[1, 70], 1],
     [[70, 4], 70],
     [[], 4],

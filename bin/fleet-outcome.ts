@@ -23,6 +23,13 @@ export function fleetExitCode(result: FleetResult, plan: FleetPlan): ExitCode {
   return isMissing ? exitCodes.undecided : exitCodes.pass;
 }
 
+/** What the figures of a run are worth: invalid ones decide nothing, whatever they seem to say. */
+export function figuresExitCode({ validity, thresholds }: FleetResult): ExitCode {
+  if (validity === 'invalid') return exitCodes.limited;
+  const isMet = thresholds.every(({ verdict }) => verdict === 'met');
+  return isMet ? exitCodes.pass : exitCodes.undecided;
+}
+
 /** The fault of a run in a sentence with the way out; what is not foreseen stays as it is. */
 export function fleetFault(error: unknown, plan: FleetPlan): unknown {
   if (error instanceof PlanError) {

@@ -5,8 +5,8 @@ import { planSchema } from '../simulator/fleet/plan-words.ts';
 import { fleetJunit } from '../simulator/report/junit.ts';
 import { fleetReport } from '../simulator/report/text.ts';
 import { type FleetPlan, simulateFleet } from '../simulator/simulator.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { fleetExitCode, fleetFault } from './fleet-outcome.ts';
+import { type ExitCode, exitCodes, worstExitCode } from './exit-codes.ts';
+import { figuresExitCode, fleetExitCode, fleetFault } from './fleet-outcome.ts';
 import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
 import { prepareReadyFile } from './ready.ts';
@@ -79,7 +79,7 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
   await writeReports(options.report, { json: result, junit: () => fleetJunit(result) });
   output.data(result);
   output.line(fleetReport(result));
-  return fleetExitCode(result, plan);
+  return worstExitCode([fleetExitCode(result, plan), figuresExitCode(result)]);
 }
 
 /** Where the events have standard output to themselves, everything for human eyes goes beside it. */

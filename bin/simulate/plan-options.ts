@@ -6,6 +6,7 @@ import { behaviours } from '../../simulator/behaviours/catalogue.ts';
 import { defaultDeviceType } from '../../simulator/fleet/muster.ts';
 import { PlanWordsError, readPlanPart } from '../../simulator/fleet/plan-words.ts';
 import { downloads, phases } from '../../simulator/fleet/policy.ts';
+import { ThresholdError, thresholdOf } from '../../simulator/report/thresholds-parser.ts';
 import * as values from '../option-values.ts';
 
 const DEVICES_MAX = 100_000;
@@ -104,7 +105,20 @@ function addLoadOptions(command: Command): void {
       new Option('--drain <duration>', 'time for open deployments after the end')
         .argParser(values.durationMs)
         .default(values.durationMs('30s'), '30s'),
-    );
+    )
+    .option('--threshold <demand>', "'p99(poll) < 200ms', 'errors < 0.1%'; repeatable", threshold)
+    .option('--abort-on-threshold', 'end as soon as a threshold cannot be met any more');
+}
+
+/** Keeps the words: the plan has them as they were written. */
+function threshold(text: string, previous: readonly string[] = []): readonly string[] {
+  try {
+    thresholdOf(text);
+  } catch (error) {
+    if (error instanceof ThresholdError) throw new InvalidArgumentError(`${error.message}.`);
+    throw error;
+  }
+  return [...previous, text];
 }
 
 function duration(flag: string, meaning: string, shown: string): Option {

@@ -62,6 +62,23 @@ describe('an exchange', () => {
     ]);
   });
 
+  it('is measured from when it was due, and the time limit from when it was sent', async () => {
+    const { bench } = await answering({ status: 200 });
+    bench.clock.advance(9000);
+    const plannedMs = bench.clock.monotonicMs() - 7000;
+    const answer = await ask(bench.transport, { plannedMs });
+    expect(answer.elapsedMs).toBe(0);
+    expect(bench.ledger.latencies()[0]).toMatchObject({ count: 1, maxMs: 7000 });
+    expect(bench.ledger.lateness.maxMs).toBe(7000);
+  });
+
+  it('that is sent before it was due counts from when it was sent', async () => {
+    const { bench } = await answering({ status: 200 });
+    await ask(bench.transport, { plannedMs: bench.clock.monotonicMs() + 7000 });
+    expect(bench.ledger.latencies()[0]).toMatchObject({ count: 1, maxMs: 0 });
+    expect(bench.ledger.lateness).toMatchObject({ count: 1, maxMs: 0 });
+  });
+
   it('keeps the path of the base URL before that of the operation', async () => {
     const { server } = await answering({ status: 200 });
     const bench = benchFor(`${server.baseUrl}/behind/a/proxy/`);
@@ -82,7 +99,11 @@ describe('an exchange', () => {
       passing: true,
     });
     expect(String(fault)).toContain('nothing listens at that address');
-    expect(bench.ledger.operations()[0]).toMatchObject({ answers: {}, unanswered: 1 });
+    expect(bench.ledger.operations()[0]).toMatchObject({
+      answers: {},
+      unanswered: 1,
+      refusedConnections: 1,
+    });
   });
 
   it('with a server that hangs up before it answers is a transport fault', async () => {
@@ -95,7 +116,7 @@ describe('an exchange', () => {
   it('with a server that hangs up in the middle of the body is a transport fault', async () => {
     const { bench } = await answering({ status: 200, body: 'a'.repeat(100), cutAfterBytes: 10 });
     expect(await faultOf(ask(bench.transport))).toBeInstanceOf(TransportError);
-    expect(bench.ledger.operations()[0]).toMatchObject({ answers: {}, unanswered: 1 });
+    expect(bench.ledger.operations()[0]).toMatchObject({ unanswered: 1, resets: 1 });
   });
 
   it('with something that does not speak HTTP is a transport fault', async () => {
@@ -103,6 +124,7 @@ describe('an exchange', () => {
     const fault = await faultOf(ask(bench.transport));
     expect(fault).toBeInstanceOf(TransportError);
     expect(fault).toMatchObject({ label: 'transport/HTTPParserError' });
+    expect(bench.ledger.operations()[0]).toMatchObject({ unanswered: 1, otherFaults: 1 });
   });
 
   it('with a server that stays silent ends at the time limit, not before', async () => {
@@ -116,6 +138,7 @@ describe('an exchange', () => {
     expect(fault).toBeInstanceOf(TimeoutError);
     expect(fault).toMatchObject({ code: 'timeout', label: 'timeout', elapsedMs: 5000 });
     expect(String(fault)).toContain('no complete answer within 5000 ms');
+    expect(bench.ledger.operations()[0]).toMatchObject({ unanswered: 1, timeouts: 1 });
   });
 
   it('refuses an answer that is larger than it may be, and says the bound', async () => {

@@ -51,6 +51,8 @@ export function planOfWords(words: WholePlanWords): FleetPlan {
     iterations: words.iterations,
     until: words.until,
     drainMs: words.drain,
+    thresholds: words.threshold,
+    abortOnThreshold: words.abortOnThreshold,
     tenantToken: words.tenantToken,
     acceptWith: words.acceptWith,
     deploy: words.deploy,

@@ -8,6 +8,7 @@ import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { durationMs, durationPattern } from '../../fixtures/duration.ts';
 import { readYaml } from '../../fixtures/yaml-text.ts';
 import { backOffKinds } from '../client/retry-after.ts';
+import { thresholdsShape } from '../report/thresholds-shape.ts';
 import { arrivalEvents, sceneNames } from './load-fields.ts';
 import { filled, oneOf, share, weight, wholeNumber, yesOrNo } from './plan-values.ts';
 import { downloads, phases } from './policy.ts';
@@ -114,6 +115,8 @@ const words = {
   iterations: v.optional(wholeNumber(1, 1_000_000_000)),
   until: v.optional(v.literal('settled', 'must be settled, or absent')),
   drain: optionalDuration,
+  threshold: v.optional(thresholdsShape),
+  abortOnThreshold: v.optional(yesOrNo),
   tenantToken: v.optional(filled),
   headerPrefix: v.optional(filled),
   acceptWith: v.optional(credentials),

@@ -6,7 +6,7 @@ import { mergedDurations } from './merge-figures.ts';
 import type { GeneratorFacts, ProcessFacts } from './result-generator.ts';
 
 /** From here on the figures say more of the generator than of the server. */
-export const generatorLimits = {
+const generatorLimits = {
   /** Of what was due at a planned moment, one in a hundred was sent later than this. */
   latenessP99MaxMs: 100,
   /** One in a hundred turns of the event loop was held up longer than this. */

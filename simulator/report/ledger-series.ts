@@ -6,7 +6,7 @@
 import type { Accounts, Series } from './result-figures.ts';
 
 /** Rows of a series: a quarter of an hour in seconds, then half an hour in pairs of them … */
-export const SERIES_ROWS_MAX = 900;
+const SERIES_ROWS_MAX = 900;
 const SECOND_MS = 1000;
 /** Buckets in each doubling: a percentile is known to within a fifth. */
 const BUCKETS_PER_OCTAVE = 4;

@@ -21,7 +21,7 @@ export class MergeError extends Error {
 }
 
 /** Differences that a result lists. */
-export const DIFFERENCES_MAX = 1000;
+const DIFFERENCES_MAX = 1000;
 
 /**
  * The result of all parts together; the same for every order of them.

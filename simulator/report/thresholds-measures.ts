@@ -44,7 +44,7 @@ export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
 }
 
 /** Whether a list of operations, where an empty one means all, holds this one. */
-export function isWanted(operation: string, wanted: readonly string[]): boolean {
+function isWanted(operation: string, wanted: readonly string[]): boolean {
   return wanted.length === 0 || wanted.includes(operation);
 }
 

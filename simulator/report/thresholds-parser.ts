@@ -4,11 +4,11 @@ import { storageOperations } from '../../fixtures/contract/management/storage.ts
 import { operations } from '../../fixtures/contract/operations.ts';
 import { printable } from '../../fixtures/printable.ts';
 
-export const comparators = ['<=', '>=', '<', '>', '='] as const;
-export type Comparator = (typeof comparators)[number];
+/** How what is observed must stand to the limit. */
+export type Comparator = '<=' | '>=' | '<' | '>' | '=';
 
 /** What is looked at. An empty list of operations stands for all. */
-export type ThresholdSubject =
+type ThresholdSubject =
   | { readonly kind: 'updated'; readonly withinMs: number }
   | {
       readonly kind: 'percentile';
