@@ -1,6 +1,7 @@
 /** What a fleet's run means for the command line: its exit code, and its faults as sentences. */
 import { StatusError } from '../simulator/client/errors.ts';
 import {
+  BehaviourFileError,
   ClientError,
   type FleetPlan,
   type FleetResult,
@@ -34,6 +35,9 @@ export function figuresExitCode({ validity, thresholds }: FleetResult): ExitCode
 export function fleetFault(error: unknown, plan: FleetPlan): unknown {
   if (error instanceof PlanError) {
     return new CommandFault(`the plan is wrong: ${error.message}`, exitCodes.usage, error);
+  }
+  if (error instanceof BehaviourFileError) {
+    return new CommandFault(error.message, exitCodes.usage, error);
   }
   if (error instanceof IdentityError || error instanceof StateError) {
     return new CommandFault(error.message, exitCodes.setUp, error);

@@ -125,10 +125,10 @@ export function count(least: number, most: number): (text: string) => number {
 
 /**
  * A parser of shares such as `rsa=1,ecdsa=2`, also given over several uses of the option.
- * @param names the names that exist
+ * @param names the names that exist; any name is taken where that is found out later
  */
 export function weights(
-  names: readonly string[],
+  names?: readonly string[],
 ): (text: string, previous: Weights | undefined) => Weights {
   return (text, previous = {}) => {
     const added = text.split(',').map((share) => weight(share, names));
@@ -139,12 +139,12 @@ export function weights(
   };
 }
 
-function weight(share: string, names: readonly string[]): readonly [string, number] {
+function weight(share: string, names: readonly string[] | undefined): readonly [string, number] {
   const [, name = '', value] = /^([\w-]+)=(\d+(?:\.\d+)?)$/.exec(share.trim()) ?? [];
-  if (names.includes(name) && Number(value) <= WEIGHT_MAX) return [name, Number(value)];
-  throw new InvalidArgumentError(
-    `Accepted: name=weight, names ${names.join(', ')}, weights from 0 to ${WEIGHT_MAX}.`,
-  );
+  const isKnown = names === undefined ? name !== '' : names.includes(name);
+  if (isKnown && Number(value) <= WEIGHT_MAX) return [name, Number(value)];
+  const known = names === undefined ? '' : ` names ${names.join(', ')},`;
+  throw new InvalidArgumentError(`Accepted: name=weight,${known} weights from 0 to ${WEIGHT_MAX}.`);
 }
 
 /** The vendor's part of header names, such as `X-SVC`. */

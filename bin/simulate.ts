@@ -40,6 +40,31 @@ export function configure(command: Command): void {
     .action(async (options: RunOptions) => {
       process.exitCode = await act(command, options);
     });
+  addSubcommands(command);
+}
+
+interface SubcommandRow {
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly configure: (command: Command) => void }>;
+}
+
+const subcommands: Readonly<Record<string, SubcommandRow>> = {
+  behaviours: {
+    summary: 'show every behaviour: whom it stands for, and what a good server does',
+    load: () => import('./simulate/behaviours.ts'),
+  },
+};
+
+/** Each is loaded when it is asked for. */
+function addSubcommands(command: Command): void {
+  command.helpCommand(false);
+  for (const [name, { summary }] of Object.entries(subcommands)) {
+    command.command(name).description(summary).allowExcessArguments(false);
+  }
+  command.hook('preSubcommand', async (_, subcommand) => {
+    const loaded = await subcommands[subcommand.name()]?.load();
+    loaded?.configure(subcommand);
+  });
 }
 
 async function act(command: Command, options: RunOptions): Promise<ExitCode> {

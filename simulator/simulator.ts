@@ -1,6 +1,7 @@
 /** The fleet simulator's front: a plan in, one result out. Not the command line. */
 import type { Clock, Timer } from '../fixtures/clock.ts';
 import { seededRandom } from '../fixtures/random.ts';
+import { readBehaviourFiles } from './behaviours/behaviour-file.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { accountsOf, funnelOf } from './fleet/funnel.ts';
 import { checkPlan, type FleetPlan } from './fleet/plan.ts';
@@ -16,6 +17,7 @@ import type { Coordinator } from './shards/coordinator.ts';
 import { openMemory } from './state/memory.ts';
 import { FleetStopped } from './stopped.ts';
 
+export { BehaviourFileError } from './behaviours/behaviour-file.ts';
 export { ClientError } from './client/errors.ts';
 export { type FleetPlan, PlanError } from './fleet/plan.ts';
 export { IdentityError } from './identity/identity-error.ts';
@@ -49,11 +51,13 @@ const PROGRESS_PERIOD_MS = 1000;
 
 /**
  * Runs a fleet against a server and tells what became of every device.
- * @throws PlanError before anything starts when the plan is wrong, IdentityError when the devices
- * that it asks for cannot be, StateError when its state or its ledger cannot be kept; ClientError when the server
+ * @throws BehaviourFileError, PlanError before anything starts when a behaviour file or the plan is
+ * wrong; IdentityError when the devices that it asks for cannot be, StateError when its state or
+ * its ledger cannot be kept; ClientError when the server
  * cannot be reached, refuses the operator's login or his deployment
  */
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
+  await readBehaviourFiles(plan.behaviourFiles ?? []);
   const checked = checkPlan(plan);
   const { clock, signal, onProgress, onEvent, coordinator } = hooks;
   const startedAt = new Date(clock.now()).toISOString();

@@ -2,7 +2,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
-import { behaviours } from '../../simulator/behaviours/catalogue.ts';
 import { defaultDeviceType } from '../../simulator/fleet/muster.ts';
 import { PlanWordsError, readPlanPart } from '../../simulator/fleet/plan-words.ts';
 import { downloads, phases } from '../../simulator/fleet/policy.ts';
@@ -13,8 +12,7 @@ const DEVICES_MAX = 100_000;
 const ITERATIONS_MAX = 1_000_000_000;
 
 const keyShares = values.weights(keyTypes);
-const behaviourShares = values.weights([...behaviours.keys()]);
-const behaviourMeaning = `${[...behaviours.keys()].join(', ')}; repeatable (default: steady=1)`;
+const behaviourMeaning = "see 'fleetbed simulate behaviours'; repeatable (default: steady=1)";
 
 /** Adds them to the command. */
 export function addPlanOptions(command: Command): Command {
@@ -59,7 +57,13 @@ function addFleetOptions(command: Command): void {
     .option('--devices <count>', 'how many', values.count(1, DEVICES_MAX), 10)
     .option('--keys <shares>', 'key types (default: rsa=1,ecdsa=1,ed25519=1)', keyShares)
     .option('--seed <text>', 'same seed, same fleet (default: a new one, printed)', values.filled)
-    .option('--behaviour <name=weight>', behaviourMeaning, behaviourShares)
+    .option('--behaviour <name=weight>', behaviourMeaning, values.weights())
+    .option('--behaviour-file <file>', 'JavaScript with more of them; repeatable', values.listed)
+    .option(
+      '--behaviour-parameter <name.number=value>',
+      'as slow.installMs=5000',
+      behaviourParameter,
+    )
     .option('--cohort <words>', "a part that differs: 'night, weight: 2, poll: 1m'", part('cohort'))
     .option('--id-prefix <text>', 'what serial numbers begin with (default: FB)', values.filled)
     .addOption(
@@ -167,4 +171,17 @@ function arrivals(
     return [event.trim(), parseRate(rate.trim())];
   });
   return { ...previous, ...Object.fromEntries(added) };
+}
+
+type Numbers = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+function behaviourParameter(text: string, previous: Numbers = {}): Numbers {
+  const [, name = '', number = '', value] =
+    /^([\w-]+)\.(\w+)=(-?\d+(?:\.\d+)?)$/.exec(text.trim()) ?? [];
+  if (value === undefined) {
+    throw new InvalidArgumentError(
+      'Accepted: BEHAVIOUR.NUMBER=VALUE, such as slow.installMs=5000.',
+    );
+  }
+  return { ...previous, [name]: { ...previous[name], [number]: Number(value) } };
 }

@@ -1,6 +1,8 @@
 /** The plan of `fleetbed simulate`: what the plan file says, and what the command line says instead. */
 import type { Command } from 'commander';
 import { systemRandom } from '../../fixtures/random.ts';
+import { readBehaviourFiles } from '../../simulator/behaviours/behaviour-file.ts';
+import { checkPlan } from '../../simulator/fleet/plan.ts';
 import { planOfWords, type WholePlanWords } from '../../simulator/fleet/plan-of-words.ts';
 import {
   type PlanWords,
@@ -12,6 +14,7 @@ import type { FleetPlan } from '../../simulator/simulator.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
+import { fleetFault } from '../fleet-outcome.ts';
 
 /** The options as commander gives them, those of the plan among others. */
 type Options = PlanWords & { readonly plan?: string };
@@ -35,7 +38,13 @@ export async function planFrom(command: Command): Promise<FleetPlan> {
   const seed = words.seed ?? systemRandom.uuid().slice(0, 8);
   // Every other word that a plan needs is an option with a default.
   const whole = { ...words, seed, ...(tls && { tls }) } as WholePlanWords;
-  return planOfWords(whole);
+  const plan = planOfWords(whole);
+  try {
+    await readBehaviourFiles(plan.behaviourFiles ?? []);
+    return checkPlan(plan);
+  } catch (error) {
+    throw fleetFault(error, plan);
+  }
 }
 
 function picked(options: Options, isWanted: (name: string) => boolean): PlanWords {

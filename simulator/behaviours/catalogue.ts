@@ -7,7 +7,17 @@ import { troubled } from './rows/troubled.ts';
 
 const rows: readonly Behaviour[] = [...healthy, ...troubled, ...failing, ...badlyWritten];
 
-/** Every behaviour by its name. */
-export const behaviours: ReadonlyMap<string, Behaviour> = new Map(
-  rows.map((behaviour) => [behaviour.name, behaviour]),
-);
+const known = new Map(rows.map((behaviour) => [behaviour.name, behaviour]));
+
+/** Every behaviour by its name, those of behaviour files included once they are read. */
+export const behaviours: ReadonlyMap<string, Behaviour> = known;
+
+/**
+ * Adds behaviours, all or none; the same ones again change nothing.
+ * @returns the names that stand for another behaviour already, where there are any
+ */
+export function addBehaviours(added: readonly Behaviour[]): string[] {
+  const taken = added.filter((each) => (known.get(each.name) ?? each) !== each);
+  if (taken.length === 0) for (const behaviour of added) known.set(behaviour.name, behaviour);
+  return taken.map(({ name }) => name);
+}

@@ -46,6 +46,30 @@ export function parameterFault(name: string, value: unknown): string | undefined
   return `must be a ${unit.whole ? 'whole ' : ''}number from ${unit.least} to ${unit.most}`;
 }
 
+/** What is wrong with numbers that are to replace those of a behaviour; undefined when nothing is. */
+export function changedParametersFault(
+  behaviour: Behaviour | undefined,
+  changed: Readonly<Record<string, number>>,
+): string | undefined {
+  if (behaviour === undefined) return 'is no behaviour';
+  for (const [name, value] of Object.entries(changed)) {
+    const known = Object.keys(behaviour.parameters);
+    if (!known.includes(name)) return `has no ${name}; it has ${known.join(', ')}`;
+    const fault = parameterFault(name, value);
+    if (fault !== undefined) return `${name} ${fault}`;
+  }
+  return undefined;
+}
+
+/** The behaviour with some of its numbers changed; names and values are taken as they are. */
+export function withParameters(
+  behaviour: Behaviour,
+  changed: Readonly<Record<string, number>> | undefined,
+): Behaviour {
+  if (changed === undefined) return behaviour;
+  return { ...behaviour, parameters: { ...behaviour.parameters, ...changed } };
+}
+
 function unitOf(name: string): Unit | undefined {
   const ends = Object.keys(parameterUnits).filter((end) => name.endsWith(end));
   const longest = ends.toSorted((one, other) => other.length - one.length)[0];

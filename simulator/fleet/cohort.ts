@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { behaviours } from '../behaviours/catalogue.ts';
+import { changedParametersFault } from '../behaviours/parameters.ts';
 import { filled, weight } from './plan-values.ts';
 import { type Policy, policyFields, policyOf } from './policy.ts';
 
@@ -46,11 +47,28 @@ const behavioursShape = v.pipe(
   ),
 );
 
+const parametersShape = v.pipe(
+  v.record(
+    v.string(),
+    v.record(v.string(), v.number('must be a number'), 'must be numbers by their names'),
+    'must be behaviours with their numbers',
+  ),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    for (const [name, changed] of Object.entries(dataset.value)) {
+      const message = changedParametersFault(behaviours.get(name), changed);
+      if (message !== undefined) addIssue({ message: `${name} ${message}` });
+    }
+  }),
+);
+
 /** What a plan says of the whole fleet and a cohort may say otherwise. */
 export const cohortFields = {
   /** Weights of the key types. */
   keys: keysShape,
   behaviours: behavioursShape,
+  /** Numbers of behaviours in place of their own, by behaviour and name. */
+  behaviourParameters: v.optional(parametersShape),
   ...policyFields,
 };
 
@@ -89,6 +107,7 @@ export interface Cohort {
   /** Weights of the key types. */
   readonly keys: v.InferOutput<typeof keysShape>;
   readonly behaviours: v.InferOutput<typeof behavioursShape>;
+  readonly behaviourParameters?: v.InferOutput<typeof parametersShape>;
   readonly policy: Policy;
 }
 
@@ -101,8 +120,13 @@ export function cohortsOf(plan: Common): readonly Cohort[] {
     weight: part,
     keys: differs.keys ?? keys,
     behaviours: differs.behaviours ?? mixture,
+    ...parametersOf({ ...plan.behaviourParameters, ...differs.behaviourParameters }),
     policy: policyOf(policyFieldsOf(plan, differs)),
   }));
+}
+
+function parametersOf(behaviourParameters: NonNullable<Cohort['behaviourParameters']>) {
+  return Object.keys(behaviourParameters).length === 0 ? {} : { behaviourParameters };
 }
 
 /** Of a back-off and of a link a cohort may change a part and leave the rest. */

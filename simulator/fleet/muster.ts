@@ -1,6 +1,7 @@
 /** Makes the devices of a plan: who they are, which key each has, how each one behaves. */
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { behaviours } from '../behaviours/catalogue.ts';
+import { withParameters } from '../behaviours/parameters.ts';
 import { type Device, type DeviceSpec, newDevice } from '../device/device.ts';
 import type { Identities } from '../identity/identities.ts';
 import { dealt, dealtAcross } from './assignment.ts';
@@ -61,7 +62,8 @@ function cohortAssignments(cohort: Cohort, count: number): readonly Assignment[]
   const ownKeyTypes = dealt(keyWeights, count);
   const behaviourWeights = cohort.behaviours.flatMap(({ name, weight }) => {
     const choice = behaviours.get(name);
-    return choice ? [{ choice, weight }] : [];
+    if (choice === undefined) return [];
+    return [{ choice: withParameters(choice, cohort.behaviourParameters?.[name]), weight }];
   });
   return dealtAcross(behaviourWeights, ownKeyTypes).map((behaviour, position) => ({
     cohort,

@@ -43,6 +43,7 @@ export function planOfWords(words: WholePlanWords): FleetPlan {
     rampMs: words.ramp,
     headerPrefix: words.headerPrefix,
     requestTimeLimitMs: words.requestTimeLimit,
+    behaviourFiles: words.behaviourFile,
     cohorts: cohort?.map(cohortOf),
     stages: stage?.map(stageOf),
     scenes: scene?.map(sceneOf),
@@ -70,6 +71,7 @@ function fieldsOf(part: CohortPart) {
   return given({
     keys: part.keys && { ...noKeys, ...part.keys },
     behaviours: part.behaviour && weights(part.behaviour),
+    behaviourParameters: part.behaviourParameter,
     pollIntervalMs: part.poll,
     pollJitterShare: part.pollJitter,
     phase: part.phase,

@@ -53,6 +53,9 @@ const linkWords = v.strictObject({
 const cohortPart = {
   keys: v.optional(v.strictObject(v.entriesFromList(keyTypes, v.optional(weight, 0)))),
   behaviour: v.optional(v.record(v.string(), weight, 'must be names with their weights')),
+  behaviourParameter: v.optional(
+    v.record(v.string(), v.record(v.string(), v.number()), 'must be behaviours with their numbers'),
+  ),
   poll: optionalDuration,
   pollJitter: v.optional(share),
   phase: v.optional(oneOf(phases)),
@@ -107,6 +110,8 @@ const words = {
   seed: v.optional(v.pipe(v.union([v.string(), v.number()]), v.transform(String))),
   ...cohortPart,
   cohort: v.optional(v.array(cohortWords)),
+  /** Files, as seen from the folder in which the command runs. */
+  behaviourFile: v.optional(v.array(filled)),
   ramp: optionalDuration,
   stage: v.optional(v.array(stageWords)),
   arrivals: v.optional(v.strictObject(v.entriesFromList(arrivalEvents, v.optional(rate)))),

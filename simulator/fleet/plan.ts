@@ -37,6 +37,8 @@ const planFields = {
   /** Parts of the fleet, with their shares and what differs in each. */
   cohorts: v.optional(cohortsShape),
   ...loadFields,
+  /** Files with more behaviours, read before the plan is checked. */
+  behaviourFiles: v.optional(v.array(filled)),
   /** Any text; the same text makes the same fleet. */
   seed: filled,
   /** Demands on the run, such as `p99(poll) < 200ms`. */

@@ -2,6 +2,7 @@
 import { type Behaviour, defineBehaviour } from '../behaviour.ts';
 
 const YEAR_MS = 366 * 86_400_000;
+const DIGIT_ZERO = 0x30;
 
 export const failing: readonly Behaviour[] = [
   defineBehaviour({
@@ -34,14 +35,15 @@ export const failing: readonly Behaviour[] = [
     name: 'wrong-checksum',
     standsFor: 'A device behind a cache, or with bad memory, that spoils a byte of what it loads.',
     goodServer: 'Records failure with a log that names the checksum; its own file is untouched.',
-    parameters: { installMs: 200, rebootMs: 300, spoiledAtBytes: 4000 },
+    // In every artifact the manifest's first digit stands there, and it is one of a checksum.
+    parameters: { installMs: 200, rebootMs: 300, spoiledAtBytes: 1536 },
     hooks: {
       async whileDownloading({ parameters, fromByte }, piece) {
         const at = parameters.spoiledAtBytes - fromByte;
         const byte = piece[at];
         if (byte === undefined) return piece;
         const spoiled = Buffer.from(piece);
-        spoiled.writeUInt8(byte ^ 0xff, at);
+        spoiled.writeUInt8(byte === DIGIT_ZERO ? DIGIT_ZERO + 1 : DIGIT_ZERO, at);
         return spoiled;
       },
     },

@@ -33,7 +33,8 @@ export const healthy: readonly Behaviour[] = [
         const hour = (nowMs / HOUR_MS) % DAY_HOURS;
         const sinceEvening = (hour - nightFromHour + DAY_HOURS) % DAY_HOURS;
         const nightHours = (nightToHour - nightFromHour + DAY_HOURS) % DAY_HOURS;
-        if (sinceEvening < nightHours) return 0;
+        // A night of a whole day has no end.
+        if (nightHours === 0 || sinceEvening < nightHours) return 0;
         return Math.ceil((DAY_HOURS - sinceEvening) * HOUR_MS);
       },
       async eachCycle({ memory }) {

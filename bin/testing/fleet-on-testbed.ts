@@ -1,0 +1,150 @@
+/** A fleet against our own server in this process, and what the server has recorded of it. */
+import { type Clock, systemClock } from '../../fixtures/clock.ts';
+import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
+import { startTestbed, type Testbed, type TestbedOptions } from '../../server/testbed.ts';
+import {
+  type FleetEvent,
+  type FleetPlan,
+  type FleetResult,
+  simulateFleet,
+} from '../../simulator/simulator.ts';
+
+export const release = 'release-2';
+const ARTIFACT_BYTES = 60_000;
+
+/** What a plan of these tests may say otherwise. */
+export type PlanChange = Partial<Omit<FleetPlan, 'behaviours'>> & {
+  /** One device for each. */
+  readonly behaviours: readonly string[];
+  /** Ends the run; asked after each event. */
+  readonly endsWhen?: (events: readonly FleetEvent[]) => boolean;
+};
+
+/** One request of a device, as the server's journal has it. */
+export interface Asked {
+  readonly operation: string;
+  readonly status: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly requestBody?: unknown;
+}
+
+/** The server and its fleets. */
+export class FleetOnTestbed {
+  readonly testbed: Testbed;
+  readonly #clock: Clock;
+  readonly events: FleetEvent[] = [];
+  readonly #ids = new Map<string, string>();
+  #deploymentId = '';
+
+  private constructor(testbed: Testbed, clock: Clock) {
+    this.testbed = testbed;
+    this.#clock = clock;
+  }
+
+  /** A server that holds the artifact `release`. */
+  static async start(options: TestbedOptions = {}): Promise<FleetOnTestbed> {
+    const testbed = await startTestbed({ seed: 'behaviours', ...options });
+    const artifact = await writeArtifact({
+      name: release,
+      deviceTypes: ['fleetbed-board'],
+      payloadType: 'single-file',
+      files: [{ name: 'app.bin', content: Buffer.alloc(ARTIFACT_BYTES, 7) }],
+      modifiedMs: 0,
+    });
+    const form = new FormData();
+    form.append('artifact', new Blob([Uint8Array.from(artifact)]), `${release}.mender`);
+    await testbed.admin.call('upload-artifact', { form });
+    return new FleetOnTestbed(testbed, options.clock ?? systemClock);
+  }
+
+  /** Plays one device of each behaviour, and deploys to them unless told otherwise. */
+  async play({ behaviours, endsWhen, ...change }: PlanChange): Promise<FleetResult> {
+    const ended = new AbortController();
+    const { baseUrl, adminEmail: email, adminPassword: password } = this.testbed;
+    const result = await simulateFleet(
+      {
+        baseUrl,
+        devices: behaviours.length,
+        keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+        seed: 'behaviours',
+        pollIntervalMs: 150,
+        inventoryIntervalMs: 60_000,
+        rampMs: 0,
+        connect: false,
+        behaviours: behaviours.map((name) => ({ name, weight: 1 })),
+        backOff: { leastMs: 50, mostMs: 500 },
+        headerPrefix: 'X-SVC',
+        acceptWith: { email, password },
+        deploy: release,
+        requestTimeLimitMs: 10_000,
+        drainMs: 0,
+        ...change,
+      },
+      {
+        clock: this.#clock,
+        signal: ended.signal,
+        onEvent: (event) => {
+          this.events.push(event);
+          if (endsWhen?.(this.events)) ended.abort();
+        },
+      },
+    );
+    for (const { behaviour, deviceId = '' } of result.devices) this.#ids.set(behaviour, deviceId);
+    this.#deploymentId = result.deploymentId ?? '';
+    return result;
+  }
+
+  /** The server's id of the device that behaves so. */
+  idOf(behaviour: string): string {
+    return this.#ids.get(behaviour) ?? '';
+  }
+
+  /** What the device has asked, in order; of one operation where one is named. */
+  askedBy(behaviour: string, operation?: string): Asked[] {
+    const entries = this.testbed.journal.list({
+      kind: 'exchange',
+      device: this.idOf(behaviour),
+      operation,
+    });
+    return entries as unknown as Asked[];
+  }
+
+  /** The statuses that the device has reported, and how each was answered. */
+  reportsOf(behaviour: string): string[] {
+    return this.askedBy(behaviour, 'put-deployment-status').map(({ status, requestBody }) => {
+      const text = typeof requestBody === 'string' ? requestBody : JSON.stringify(requestBody);
+      return `${/"status":\s*"([\w-]+)"/.exec(text.replaceAll('\\', ''))?.[1]} ${status}`;
+    });
+  }
+
+  /** Behaviour to the status that the server has recorded of the fleet's deployment. */
+  async recorded(): Promise<Record<string, string>> {
+    const { body } = await this.testbed.admin.call('list-deployment-devices', {
+      parameters: { id: this.#deploymentId },
+      query: { per_page: 500 },
+    });
+    const byId = new Map(body.map(({ id, status }) => [id, status]));
+    const rows = [...this.#ids].map(([name, id]) => [name, byId.get(id) ?? 'not listed']);
+    return Object.fromEntries(rows);
+  }
+
+  /** The log that the device has uploaded. */
+  async logOf(behaviour: string): Promise<string> {
+    const { body } = await this.testbed.admin.call('get-deployment-log', {
+      parameters: { id: this.#deploymentId, device_id: this.idOf(behaviour) },
+    });
+    return body;
+  }
+
+  /** The artifact that the device says it has. */
+  async inventoryArtifact(behaviour: string): Promise<unknown> {
+    const { body } = await this.testbed.admin.call('get-inventory', {
+      parameters: { id: this.idOf(behaviour) },
+    });
+    const { attributes = [] } = body as {
+      attributes?: readonly { name: string; value: unknown }[];
+    };
+    return attributes.find(({ name }) => name === 'artifact_name')?.value;
+  }
+}

@@ -1,0 +1,188 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { simulateFleet } from '../simulator.ts';
+import { closedPortUrl } from '../testing/pretend-server.ts';
+import { SmallWorld } from '../testing/small-world.ts';
+import { BehaviourFileError, nodeReadsTypeScript, readBehaviourFile } from './behaviour-file.ts';
+import { behaviours } from './catalogue.ts';
+import example from './example.ts';
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+let folder: string;
+let files = 0;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-behaviours-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Writes a file of a name that no other test has. */
+function written(text: string, ending = '.mjs'): string {
+  const path = join(folder, `file-${++files}${ending}`);
+  writeFileSync(path, text);
+  return path;
+}
+
+const row = (change = '', name = `mine-${files + 1}`) => `export default {
+  name: '${name}', standsFor: 'A device of mine.', goodServer: 'Takes it as it is.',
+  parameters: { installMs: 10, rebootMs: 10 }, hooks: {}, ${change} };`;
+
+async function refusal(path: string, readsTypeScript?: boolean): Promise<string> {
+  const error = await readBehaviourFile(path, readsTypeScript).then(
+    () => undefined,
+    (fault: unknown) => fault,
+  );
+  expect(error).toBeInstanceOf(BehaviourFileError);
+  const { message } = error as BehaviourFileError;
+  expect(message.split('\n')).toHaveLength(1);
+  return message.replace(path, 'FILE');
+}
+
+describe('a behaviour file', () => {
+  it('adds its behaviour to the others, and is read once', async () => {
+    const path = written(row('', 'my-own'));
+    await readBehaviourFile(path);
+    await readBehaviourFile(path);
+    expect(behaviours.get('my-own')).toMatchObject({ standsFor: 'A device of mine.' });
+  });
+
+  it('may hold several', async () => {
+    const one = row('', 'one-of-two').replace(/^export default |;$/g, '');
+    const path = written(`export default [${one}, ${one.replace('one-of-two', 'two-of-two')}];`);
+    expect((await readBehaviourFile(path)).map(({ name }) => name)).toEqual([
+      'one-of-two',
+      'two-of-two',
+    ]);
+  });
+
+  it.each([
+    ['is not there', () => join(folder, 'none.mjs'), /cannot be read: .*none\.mjs/],
+    ['is no JavaScript', () => written('export default {'), /cannot be read: .*(Unexpected|parse)/],
+    ['throws', () => written("throw new Error('no luck\\nat all')"), /cannot be read: no luck$/],
+    ['has no default export', () => written('export const a = 1;'), /no default export/],
+    ['exports a text', () => written("export default 'slow';"), /must be a behaviour: name/],
+    ['has another ending', () => written(row(), '.json'), /must end in one of \.js, \.mjs, \.ts/],
+    ['lacks a sentence', () => written(row('goodServer: undefined')), /goodServer is missing/],
+    ['has a name with spaces', () => written(row("name: 'My own'")), /name must be small letters/],
+    ['has a word too many', () => written(row('speed: 1')), /speed is not known/],
+    [
+      'has a hook that nobody calls',
+      () => written(row('hooks: { whenBored() {} }')),
+      /hooks\.whenBored is not known/,
+    ],
+    [
+      'has a hook that is no function',
+      () => written(row('hooks: { link: 3 }')),
+      /hooks\.link must be a function/,
+    ],
+    [
+      'has a number without a unit',
+      () => written(row('parameters: { installMs: 1, rebootMs: 1, speed: 3 }')),
+      /parameters\.speed must end in its unit: Ms, /,
+    ],
+    [
+      'has a number out of bounds',
+      () => written(row('parameters: { installMs: -1, rebootMs: 1 }')),
+      /parameters\.installMs must be a whole number from 0 to/,
+    ],
+    [
+      'takes a name that is taken',
+      () => written(row('', 'steady')),
+      /there is another behaviour called steady/,
+    ],
+  ])('that %s is refused in one sentence', async (_what, path, sentence) => {
+    expect(await refusal(path())).toMatch(sentence);
+  });
+
+  it('in TypeScript is for a Node that reads it, and says which does', async () => {
+    expect(nodeReadsTypeScript).toBe(
+      Boolean((process.features as { typescript?: unknown }).typescript),
+    );
+    expect(await refusal(here('example.ts'), false)).toMatch(
+      /^the behaviour file FILE: Node \S+ does not read TypeScript; use Node 22\.18 or newer, or /,
+    );
+    expect(await refusal(written(row(), '.mts'), false)).toMatch(/does not read TypeScript/);
+  });
+
+  it('ends a run in one sentence when one of its hooks breaks', async () => {
+    const broken = row('hooks: { nextCycleMs: () => "soon" }', 'broken-hook');
+    const world = await SmallWorld.start();
+    const path = written(broken);
+    const run = simulateFleet(plan(world.server.baseUrl, path, 'broken-hook'), {
+      clock: systemClock,
+      signal: new AbortController().signal,
+    });
+    await expect(run).rejects.toThrow(
+      `${path}: broken-hook.hooks.nextCycleMs broke: it must return a number, not soon`,
+    );
+    await world.server.close();
+  });
+
+  it('is found out to be wrong before the server is asked', async () => {
+    const path = written('export default 7;');
+    const run = simulateFleet(plan(await closedPortUrl(), path, 'steady'), {
+      clock: systemClock,
+      signal: new AbortController().signal,
+    });
+    await expect(run).rejects.toBeInstanceOf(BehaviourFileError);
+  });
+});
+
+describe('the example of a behaviour file', () => {
+  it('is the same in both languages', async () => {
+    const { default: inJavaScript } = (await import('./example.mjs' as string)) as {
+      default: typeof example;
+    };
+    expect({ ...inJavaScript, hooks: undefined }).toEqual({ ...example, hooks: undefined });
+    const text = (hooks: object) =>
+      Object.entries(hooks).map((entry) => String(entry).replace(/\s+/g, ' ').replaceAll("'", '"'));
+    expect(text(inJavaScript.hooks)).toEqual(text(example.hooks));
+  });
+
+  it('plays in a fleet, from its file', async () => {
+    const world = await SmallWorld.start();
+    const result = await simulateFleet(
+      {
+        ...plan(world.server.baseUrl, here('example.mjs'), example.name),
+        devices: 6,
+        behaviourParameters: { [example.name]: { warmUpMs: 50, installMs: 10, rebootMs: 10 } },
+        acceptWith: { email: 'admin@example.com', password: 'secret' },
+        deploy: 'release-2',
+        deviceType: 'board',
+        until: 'settled',
+      },
+      { clock: systemClock, signal: new AbortController().signal },
+    );
+    expect(result.funnel).toMatchObject({ devices: 6, success: 6 });
+    const asked = world.server.askedOf('put-deployment-status').map(({ body }) => String(body));
+    const downloading = asked.filter((body) => body.includes('downloading')).length;
+    // Some were cold and began twice, some were not.
+    expect(downloading).toBeGreaterThan(6);
+    expect(downloading).toBeLessThan(12);
+    await world.server.close();
+  });
+});
+
+function plan(baseUrl: string, path: string, behaviour: string) {
+  return {
+    baseUrl,
+    devices: 1,
+    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+    seed: 'x',
+    pollIntervalMs: 50,
+    inventoryIntervalMs: 60_000,
+    rampMs: 0,
+    connect: false,
+    behaviours: [{ name: behaviour, weight: 1 }],
+    behaviourFiles: [path],
+    headerPrefix: 'X-SVC',
+    requestTimeLimitMs: 5000,
+    durationMs: 10_000,
+    acceptWith: { email: 'admin@example.com', password: 'secret' },
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * Behaviours of users: a JavaScript module, or a TypeScript one where Node reads that by itself
+ * (22.18 and newer), whose default export is a behaviour or a list of them. It is run as it is:
+ * whoever names a file trusts it. What its hooks throw ends the run in one sentence.
+ */
+import { extname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as v from 'valibot';
+import { printable } from '../../fixtures/printable.ts';
+import { ClientError } from '../client/errors.ts';
+import { FleetStopped } from '../stopped.ts';
+import { type Behaviour, type BehaviourHooks, PowerLoss, UpdateFailure } from './behaviour.ts';
+import { addBehaviours } from './catalogue.ts';
+import { parameterFault } from './parameters.ts';
+
+/** A behaviour file that cannot be used, or a hook of one that broke: where, and what is wrong. */
+export class BehaviourFileError extends Error {
+  override readonly name = 'BehaviourFileError';
+}
+
+/** Whether this Node runs TypeScript as it is. */
+export const nodeReadsTypeScript: boolean =
+  'typescript' in process.features && Boolean(process.features.typescript);
+
+const BEHAVIOURS_MAX = 100;
+const MESSAGE_MAX_CHARACTERS = 300;
+const javaScript = ['.js', '.mjs'];
+const typeScript = ['.ts', '.mts'];
+
+/**
+ * Reads the files, one after the other, and adds what they hold to the catalogue.
+ * @throws BehaviourFileError
+ */
+export async function readBehaviourFiles(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await readBehaviourFile(path);
+}
+
+/**
+ * Reads one file and adds what it holds to the catalogue; a second time changes nothing.
+ * @param readsTypeScript whether this Node does
+ * @throws BehaviourFileError
+ */
+export async function readBehaviourFile(
+  path: string,
+  readsTypeScript = nodeReadsTypeScript,
+): Promise<readonly Behaviour[]> {
+  const known = filesRead.get(resolve(path));
+  if (known) return known;
+  refuseLanguage(path, readsTypeScript);
+  const given = await defaultExportOf(path);
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  if (list.length > BEHAVIOURS_MAX) throw fault(path, `holds more than ${BEHAVIOURS_MAX} of them`);
+  const rows = list.map((row) => checked(row, path));
+  const taken = addBehaviours(rows);
+  if (taken.length > 0) throw fault(path, `there is another behaviour called ${taken.join(', ')}`);
+  filesRead.set(resolve(path), rows);
+  return rows;
+}
+
+const filesRead = new Map<string, readonly Behaviour[]>();
+
+function fault(path: string, what: string): BehaviourFileError {
+  const said = printable(what, MESSAGE_MAX_CHARACTERS);
+  return new BehaviourFileError(`the behaviour file ${path}: ${said}`);
+}
+
+function refuseLanguage(path: string, readsTypeScript: boolean): void {
+  const ending = extname(path).toLowerCase();
+  if (javaScript.includes(ending)) return;
+  const accepted = [...javaScript, ...typeScript].join(', ');
+  if (!typeScript.includes(ending)) throw fault(path, `its name must end in one of ${accepted}`);
+  if (readsTypeScript) return;
+  const way = 'use Node 22.18 or newer, or JavaScript with its types in comments (.js, .mjs)';
+  throw fault(path, `Node ${process.versions.node} does not read TypeScript; ${way}`);
+}
+
+async function defaultExportOf(path: string): Promise<unknown> {
+  try {
+    const module: unknown = await import(pathToFileURL(resolve(path)).href);
+    return v.parse(moduleShape, module).default;
+  } catch (error) {
+    if (v.isValiError(error)) {
+      throw fault(path, 'has no default export; write "export default" before the behaviour');
+    }
+    throw fault(path, `cannot be read: ${firstLine(error)}`);
+  }
+}
+
+function firstLine(error: unknown): string {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return line;
+}
+
+const moduleShape = v.looseObject({ default: v.nonOptional(v.unknown()) });
+const sentence = v.pipe(v.string('must be a sentence'), v.trim(), v.nonEmpty('must not be empty'));
+const hookNames = [
+  'installedAtStart',
+  'link',
+  'clockSkewMs',
+  'renewsToken',
+  'socketHoldsMs',
+  'offForMs',
+  'nextCycleMs',
+  'waitAfterFaultMs',
+  'eachCycle',
+  'whenOffered',
+  'whileDownloading',
+  'whileInstalling',
+  'afterReboot',
+  'whileCommitting',
+  'stopsWhenAborted',
+] as const satisfies readonly (keyof BehaviourHooks)[];
+
+type AnyFunction = (...given: unknown[]) => unknown;
+const hook = v.optional(
+  v.custom<AnyFunction>((value) => typeof value === 'function', 'must be a function'),
+);
+
+const rowShape = v.strictObject(
+  {
+    name: v.pipe(
+      v.string('must be a text'),
+      v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be small letters and digits, joined by dashes'),
+      v.maxLength(64, 'must have at most 64 characters'),
+    ),
+    standsFor: sentence,
+    goodServer: sentence,
+    parameters: v.looseObject(
+      {
+        installMs: v.number('must be a number of milliseconds'),
+        rebootMs: v.number('must be a number of milliseconds'),
+      },
+      'must be an object',
+    ),
+    hooks: v.strictObject(v.entriesFromList(hookNames, hook), 'must be an object of functions'),
+  },
+  'must be a behaviour: name, standsFor, goodServer, parameters and hooks',
+);
+
+function checked(row: unknown, path: string): Behaviour {
+  const read = v.safeParse(rowShape, row);
+  if (!read.success) throw fault(path, issueSentence(read.issues[0]));
+  for (const [name, value] of Object.entries(read.output.parameters)) {
+    const wrong = parameterFault(name, value);
+    if (wrong !== undefined) throw fault(path, `parameters.${name} ${wrong}`);
+  }
+  const { parameters } = read.output;
+  const hooks = guarded(read.output.hooks, `${path}: ${read.output.name}`);
+  return { ...read.output, parameters, hooks };
+}
+
+function issueSentence(issue: v.BaseIssue<unknown>): string {
+  const place = v.getDotPath(issue) ?? 'the default export';
+  if (issue.expected === 'never') return `${place} is not known`;
+  if (issue.received === 'undefined') return `${place} is missing`;
+  return `${place} ${issue.message}`;
+}
+
+const numericHooks: readonly string[] = [
+  'clockSkewMs',
+  'socketHoldsMs',
+  'offForMs',
+  'nextCycleMs',
+  'waitAfterFaultMs',
+];
+
+/** The same hooks; what they throw of their own becomes a sentence that names them. */
+function guarded(hooks: Partial<Record<string, AnyFunction>>, where: string): BehaviourHooks {
+  const entries = Object.entries(hooks).map(([name, act]) => {
+    const blame = (error: unknown): never => {
+      if (isMeant(error)) throw error;
+      const said = printable(firstLine(error), MESSAGE_MAX_CHARACTERS);
+      throw new BehaviourFileError(`the behaviour file ${where}.hooks.${name} broke: ${said}`);
+    };
+    return [name, (...given: unknown[]) => run(act, given, { name, blame })];
+  });
+  return Object.fromEntries(entries);
+}
+
+interface Guard {
+  readonly name: string;
+  readonly blame: (error: unknown) => never;
+}
+
+function run(act: AnyFunction | undefined, given: unknown[], { name, blame }: Guard): unknown {
+  try {
+    const answer = act?.(...given);
+    if (numericHooks.includes(name) && !Number.isFinite(answer)) {
+      throw new TypeError(`it must return a number, not ${String(answer)}`);
+    }
+    return answer instanceof Promise ? answer.catch(blame) : answer;
+  } catch (error) {
+    return blame(error);
+  }
+}
+
+function isMeant(error: unknown): boolean {
+  return (
+    error instanceof UpdateFailure ||
+    error instanceof PowerLoss ||
+    error instanceof ClientError ||
+    error instanceof FleetStopped
+  );
+}

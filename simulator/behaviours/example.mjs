@@ -1,0 +1,26 @@
+/**
+ * The example of a behaviour file in JavaScript, with its types in comments: an editor that finds
+ * `fleetbed` knows every hook and every moment.
+ *
+ * @type {import('./behaviour.ts').Behaviour<{
+ *   installMs: number, rebootMs: number, warmUpMs: number, coldShare: number
+ * }>}
+ */
+const doubtfulBattery = {
+  name: 'doubtful-battery',
+  standsFor:
+    'A device on a battery that dislikes to install while it is cold, and puts it off once.',
+  goodServer: 'Offers the same deployment again when the device is back, and counts one success.',
+  parameters: { installMs: 200, rebootMs: 300, warmUpMs: 500, coldShare: 0.5 },
+  hooks: {
+    async whileInstalling(moment) {
+      const { coldShare, warmUpMs } = moment.parameters;
+      const isCold = moment.chance('cold').fraction() < coldShare;
+      if (!isCold || moment.beginning > 1) return;
+      moment.log('warning', 'the battery is too cold; switching off until it is warm');
+      moment.losePower(warmUpMs);
+    },
+  },
+};
+
+export default doubtfulBattery;
