@@ -76,6 +76,7 @@ describe('a run', () => {
       ok: true,
       deploymentsChecked: 1,
       withoutArtifact: 0,
+      books: ['list', 'statistics'],
       lostReports: 0,
       doubledReports: 0,
       statistics: [],

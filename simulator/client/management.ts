@@ -14,6 +14,8 @@ import {
 import { type Device, devicesShape } from '../../fixtures/contract/management/devices.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { type AuditLog, auditLogsShape } from '../../fixtures/contract/resources.ts';
 import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { Target } from '../device/world.ts';
 import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';
@@ -108,6 +110,21 @@ export class ManagementClient {
     const operation = managementOperations['list-deployment-devices'];
     const path = pathOf(operation, { id: deploymentId });
     return this.#pages({ operation, path }, { shape: deploymentDevicesShape });
+  }
+
+  /** How many devices have each status of a deployment. */
+  async deploymentStatistics(deploymentId: string): Promise<Readonly<Record<string, number>>> {
+    const operation = managementOperations['get-deployment-statistics'];
+    const answer = await this.#send({ operation, path: pathOf(operation, { id: deploymentId }) });
+    return bodyOf(operation.success[200].shape, answer, this.#context(operation));
+  }
+
+  /** The latest entries of the audit log about one object. */
+  async auditEntriesOf(objectId: string): Promise<readonly AuditLog[]> {
+    const operation = operations['list-audit-logs'];
+    const query = new URLSearchParams({ object_id: objectId, per_page: String(limits.pageMax) });
+    const answer = await this.#send({ operation, path: `${pathOf(operation)}?${query}` });
+    return bodyOf(auditLogsShape, answer, this.#context(operation));
   }
 
   /** Aborts whatever is underway on one device. */

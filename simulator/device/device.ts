@@ -18,6 +18,8 @@ export interface DeploymentPart {
   readonly reported: ReportableStatus[];
   /** A report that was sent and never acknowledged: the server may have it or not. */
   unanswered: ReportableStatus | undefined;
+  /** The status that the server last answered with 409; it has it all the same if that came twice. */
+  refused: ReportableStatus | undefined;
   /** The operator was asked to abort it; the device itself learns that from a 409 only. */
   abortAsked: boolean;
   /** Milliseconds since the Unix epoch: the first offer, the latest change of state, the end. */
@@ -132,6 +134,7 @@ export function beginPart(
     state: 'offered',
     reported: [],
     unanswered: undefined,
+    refused: undefined,
     abortAsked: false,
     offeredMs: undefined,
     stateSinceMs: undefined,

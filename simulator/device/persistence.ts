@@ -3,6 +3,7 @@ import { ClientError, StatusError } from '../client/errors.ts';
 import { backOffMs } from '../client/retry-after.ts';
 import type { Device } from './device.ts';
 import { DeviceMoment } from './device-moment.ts';
+import { restUntilDue } from './due.ts';
 import type { World } from './world.ts';
 
 /** Tries of one report before the device gives it up. */
@@ -69,7 +70,7 @@ export async function persistently<Result>(
       const worthwhile = error.passing || isRefusedContact(error);
       if (!worthwhile || attempt === triesMax) throw error;
       world.ledger.fault(error);
-      await world.rest(waitAfterMs(error, attempt, { device, world }));
+      await restUntilDue(device, world, waitAfterMs(error, attempt, { device, world }));
     }
   }
 }

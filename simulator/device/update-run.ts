@@ -17,6 +17,7 @@ import {
   type Installed,
   isSettled,
 } from './device.ts';
+import { restUntilDue } from './due.ts';
 import { type FetchedArtifact, fetchArtifact } from './fetch-artifact.ts';
 import { DuringUpdate } from './moments.ts';
 import { ownTimeMs } from './own-clock.ts';
@@ -89,6 +90,7 @@ export async function reportState(
     world.client.reportStatus(session, part.deploymentId, { status }),
   );
   part.unanswered = undefined;
+  part.refused = answer === 'aborted' ? status : undefined;
   const { hooks, parameters } = device.behaviour;
   if (answer === 'recorded') {
     if (part.reported.at(-1) !== status) part.reported.push(status);
@@ -199,7 +201,7 @@ class UpdateRun {
     const { parameters, hooks } = device.behaviour;
     await world.rest(parameters.installMs / 2);
     await hooks.whileInstalling?.(this.#moment);
-    await world.rest(parameters.installMs / 2);
+    await restUntilDue(device, world, parameters.installMs / 2);
   }
 
   /** The device is silent while it reboots, and signs in anew when it is up. */
@@ -227,7 +229,7 @@ class UpdateRun {
     const { device, world } = this.#subject;
     for (let held = false; await this.#controlMap.holdsAt(moment); held = true) {
       if (!held) await this.#advance(hold);
-      await world.rest(device.cohort.policy.pollIntervalMs);
+      await restUntilDue(device, world, device.cohort.policy.pollIntervalMs);
     }
   }
 

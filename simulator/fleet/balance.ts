@@ -9,6 +9,13 @@ import { isFinal } from '../device/update-states.ts';
 import type { Target } from '../device/world.ts';
 import type { Balance, BalanceDifference } from '../report/result-devices.ts';
 import { FleetStopped } from '../stopped.ts';
+import {
+  auditDifferences,
+  type Book,
+  type ListedPart,
+  listedParts,
+  statisticsDifferences,
+} from './server-books.ts';
 
 /** Deployments whose lists are fetched; a fleet that saw more is checked in part. */
 const DEPLOYMENTS_MAX = 100;
@@ -20,44 +27,73 @@ export interface BalanceSubject {
   readonly devices: readonly Device[];
   readonly target: Target | undefined;
   readonly management: ManagementClient | undefined;
+  /** The devices are a part of the fleet: what the server counts is the whole. */
+  readonly isShard?: boolean;
 }
 
 /** Compares the books after a run. Never throws: a list that cannot be had is a result. */
 export async function checkBalance(subject: BalanceSubject): Promise<Balance> {
-  const { management, target, devices } = subject;
+  const { management } = subject;
   if (management === undefined) return unchecked('there was no login to the management API');
-  const seen = new Set(target === undefined ? [] : [target.deploymentId]);
-  for (const { parts } of devices) for (const part of parts) seen.add(part.deploymentId);
-  const deploymentIds = [...seen].slice(0, DEPLOYMENTS_MAX);
-  const differences: BalanceDifference[] = [];
-  let withoutArtifact = 0;
   try {
-    for (const deploymentId of deploymentIds) {
-      const servers = await recordedByServer(management, deploymentId);
-      const compared = { deploymentId, servers, target };
-      if (deploymentId === target?.deploymentId) withoutArtifact = unfitCount(devices, servers);
-      differences.push(...devices.flatMap((device) => differenceOf(device, compared)));
-    }
+    return await comparedBooks(subject, management);
   } catch (error) {
     if (error instanceof FleetStopped) return unchecked('the run ended before the server answered');
     if (!(error instanceof ClientError)) throw error;
     return unchecked(error.message);
   }
-  const partly =
-    seen.size > deploymentIds.length
-      ? { because: `only ${deploymentIds.length} of ${seen.size} deployments were compared` }
-      : {};
+}
+
+async function comparedBooks(
+  subject: BalanceSubject,
+  management: ManagementClient,
+): Promise<Balance> {
+  const { target, devices } = subject;
+  const seen = new Set(target === undefined ? [] : [target.deploymentId]);
+  for (const { parts } of devices) for (const part of parts) seen.add(part.deploymentId);
+  const deploymentIds = [...seen].slice(0, DEPLOYMENTS_MAX);
+  const differences: BalanceDifference[] = [];
+  const sums = new ServersSums(management);
+  let withoutArtifact = 0;
+  for (const deploymentId of deploymentIds) {
+    const servers = await listedParts(management, deploymentId);
+    if (deploymentId === target?.deploymentId) withoutArtifact = unfitCount(devices, servers);
+    const compared = { deploymentId, servers, target };
+    differences.push(...devices.flatMap((device) => differenceOf(device, compared)));
+    if (!subject.isShard) await sums.compare(deploymentId, servers);
+  }
+  const partly = `only ${deploymentIds.length} of ${seen.size} deployments were compared`;
   return {
     checked: true,
-    ok: differences.length === 0,
-    ...partly,
+    ok: differences.length === 0 && sums.differences.length === 0,
+    ...(seen.size > deploymentIds.length && { because: partly }),
+    books: ['list', ...sums.books],
     deploymentsChecked: deploymentIds.length,
     withoutArtifact,
     lostReports: differences.filter(({ kind }) => kind === 'lost').length,
     doubledReports: differences.filter(({ kind }) => kind === 'doubled').length,
-    statistics: [],
+    statistics: sums.differences,
     differences: differences.slice(0, DIFFERENCES_MAX),
   };
+}
+
+/** The server's sums beside its own list. */
+class ServersSums {
+  readonly #management: ManagementClient;
+  readonly differences: Balance['statistics'][number][] = [];
+  readonly books = new Set<Book>();
+
+  constructor(management: ManagementClient) {
+    this.#management = management;
+  }
+
+  async compare(deploymentId: string, servers: ReadonlyMap<string, ListedPart>): Promise<void> {
+    const statistics = await statisticsDifferences(this.#management, deploymentId, servers);
+    if (statistics) this.books.add('statistics');
+    const audit = await auditDifferences(this.#management, deploymentId);
+    if (audit) this.books.add('audit log');
+    this.differences.push(...(statistics ?? []), ...(audit ?? []));
+  }
 }
 
 function unchecked(because: string): Balance {
@@ -65,6 +101,7 @@ function unchecked(because: string): Balance {
     checked: false,
     ok: false,
     because,
+    books: [],
     deploymentsChecked: 0,
     withoutArtifact: 0,
     lostReports: 0,
@@ -75,25 +112,14 @@ function unchecked(because: string): Balance {
 }
 
 /** Own devices only: the deployment of a shard is for those of other shards too. */
-function unfitCount(devices: readonly Device[], recorded: ReadonlyMap<string, string>): number {
-  return devices.filter(({ id }) => recorded.get(id ?? '') === 'noartifact').length;
-}
-
-async function recordedByServer(
-  management: ManagementClient,
-  deploymentId: string,
-): Promise<ReadonlyMap<string, string>> {
-  const recorded = new Map<string, string>();
-  for await (const page of management.deploymentDevices(deploymentId)) {
-    for (const { id, status } of page) recorded.set(id, status);
-  }
-  return recorded;
+function unfitCount(devices: readonly Device[], recorded: ReadonlyMap<string, ListedPart>): number {
+  return devices.filter(({ id }) => recorded.get(id ?? '')?.status === 'noartifact').length;
 }
 
 interface Compared {
   readonly deploymentId: string;
-  /** Device id to status. */
-  readonly servers: ReadonlyMap<string, string>;
+  /** By device id. */
+  readonly servers: ReadonlyMap<string, ListedPart>;
   readonly target: Target | undefined;
 }
 
@@ -103,30 +129,34 @@ const NO_PART = 'nothing was offered';
 function differenceOf(device: Device, compared: Compared): BalanceDifference[] {
   const { deploymentId, servers } = compared;
   const part = device.parts.find((each) => each.deploymentId === deploymentId);
-  const theirs = device.id === undefined ? undefined : servers.get(device.id);
-  const agree = part ? partAgrees(part, theirs) : absenceAgrees(device, theirs, compared);
+  const listed = device.id === undefined ? undefined : servers.get(device.id);
+  const theirs = listed?.status;
+  const isDoubled = (listed?.times ?? 0) > 1;
+  const agree =
+    !isDoubled && (part ? partAgrees(part, theirs) : absenceAgrees(device, theirs, compared));
   if (agree) return [];
   return [
     {
       deploymentId,
       deviceId: device.id ?? 'unknown',
       deviceIndex: device.index,
-      kind: kindOf(part, theirs),
+      kind: isDoubled ? 'doubled' : kindOf(part, theirs),
       ours: part ? recordedStatus(part) : NO_PART,
-      servers: theirs ?? NOT_LISTED,
+      servers: isDoubled ? `${theirs}, listed ${listed?.times} times` : (theirs ?? NOT_LISTED),
     },
   ];
 }
 
 /**
- * A report is lost when the server stands where the device stood before it, doubled when the server
- * has more than the device has ever said.
+ * A report is lost when the server stands where the device stood before it. It came twice when the
+ * server refused it as too late and has it all the same: the refusal was for its second coming.
  */
 function kindOf(
   part: DeploymentPart | undefined,
   theirs: string | undefined,
 ): BalanceDifference['kind'] {
   if (part === undefined) return 'unknown';
+  if (part.state === 'aborted' && theirs === part.refused) return 'doubled';
   const before = ['pending', ...part.reported.slice(0, -1)];
   return theirs === undefined || before.includes(theirs) ? 'lost' : 'unknown';
 }

@@ -108,6 +108,11 @@ export class Fleet {
     return everyoneRests && this.#transport.underwayCount === 0 && opening === 0;
   }
 
+  /** Others play devices of the same deployment. */
+  get #isShard(): boolean {
+    return (this.#plan.shard?.of ?? 1) > 1;
+  }
+
   elapsedMs(): number {
     return this.#clock.monotonicMs() - this.#startedMs;
   }
@@ -140,7 +145,7 @@ export class Fleet {
     const hurry = (): void => this.#transport.breakOff();
     const timer = ended === 'interrupted' ? this.#clock.after(HURRY_MAX_MS, hurry) : undefined;
     try {
-      return await checkBalance({ devices, target, management });
+      return await checkBalance({ devices, target, management, isShard: this.#isShard });
     } finally {
       timer?.cancel();
     }

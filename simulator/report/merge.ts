@@ -148,6 +148,7 @@ function mergedBalance(balances: readonly Balance[]): Balance {
     checked: balances.every(({ checked }) => checked),
     ok: balances.every(({ ok }) => ok),
     ...(because.length > 0 && { because: because.join('; ') }),
+    books: booksInAll(balances),
     deploymentsChecked: Math.max(...balances.map(({ deploymentsChecked }) => deploymentsChecked)),
     withoutArtifact: total('withoutArtifact'),
     lostReports: total('lostReports'),
@@ -158,6 +159,12 @@ function mergedBalance(balances: readonly Balance[]): Balance {
       .slice(0, DIFFERENCES_MAX),
     statistics: [...statistics.keys()].sort().flatMap((key) => statistics.get(key) ?? []),
   };
+}
+
+/** Books that were read for every part. */
+function booksInAll(balances: readonly Balance[]): Balance['books'] {
+  const [first, ...others] = balances;
+  return (first?.books ?? []).filter((book) => others.every(({ books }) => books.includes(book)));
 }
 
 /** Adds field by field. */

@@ -67,7 +67,9 @@ const balanceDifference = v.object({
   deviceIndex: count,
   kind: v.pipe(
     v.picklist(['lost', 'doubled', 'unknown']),
-    v.description('An acknowledged report that the server lacks; one too many; one never made.'),
+    v.description(
+      'The server lacks an acknowledged report; has one too often; has one never made.',
+    ),
   ),
   ours: text,
   servers: text,
@@ -77,7 +79,7 @@ const statisticsDifference = v.object({
   deploymentId: text,
   status: text,
   listed: v.pipe(count, v.description("Devices with that status in the server's own list.")),
-  stated: v.pipe(count, v.description("What the server's statistics say.")),
+  stated: v.pipe(count, v.description("What the server's statistics, or its audit log, say.")),
 });
 
 export const balanceShape = v.object({
@@ -87,6 +89,10 @@ export const balanceShape = v.object({
   ),
   ok: yesOrNo,
   because: v.exactOptional(v.pipe(text, v.description('Why it was not, or not wholly, checked.'))),
+  books: v.pipe(
+    v.array(v.picklist(['list', 'statistics', 'audit log'])),
+    v.description("The server's books that could be read."),
+  ),
   deploymentsChecked: count,
   withoutArtifact: v.pipe(count, v.description('Devices for which no artifact fitted.')),
   lostReports: count,

@@ -24,6 +24,7 @@ describe('the report of a run', () => {
       because,
       deploymentsChecked: 0,
       withoutArtifact: 0,
+      books: [],
       lostReports: 0,
       doubledReports: 0,
       statistics: [],

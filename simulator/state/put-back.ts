@@ -35,6 +35,7 @@ function putBackPart(device: Device, kept: NonNullable<DeviceLine['part']>): voi
       endedMs,
       before,
       after,
+      refused: undefined,
       stateSinceMs: undefined,
       cutShort: false,
     },

@@ -84,6 +84,7 @@ export const sampleResult: FleetResult = {
   balance: {
     checked: true,
     ok: true,
+    books: ['list'],
     deploymentsChecked: 1,
     withoutArtifact: 0,
     lostReports: 0,

@@ -65,6 +65,7 @@ export class SmallWorld {
         return { status: 201, headers: { location: './deployment-1' } };
       },
       'list-deployment-devices': () => ({ status: 200, body: this.#parts() }),
+      'get-deployment-statistics': () => ({ status: 200, body: this.#statistics() }),
       'abort-device-deployments': ({ parameters }) => {
         for (const device of this.devices.values()) {
           if (device.id === parameters.id) device.status = 'aborted';
@@ -113,6 +114,12 @@ export class SmallWorld {
     return [...this.devices.values()]
       .filter(({ id }) => this.deployedTo?.has(id))
       .map(({ id, status = 'pending' }) => ({ id, status, created: when, log: false }));
+  }
+
+  #statistics() {
+    const counts: Record<string, number> = { total_size: 1000 };
+    for (const { status } of this.#parts()) counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
   }
 
   #next(asked: Asked): Answer {
