@@ -148,7 +148,7 @@ const rules: Readonly<Record<string, Rule>> = {
     folders: ['fixtures', 'server', 'simulator', 'conformance', 'bin'],
     packages: ['commander', 'consola', 'cli-table3', 'ical-generator', 'log-update', 'yaml'],
   },
-  'bin/bench': { folders: ['fixtures', 'server', 'bin'], packages: ['autocannon'] },
+  'bin/bench': { folders: ['fixtures', 'server', 'simulator', 'bin'], packages: ['autocannon'] },
   'bin/soak': { folders: ['fixtures', 'bin'], packages: ['fast-check'] },
 };
 

@@ -2,9 +2,12 @@
  * A fleet and our server in one process and on one clock, which is played as fast as both work:
  * minutes of a fleet in a second. The same seed gives the same events.
  */
-import { playFast } from '../../fixtures/clock.ts';
-import { publish } from '../../server/testing/test-artifacts.ts';
-import { startTestServer } from '../../server/testing/test-server.ts';
+import { ManualClock, playFast } from '../../fixtures/clock.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { type RunningServer, startServer } from '../../server/server.ts';
 import { type FleetEvent, inEventOrder } from '../../simulator/report/events.ts';
 import { type FleetPlan, type FleetResult, simulateFleet } from '../../simulator/simulator.ts';
 
@@ -23,14 +26,18 @@ export interface VirtualRun {
 /** What differs from ten minutes of steady devices that are deployed to. */
 export type VirtualPlan = Pick<FleetPlan, 'devices' | 'seed'> & Partial<FleetPlan>;
 
+/** When every virtual world begins. */
+const beginningMs = Date.parse('2026-11-21T12:00:00.000Z');
+
 /** Lets the fleet live through its plan in a world of its own. */
 export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
-  const server = await startTestServer();
-  const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password, clock } = server;
+  const clock = new ManualClock(beginningMs);
+  const random = seededRandom('virtual world');
+  const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent', clock, random });
+  const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;
   const events: FleetEvent[] = [];
   try {
-    const files = [{ name: 'app.bin', content: Buffer.alloc(ARTIFACT_BYTES, 7) }];
-    await publish(server, { name: virtualArtifact, deviceTypes: [DEVICE_TYPE], files });
+    await upload(server);
     const whole: FleetPlan = { ...tenMinutesOfSteadyDevices, baseUrl, headerPrefix, ...plan };
     const result = await simulateFleet(
       { ...whole, acceptWith: { email, password } },
@@ -45,6 +52,22 @@ export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
   } finally {
     await server.close();
   }
+}
+
+async function upload({ baseUrl, adminToken }: RunningServer): Promise<void> {
+  const artifact = await writeArtifact({
+    name: virtualArtifact,
+    deviceTypes: [DEVICE_TYPE],
+    payloadType: 'single-file',
+    files: [{ name: 'app.bin', content: Buffer.alloc(ARTIFACT_BYTES, 7) }],
+    modifiedMs: beginningMs,
+  });
+  const form = new FormData();
+  form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release.mender');
+  const { method, path } = managementOperations['upload-artifact'];
+  const headers = { Authorization: `Bearer ${adminToken}` };
+  const answer = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
+  if (answer.status !== 201) throw new Error(`the upload was answered ${answer.status}`);
 }
 
 const MINUTE_MS = 60_000;

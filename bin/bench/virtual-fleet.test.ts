@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type VirtualPlan, virtualRun } from './testing/virtual-fleet.ts';
+import { type VirtualPlan, virtualRun } from './virtual-fleet.ts';
 
 const RUN_MAX_MS = 120_000;
 
