@@ -96,7 +96,7 @@ export class DurationHistogram {
       const count = counts.getCountAtIndex(index);
       if (count === 0) continue;
       const upto = counts.highestEquivalentValue(counts.valueFromIndex(index));
-      rows.push([Math.min(upto, this.#longest) / MICROSECONDS_PER_MS, count]);
+      rows.push([upto / MICROSECONDS_PER_MS, count]);
     }
     return rows;
   }

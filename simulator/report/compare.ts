@@ -1,0 +1,251 @@
+/**
+ * Tells whether one run was slower or more faulty than another, so that a build can be stopped by
+ * it: only a shift that chance does not explain and that is larger than the noise counts.
+ */
+import {
+  boundedPercentile,
+  type Counted,
+  type Proportion,
+  proportionTest,
+  rankTest,
+  sizeOf,
+} from './compare-statistics.ts';
+import { DurationHistogram, HistogramError } from './histograms.ts';
+import type { FleetResult } from './result.ts';
+import type { Figures } from './result-figures.ts';
+import { countsOf } from './thresholds-measures.ts';
+
+/** What a comparison can come to. */
+type ComparisonVerdict = 'regression' | 'improvement' | 'no difference' | 'not enough data';
+
+/** One measure of one thing in both runs. */
+interface ComparisonRow {
+  /** An operation, or a kind of update. */
+  readonly subject: string;
+  readonly measure: 'p50' | 'p90' | 'p99' | 'ranks' | 'errors' | 'success';
+  /** Milliseconds, or a share from 0 to 1. */
+  readonly before: number;
+  readonly after: number;
+  readonly verdict: ComparisonVerdict;
+  /** In words, with the numbers that decided. */
+  readonly because: string;
+}
+
+/** Two runs beside each other. */
+export interface Comparison {
+  readonly verdict: ComparisonVerdict;
+  readonly rows: readonly ComparisonRow[];
+  /** What makes the runs less comparable: other plans, invalid figures. */
+  readonly notes: readonly string[];
+}
+
+/** What is taken for noise; two runs of the same version tell how large it is. */
+export interface NoiseFloor {
+  /** Shift of a percentile as a share of its value. */
+  readonly share: number;
+  /** Shift of a percentile in milliseconds; the larger of both counts. */
+  readonly milliseconds: number;
+}
+
+/** A results file whose figures cannot be read; one sentence. */
+export class ComparisonError extends Error {
+  override readonly name = 'ComparisonError';
+}
+
+/** Where nobody says otherwise. */
+const defaultNoiseFloor: NoiseFloor = { share: 0.1, milliseconds: 1 };
+
+/** Standard deviations that chance exceeds once in a thousand times: there are many rows. */
+const Z_LEAST = 3.29;
+/** Values beyond a percentile without which its place is not known. */
+const BEYOND_LEAST = 10;
+/** Chance by which one run must exceed the other in a pair of values to matter at all. */
+const SUPERIORITY_LEAST = 0.06;
+/** Shift of a share of errors or successes that matters. */
+const SHARE_SHIFT_LEAST = 0.001;
+const PROPORTION_LEAST = 100;
+
+const percentiles = [
+  { measure: 'p50', share: 0.5 },
+  { measure: 'p90', share: 0.9 },
+  { measure: 'p99', share: 0.99 },
+] as const;
+
+/**
+ * Compares the second run with the first.
+ * @throws ComparisonError when a result holds a histogram that cannot be read
+ */
+export function compareResults(
+  before: FleetResult,
+  after: FleetResult,
+  floor: NoiseFloor = defaultNoiseFloor,
+): Comparison {
+  try {
+    const rows = [
+      ...durationRows(before, after, floor),
+      ...errorRows(before, after),
+      ...successRows(before, after),
+    ];
+    const notes = notesOf(before, after);
+    const isInvalid = [before, after].some(({ validity }) => validity === 'invalid');
+    return { verdict: isInvalid ? 'not enough data' : overall(rows), rows, notes };
+  } catch (error) {
+    if (!(error instanceof HistogramError)) throw error;
+    throw new ComparisonError(`a result is damaged: ${error.message}`, { cause: error });
+  }
+}
+
+function overall(rows: readonly ComparisonRow[]): ComparisonVerdict {
+  const found = (verdict: ComparisonVerdict): boolean =>
+    rows.some((row) => row.verdict === verdict);
+  if (found('regression')) return 'regression';
+  if (found('improvement')) return 'improvement';
+  return found('no difference') ? 'no difference' : 'not enough data';
+}
+
+interface Pair {
+  readonly subject: string;
+  readonly before: Counted;
+  readonly after: Counted;
+}
+
+function durationRows(before: FleetResult, after: FleetResult, floor: NoiseFloor): ComparisonRow[] {
+  const [first, second] = [durationsIn(before), durationsIn(after)];
+  const subjects = [...first.keys()].filter((subject) => second.has(subject));
+  return subjects.flatMap((subject) => {
+    const pair = { subject, before: countedOf(first, subject), after: countedOf(second, subject) };
+    return [
+      ...percentiles.map((percentile) => percentileRow(pair, percentile, floor)),
+      rankRow(pair, floor),
+    ];
+  });
+}
+
+function durationsIn({ latencies, updates }: FleetResult): ReadonlyMap<string, Figures> {
+  const rows = new Map<string, Figures>();
+  for (const row of latencies) rows.set(row.operation, row);
+  for (const row of updates.whole) rows.set(`update from ${row.from} to ${row.outcome}`, row);
+  return rows;
+}
+
+function countedOf(durations: ReadonlyMap<string, Figures>, subject: string): Counted {
+  const figures = durations.get(subject);
+  return figures === undefined ? [] : DurationHistogram.of(figures).buckets();
+}
+
+function percentileRow(
+  { subject, before, after }: Pair,
+  { measure, share }: (typeof percentiles)[number],
+  floor: NoiseFloor,
+): ComparisonRow {
+  const [first, second] = [before, after].map((sample) =>
+    boundedPercentile(sample, share, Z_LEAST),
+  ) as [ReturnType<typeof boundedPercentile>, ReturnType<typeof boundedPercentile>];
+  const row = { subject, measure, before: first.value, after: second.value };
+  const fewest = Math.min(sizeOf(before), sizeOf(after));
+  if (fewest * (1 - share) < BEYOND_LEAST) return tooFew(row, fewest);
+  const apart = first.high < second.low || second.high < first.low;
+  const shifted = isBeyond(row, floor);
+  const bounds = `${range(first)} before, ${range(second)} after`;
+  if (apart && shifted) return { ...row, verdict: direction(row), because: bounds };
+  const because = apart ? `${bounds}: apart, but within the noise` : bounds;
+  return { ...row, verdict: 'no difference', because };
+}
+
+function rankRow({ subject, before, after }: Pair, floor: NoiseFloor): ComparisonRow {
+  const middle = (sample: Counted): number => boundedPercentile(sample, 0.5, 0).value;
+  const medians = { before: middle(before), after: middle(after) };
+  const row = { subject, measure: 'ranks' as const, ...medians };
+  const fewest = Math.min(sizeOf(before), sizeOf(after));
+  if (fewest < 2 * BEYOND_LEAST) return tooFew(row, fewest);
+  const { superiority, z } = rankTest(before, after);
+  const matters = Math.abs(superiority - 0.5) >= SUPERIORITY_LEAST && isBeyond(row, floor);
+  const because = `the second run is slower in ${percent(superiority)} of all pairs`;
+  if (Math.abs(z) < Z_LEAST || !matters) return { ...row, verdict: 'no difference', because };
+  return { ...row, verdict: z > 0 ? 'regression' : 'improvement', because };
+}
+
+function errorRows(before: FleetResult, after: FleetResult): ComparisonRow[] {
+  const known = new Set(before.operations.map(({ operation }) => operation));
+  const both = after.operations.filter(({ operation }) => known.has(operation));
+  return both.map(({ operation: subject }) => {
+    const [first, second] = [before, after].map(({ operations }) => {
+      const { errors, exchanges } = countsOf(operations, [subject]);
+      return { count: errors, of: exchanges };
+    }) as [Proportion, Proportion];
+    return shareRow({ subject, measure: 'errors', worse: 'more' }, first, second);
+  });
+}
+
+function successRows(before: FleetResult, after: FleetResult): ComparisonRow[] {
+  const [first, second] = [before, after].map(({ accounts: { done, failed } }) => {
+    return { count: done, of: done + failed };
+  }) as [Proportion, Proportion];
+  if (first.of === 0 || second.of === 0) return [];
+  return [shareRow({ subject: 'updates', measure: 'success', worse: 'less' }, first, second)];
+}
+
+function shareRow(
+  what: {
+    readonly subject: string;
+    readonly measure: 'errors' | 'success';
+    readonly worse: 'more' | 'less';
+  },
+  first: Proportion,
+  second: Proportion,
+): ComparisonRow {
+  const { subject, measure, worse } = what;
+  const shareOf = ({ count, of }: Proportion): number => (of === 0 ? 0 : count / of);
+  const row = { subject, measure, before: shareOf(first), after: shareOf(second) };
+  const fewest = Math.min(first.of, second.of);
+  if (fewest < PROPORTION_LEAST) return tooFew(row, fewest);
+  const because = `${first.count} of ${first.of} before, ${second.count} of ${second.of} after`;
+  const z = proportionTest(first, second);
+  if (Math.abs(z) < Z_LEAST || Math.abs(row.after - row.before) < SHARE_SHIFT_LEAST) {
+    return { ...row, verdict: 'no difference', because };
+  }
+  const isWorse = worse === 'more' ? z > 0 : z < 0;
+  return { ...row, verdict: isWorse ? 'regression' : 'improvement', because };
+}
+
+type Measured = Omit<ComparisonRow, 'verdict' | 'because'>;
+
+function tooFew(row: Measured, fewest: number): ComparisonRow {
+  return { ...row, verdict: 'not enough data', because: `only ${fewest} in one of the runs` };
+}
+
+function isBeyond({ before, after }: Measured, { share, milliseconds }: NoiseFloor): boolean {
+  return Math.abs(after - before) > Math.max(milliseconds, share * Math.min(before, after));
+}
+
+function direction({ before, after }: Measured): ComparisonVerdict {
+  return after > before ? 'regression' : 'improvement';
+}
+
+/** What differs between the plans, and what is wrong with a run. */
+function notesOf(before: FleetResult, after: FleetResult): string[] {
+  const notes: string[] = [];
+  for (const [which, { generator }] of [['first', before] as const, ['second', after] as const]) {
+    for (const reason of generator.reasons) notes.push(`the ${which} run is invalid: ${reason}`);
+  }
+  const fields = new Set([...Object.keys(before.plan), ...Object.keys(after.plan)]);
+  for (const field of fields) {
+    const [one, other] = [before.plan, after.plan].map((plan) =>
+      JSON.stringify(Object.entries(plan).find(([name]) => name === field)?.[1]),
+    );
+    if (one !== other) notes.push(`${field} is ${one ?? 'absent'} and ${other ?? 'absent'}`);
+  }
+  return notes;
+}
+
+function range({ low, high }: { readonly low: number; readonly high: number }): string {
+  return `${rounded(low)} to ${rounded(high)} ms`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)}%`;
+}
+
+function rounded(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}
