@@ -32,7 +32,10 @@ export function figuresExitCode({ validity, thresholds }: FleetResult): ExitCode
 }
 
 /** The fault of a run in a sentence with the way out; what is not foreseen stays as it is. */
-export function fleetFault(error: unknown, plan: FleetPlan): unknown {
+export function fleetFault(
+  error: unknown,
+  plan: Pick<FleetPlan, 'baseUrl' | 'acceptWith'>,
+): unknown {
   if (error instanceof PlanError) {
     return new CommandFault(`the plan is wrong: ${error.message}`, exitCodes.usage, error);
   }

@@ -12,6 +12,8 @@ import { createOutput, type Output } from './output.ts';
 import { prepareReadyFile } from './ready.ts';
 import { prepareReports, writeReports } from './reports.ts';
 import { openAudience, STANDARD_OUTPUT } from './simulate/audience.ts';
+import { addCleanup } from './simulate/cleanup.ts';
+import { keyTeller } from './simulate/identity-options.ts';
 import { type ListenAddress, listenAddress } from './simulate/listen-address.ts';
 import { planFrom } from './simulate/plan.ts';
 import { addPlanOptions } from './simulate/plan-options.ts';
@@ -30,6 +32,7 @@ interface RunOptions {
 
 /** Adds the options of `fleetbed simulate` and what it does. */
 export function configure(command: Command): void {
+  addCleanup(command.enablePositionalOptions());
   addPlanOptions(command)
     .option('--plan-schema', 'print the JSON Schema of a plan file, and run nothing')
     .option('--ready-file <file>', 'write this JSON file when all devices have made contact')
@@ -91,6 +94,7 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
     signal,
     clock: systemClock,
     ...audience.hooks,
+    onKeys: keyTeller(output),
     onProgress: (progress) => {
       watch.see(progress);
       audience.see(progress);

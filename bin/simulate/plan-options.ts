@@ -7,6 +7,7 @@ import { PlanWordsError, readPlanPart } from '../../simulator/fleet/plan-words.t
 import { downloads, phases } from '../../simulator/fleet/policy.ts';
 import { ThresholdError, thresholdOf } from '../../simulator/report/thresholds-parser.ts';
 import * as values from '../option-values.ts';
+import { addIdentityOptions } from './identity-options.ts';
 
 const DEVICES_MAX = 100_000;
 const ITERATIONS_MAX = 1_000_000_000;
@@ -20,6 +21,7 @@ export function addPlanOptions(command: Command): Command {
   addFleetOptions(command);
   addPolicyOptions(command);
   addLoadOptions(command);
+  addIdentityOptions(command);
   return command.option('--plan <file>', 'YAML or JSON with the options by their names');
 }
 

@@ -10,11 +10,13 @@ import {
   planWordNames,
   readPlanWords,
 } from '../../simulator/fleet/plan-words.ts';
-import type { FleetPlan } from '../../simulator/simulator.ts';
+import { type FleetPlan, StateError } from '../../simulator/simulator.ts';
+import { keptSeed } from '../../simulator/state/state-head.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import { fleetFault } from '../fleet-outcome.ts';
+import { defaultPoolFolder } from './identity-options.ts';
 
 /** The options as commander gives them, those of the plan among others. */
 type Options = PlanWords & { readonly plan?: string };
@@ -35,15 +37,26 @@ export async function planFrom(command: Command): Promise<FleetPlan> {
     command.error("error: option '--deploy <artifact>' needs --accept-with EMAIL:PASSWORD");
   }
   const tls = await certificates({ ca, cert, key });
-  const seed = words.seed ?? systemRandom.uuid().slice(0, 8);
+  const seed = words.seed ?? seedIn(words.state) ?? systemRandom.uuid().slice(0, 8);
+  const rsaPoolFolder = words.rsaPoolFolder ?? defaultPoolFolder();
   // Every other word that a plan needs is an option with a default.
-  const whole = { ...words, seed, ...(tls && { tls }) } as WholePlanWords;
+  const whole = { ...words, seed, rsaPoolFolder, ...(tls && { tls }) } as WholePlanWords;
   const plan = planOfWords(whole);
   try {
     await readBehaviourFiles(plan.behaviourFiles ?? []);
     return checkPlan(plan);
   } catch (error) {
     throw fleetFault(error, plan);
+  }
+}
+
+/** A fleet that is kept goes on with its own seed. */
+function seedIn(folder: string | undefined): string | undefined {
+  try {
+    return folder === undefined ? undefined : keptSeed(folder);
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error;
+    throw new CommandFault(error.message, exitCodes.setUp, error);
   }
 }
 

@@ -19,7 +19,7 @@ import { type AuditLog, auditLogsShape } from '../../fixtures/contract/resources
 import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { Target } from '../device/world.ts';
 import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';
-import { AnswerError } from './errors.ts';
+import { AnswerError, StatusError } from './errors.ts';
 import type { HttpAnswer, Transport } from './transport.ts';
 
 /** Who the operator is. */
@@ -37,6 +37,8 @@ export interface ManagementClientOptions {
 
 /** Pages of one list that are read at most: fifty thousand devices and as many strangers. */
 const PAGES_MAX = 200;
+/** What is asked for is not there any more, or over. */
+const goneStatuses: readonly number[] = [404, 422];
 /** A page of devices carries every device's keys. */
 const PAGE_MAX_BYTES = 32 * 2 ** 20;
 
@@ -125,6 +127,29 @@ export class ManagementClient {
     const query = new URLSearchParams({ object_id: objectId, per_page: String(limits.pageMax) });
     const answer = await this.#send({ operation, path: `${pathOf(operation)}?${query}` });
     return bodyOf(auditLogsShape, answer, this.#context(operation));
+  }
+
+  /** Takes a device off the server; `gone` when it knows no such device. */
+  async decommission(deviceId: string): Promise<'removed' | 'gone'> {
+    const operation = managementOperations['decommission-device'];
+    return this.#orGone({ operation, path: pathOf(operation, { id: deviceId }) });
+  }
+
+  /** Ends a deployment for all its devices; `gone` when it is over or unknown. */
+  async abortDeployment(deploymentId: string): Promise<'removed' | 'gone'> {
+    const operation = managementOperations['abort-deployment'];
+    const path = pathOf(operation, { id: deploymentId });
+    return this.#orGone({ operation, path, body: { status: 'aborted' } });
+  }
+
+  async #orGone(sending: Sending): Promise<'removed' | 'gone'> {
+    try {
+      await this.#send(sending);
+      return 'removed';
+    } catch (error) {
+      if (error instanceof StatusError && goneStatuses.includes(error.status)) return 'gone';
+      throw error;
+    }
   }
 
   /** Aborts whatever is underway on one device. */

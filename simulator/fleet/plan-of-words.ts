@@ -60,6 +60,12 @@ export function planOfWords(words: WholePlanWords): FleetPlan {
     deploymentName: words.deploymentName,
     deviceType: words.deviceType,
     idPrefix: words.idPrefix,
+    idData: words.idData,
+    idDataFile: words.idDataCsv,
+    rsaPool: { size: words.rsaPool, bits: words.rsaBits, folder: words.rsaPoolFolder },
+    keyFolder: words.keyFolder,
+    state: words.state,
+    ledger: words.ledger,
     sourceAddresses: words.sourceAddresses,
     tls: words.tls,
   });

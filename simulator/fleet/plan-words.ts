@@ -129,6 +129,15 @@ const words = {
   deploymentName: v.optional(filled),
   deviceType: v.optional(filled),
   idPrefix: v.optional(filled),
+  /** A JSON object as a text, with places such as `{index}`. */
+  idData: v.optional(filled),
+  idDataCsv: v.optional(filled),
+  rsaPool: v.optional(wholeNumber(1, 4096)),
+  rsaBits: v.optional(v.picklist([2048, 3072], 'must be 2048 or 3072')),
+  rsaPoolFolder: v.optional(filled),
+  keyFolder: v.optional(filled),
+  state: v.optional(filled),
+  ledger: v.optional(filled),
   requestTimeLimit: optionalDuration,
   /** Files, as seen from the folder in which the command runs. */
   ca: v.optional(filled),

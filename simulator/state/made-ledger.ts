@@ -29,7 +29,7 @@ const lineShape = v.union([headShape, announcedShape, madeShape, deploymentShape
 type Line = v.InferOutput<typeof lineShape>;
 
 /** A device that the fleet has made, or was about to. */
-interface MadeDevice {
+export interface MadeDevice {
   readonly index: number;
   identity: IdData;
   /** SHA-256 of the public key that it was announced with. */
@@ -41,7 +41,7 @@ interface MadeDevice {
 }
 
 /** What a ledger says. */
-interface LedgerContent {
+export interface LedgerContent {
   readonly baseUrl: string;
   readonly devices: ReadonlyMap<number, MadeDevice>;
   /** Deployments that are not closed yet. */
@@ -49,7 +49,7 @@ interface LedgerContent {
 }
 
 /** SHA-256 of a public key in PEM, as a ledger names it. */
-function keyFingerprint(publicKeyPem: string): string | undefined {
+export function keyFingerprint(publicKeyPem: string): string | undefined {
   try {
     const der = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' });
     return createHash('sha256').update(der).digest('hex');
@@ -127,7 +127,7 @@ export class MadeLedger {
  * What a ledger says; undefined when there is no such file, or nothing in it.
  * @throws StateError when it cannot be read, or is no ledger
  */
-function readLedger(path: string): LedgerContent | undefined {
+export function readLedger(path: string): LedgerContent | undefined {
   const reading = new LedgerReading();
   for (const [position, text] of linesOf(path).entries()) {
     const line = parsedLine(text);

@@ -38,7 +38,7 @@ export interface MemoryPlan {
 }
 
 /** Name of a ledger in a folder of state. */
-const ledgerFile = 'ledger.ndjson';
+export const ledgerFile = 'ledger.ndjson';
 
 /**
  * Opens what the plan names, and gives the devices back what they had.

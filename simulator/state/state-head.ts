@@ -1,8 +1,9 @@
 /** The first line of a state: which fleet it is of. */
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { readJournal } from './journal.ts';
-import { StateError } from './state-error.ts';
+import { fileFault, StateError } from './state-error.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -45,11 +46,24 @@ export function requireSameFleet(kept: StateHead, planned: StateHead, folder: st
  * @throws StateError when it is damaged
  */
 export function keptSeed(folder: string): string | undefined {
-  for (const line of readJournal(join(folder, stateFile))) {
-    const head = v.safeParse(stateHeadShape, line);
-    return head.success ? head.output.seed : undefined;
+  for (const each of [folder, ...shardFolders(folder)]) {
+    for (const line of readJournal(join(each, stateFile))) {
+      const head = v.safeParse(stateHeadShape, line);
+      return head.success ? head.output.seed : undefined;
+    }
   }
   return undefined;
+}
+
+/** The folders of the shards within the folder of a fleet. */
+export function shardFolders(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  try {
+    const shards = readdirSync(folder).filter((name) => /^shard-\d+-of-\d+$/.test(name));
+    return shards.sort().map((name) => join(folder, name));
+  } catch (error) {
+    throw fileFault(`cannot read ${folder}`, error);
+  }
 }
 
 /** The journal's name in its folder. */

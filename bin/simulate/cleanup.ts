@@ -1,0 +1,73 @@
+/** `fleetbed simulate cleanup`: takes off a server what a fleet has made there, by its ledger. */
+import { type Command, Option } from 'commander';
+import { systemClock } from '../../fixtures/clock.ts';
+import { cleanUpFleet, type FleetCleanupResult } from '../../simulator/cleanup.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { readNamedFile } from '../files.ts';
+import { fleetFault } from '../fleet-outcome.ts';
+import * as values from '../option-values.ts';
+import { createOutput } from '../output.ts';
+import { stopSignal } from '../stop-signal.ts';
+
+const REQUEST_TIME_LIMIT_MS = 30_000;
+/** Devices between two lines of progress. */
+const DEVICES_TOLD = 100;
+
+interface CleanupOptions {
+  readonly acceptWith: values.Credentials;
+  readonly baseUrl?: string;
+  readonly ca?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the subcommand and what it does. */
+export function addCleanup(simulate: Command): void {
+  simulate
+    .command('cleanup')
+    .summary('decommission what a fleet has made, by its ledger')
+    .description('Closes the deployments of a fleet and decommissions its devices, by its ledger.')
+    .argument('<ledger...>', 'what --ledger named, or the folder of --state')
+    .addOption(
+      new Option('--accept-with <email:password>', 'the operator')
+        .argParser(values.credentials)
+        .makeOptionMandatory(),
+    )
+    .option('--base-url <url>', 'where the server is, if not where the ledger says', values.baseUrl)
+    .option('--ca <file>', "PEM file with the server's certificate or its authority's")
+    .option('--json', 'standard output carries the result as JSON')
+    .action(async (places: readonly string[], options: CleanupOptions) => {
+      process.exitCode = await cleanup(places, options);
+    });
+}
+
+async function cleanup(places: readonly string[], options: CleanupOptions): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  const { baseUrl, ca, acceptWith: credentials } = options;
+  const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
+  const result = await cleanUpFleet({
+    places,
+    baseUrl,
+    credentials,
+    caPem,
+    clock: systemClock,
+    requestTimeLimitMs: REQUEST_TIME_LIMIT_MS,
+    signal: stopSignal(),
+    onProgress: (done, of) => {
+      if (done % DEVICES_TOLD === 0) output.progress(`${done} of ${of} devices`);
+    },
+  }).catch((error: unknown) => {
+    throw fleetFault(error, { baseUrl: baseUrl ?? places.join(' '), acceptWith: credentials });
+  });
+  output.data(result);
+  output.line(cleanupReport(result));
+  return result.stayed.length === 0 ? exitCodes.pass : exitCodes.failed;
+}
+
+function cleanupReport(result: FleetCleanupResult): string {
+  const { baseUrl, devices, decommissioned, notThere, deploymentsClosed, stayed } = result;
+  return [
+    ...(stayed.length > 0 ? [`Stayed on ${baseUrl}`, ...stayed.map((line) => `  ${line}`)] : []),
+    `${devices} devices in the ledger: ${decommissioned} decommissioned now, ${notThere} not there; ` +
+      `${deploymentsClosed} deployments closed, ${stayed.length} things stayed`,
+  ].join('\n');
+}

@@ -1,0 +1,68 @@
+/** Finds the ledgers that a user names: files, those of the shards beside them, state folders. */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type Lock, takeLock } from './lock.ts';
+import { type LedgerContent, readLedger } from './made-ledger.ts';
+import { ledgerFile } from './memory.ts';
+import { fileFault, StateError } from './state-error.ts';
+import { shardFolders } from './state-head.ts';
+
+/** A ledger that nobody else uses as long as it is held. */
+export interface PlacedLedger {
+  readonly path: string;
+  readonly content: LedgerContent;
+  readonly lock: Lock;
+}
+
+/**
+ * The ledgers at these places, locked; the caller releases them.
+ * @throws StateError when there is none, one is in use, or one is no ledger
+ */
+export function ledgersAt(places: readonly string[]): readonly PlacedLedger[] {
+  const taken: PlacedLedger[] = [];
+  try {
+    for (const { path, lockFile } of places.flatMap(pathsAt)) {
+      const lock = takeLock(lockFile, `the ledger ${path}`);
+      const content = readOrRelease(path, lock);
+      if (content === undefined) lock.release();
+      else taken.push({ path, content, lock });
+    }
+    if (taken.length > 0) return taken;
+    throw new StateError(
+      `there is no ledger at ${places.join(' or ')}; name a ledger or a folder of --state.`,
+    );
+  } catch (error) {
+    for (const { lock } of taken) lock.release();
+    throw error;
+  }
+}
+
+function readOrRelease(path: string, lock: Lock): LedgerContent | undefined {
+  try {
+    return readLedger(path);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function pathsAt(place: string): readonly { readonly path: string; readonly lockFile: string }[] {
+  try {
+    if (existsSync(place) && statSync(place).isDirectory()) {
+      return [place, ...shardFolders(place)]
+        .filter((folder) => existsSync(join(folder, ledgerFile)))
+        .map((folder) => ({ path: join(folder, ledgerFile), lockFile: join(folder, 'lock') }));
+    }
+    const beside = existsSync(dirname(place)) ? readdirSync(dirname(place)) : [];
+    const shards = beside.filter((name) => {
+      const own = basename(place);
+      return name.startsWith(`${own}.`) && /^\d+-of-\d+$/.test(name.slice(own.length + 1));
+    });
+    return [basename(place), ...shards.sort()]
+      .map((name) => join(dirname(place), name))
+      .filter((path) => existsSync(path))
+      .map((path) => ({ path, lockFile: `${path}.lock` }));
+  } catch (error) {
+    throw fileFault(`cannot read ${place}`, error);
+  }
+}
