@@ -143,6 +143,7 @@ const rules: Readonly<Record<string, Rule>> = {
       'yaml',
     ],
   },
+  'simulator/report/page': { folders: ['simulator/report/page'], packages: [] },
   'conformance/report/page': { folders: ['conformance/report/page'], packages: [] },
   bin: {
     folders: ['fixtures', 'server', 'simulator', 'conformance', 'bin'],

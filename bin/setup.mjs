@@ -37,6 +37,7 @@ const assetFolders = [
   'fixtures/worlds',
   'server/console/page',
   'conformance/report/page',
+  'simulator/report/page',
 ];
 const configuration = ['package.json', 'package-lock.json', 'tsconfig.json'];
 const installStamp = at('node_modules', '.fleetbed-lock');

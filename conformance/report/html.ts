@@ -3,10 +3,10 @@
  * style of `page/` written into it. Whatever a target has said stays text.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { embeddedJson, selfContainedPage } from '../../fixtures/markup.ts';
 import type { Coverage } from '../coverage.ts';
 import { type CaseVerdict, type ConformanceResult, verdictNames } from '../result.ts';
 import type { Exchange } from '../target/exchange.ts';
-import { embeddedJson, selfContainedPage } from './markup.ts';
 
 /** Modules of the page, each after those that it imports. */
 const modules = ['element', 'facts', 'verdicts', 'timeline', 'tables', 'page'];

@@ -29,6 +29,7 @@ export const deviceRowShape = v.object({
   ),
   serial: text,
   keyType: v.picklist(keyTypes),
+  cohort: v.exactOptional(text),
   behaviour: text,
   outcome: v.picklist(outcomes),
   deploymentId: v.exactOptional(

@@ -84,6 +84,7 @@ function deviceRow(device: Device, { target }: Fleet): DeviceRow {
     ...(device.id === undefined ? {} : { deviceId: device.id }),
     serial: device.identity.serial,
     keyType: device.keyType,
+    cohort: device.cohort.name,
     behaviour: device.behaviour.name,
     outcome: outcomeOf(device, target),
     ...(part === undefined ? {} : { deploymentId: part.deploymentId }),

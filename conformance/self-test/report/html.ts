@@ -1,6 +1,6 @@
 /** A kill matrix as one page: a row for each defect, a column for each area of cases. */
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
-import { escaped, selfContainedPage } from '../../report/markup.ts';
+import { escaped, selfContainedPage } from '../../../fixtures/markup.ts';
 import { isSound } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
 

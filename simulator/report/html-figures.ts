@@ -1,0 +1,194 @@
+/** The measured part of the page: the roll-out, the course of time, latencies. */
+import { barChart, lineChart } from './html-charts.ts';
+import { type Child, element, type Html, section, table } from './html-elements.ts';
+import type { FleetResult } from './result.ts';
+import type { Figures } from './result-figures.ts';
+import { timeToPercentMs, type UpdateTimes, updateTimes } from './update-times.ts';
+
+/** Shares of the fleet whose time is told. */
+const PERCENTS = [50, 95, 100];
+/** Points of a curve; more of them cannot be seen. */
+const POINTS_MAX = 1000;
+
+/** How far the fleet has come, and how long that took. */
+export function updateSection(result: FleetResult): Html {
+  const times = updateTimes(result);
+  return section(
+    'updates',
+    'Updates',
+    funnelChart(result),
+    element(
+      'dl',
+      { id: 'update-times' },
+      ...PERCENTS.flatMap((percent) => timeRow(times, percent)),
+    ),
+    ...(times.moments.length === 0 ? [] : [updatedCurve(times)]),
+    table(
+      'Whole updates',
+      ['From', 'Outcome', ...figureColumns],
+      result.updates.whole.map((row) => {
+        return [row.from, row.outcome, ...figureCells(row)];
+      }),
+    ),
+    table(
+      'Time in each state',
+      ['State', ...figureColumns],
+      result.updates.stages.map((row) => {
+        return [row.stage, ...figureCells(row)];
+      }),
+    ),
+  );
+}
+
+function funnelChart({ funnel }: FleetResult): Html {
+  const rows = [
+    ['offered', funnel.offered, 1],
+    ['downloading', funnel.downloading, 1],
+    ['installing', funnel.installing, 1],
+    ['rebooting', funnel.rebooting, 1],
+    ['success', funnel.success, 2],
+    ['already installed', funnel.alreadyInstalled, 2],
+    ['failure', funnel.failure, 3],
+    ['aborted', funnel.aborted, 4],
+    ['underway', funnel.underway, 4],
+    ['idle', funnel.idle, 5],
+    ['waiting', funnel.waiting, 5],
+    ['silent', funnel.silent, 3],
+  ] as const;
+  return barChart(`How far the ${funnel.devices} devices have come`, rows, funnel.devices);
+}
+
+function timeRow(times: UpdateTimes, percent: number): readonly Html[] {
+  const afterMs = timeToPercentMs(times, percent);
+  const share = times.devices > 0 ? (100 * times.moments.length) / times.devices : 0;
+  const said =
+    afterMs === undefined ? `never: ${share.toFixed(1)} % were updated` : secondsText(afterMs);
+  return [element('dt', {}, `${percent} % updated after`), element('dd', {}, said)];
+}
+
+function updatedCurve({ devices, moments }: UpdateTimes): Html {
+  const every = Math.ceil(moments.length / POINTS_MAX);
+  const shown = moments.filter((_, index) => index % every === 0 || index === moments.length - 1);
+  const points = shown.map(({ afterMs, updated }) => [afterMs, (100 * updated) / devices] as const);
+  return lineChart({
+    title: 'Share of the fleet that is updated, over the time since the deployment',
+    lines: [{ name: 'updated', style: 2, points: [[0, 0], ...points], steps: true }],
+    xText: secondsText,
+    yText: (percent) => `${percent} %`,
+  });
+}
+
+/** Latency, requests and errors, and the devices, over the time of the run. */
+export function overTimeSection({ series, startedAt }: FleetResult): Html {
+  const { rows, widthMs } = series;
+  const startMs = rows[0]?.startMs ?? 0;
+  const over = (of: (row: (typeof rows)[number]) => number) =>
+    thinned(rows).map((row) => [row.startMs - startMs, of(row)] as const);
+  const perSecond = (count: number): number => (count * 1000) / widthMs;
+  const answered = ({ requests, errors }: (typeof rows)[number], ms: number): number =>
+    requests > errors || ms > 0 ? ms : Number.NaN;
+  return section(
+    'over-time',
+    'Over time',
+    element(
+      'p',
+      { class: 'hint' },
+      `Each point is ${widthMs / 1000} s; the first from ${startedAt} on.`,
+    ),
+    lineChart({
+      title: 'Latency of answered requests, from the moment each was due',
+      lines: [
+        { name: 'p50', style: 1, points: over((row) => answered(row, row.p50Ms)) },
+        { name: 'p99', style: 3, points: over((row) => answered(row, row.p99Ms)) },
+      ],
+      xText: secondsText,
+      yText: (ms) => `${numberText(ms)} ms`,
+    }),
+    lineChart({
+      title: 'Requests and errors per second',
+      lines: [
+        { name: 'requests', style: 1, points: over(({ requests }) => perSecond(requests)) },
+        { name: 'errors', style: 3, points: over(({ errors }) => perSecond(errors)) },
+      ],
+      xText: secondsText,
+      yText: (count) => `${numberText(count)}/s`,
+    }),
+    lineChart({
+      title: 'Devices by how they stand',
+      lines: (['updating', 'done', 'failed', 'silent', 'waiting'] as const).map((name, index) => {
+        const points = over(({ devices }) => devices[name]);
+        return { name, style: index + 1, points, steps: true };
+      }),
+      xText: secondsText,
+      yText: numberText,
+    }),
+  );
+}
+
+function thinned<Row>(rows: readonly Row[]): readonly Row[] {
+  const every = Math.ceil(rows.length / POINTS_MAX);
+  return rows.filter((_, index) => index % every === 0);
+}
+
+/** Percentiles by operation, of the whole run and of each phase. */
+export function latencySection(result: FleetResult): Html {
+  const { latencies, operations, phases } = result;
+  const columns = ['Operation', ...figureColumns];
+  const tables =
+    phases.length < 2
+      ? []
+      : phases.map((phase) => {
+          const rows = phase.latencies.map((row) => [row.operation, ...figureCells(row)]);
+          return table(`Phase ${phase.name}`, columns, rows);
+        });
+  return section(
+    'latencies',
+    'Latencies in milliseconds',
+    table(
+      'The whole run',
+      columns,
+      latencies.map((row) => [row.operation, ...figureCells(row)]),
+    ),
+    ...tables,
+    table(
+      'Answers',
+      [
+        'Operation',
+        'By status',
+        'Timeouts',
+        'Resets',
+        'Refused',
+        'Other faults',
+        'Signature refused',
+      ],
+      operations.map((row) => [
+        row.operation,
+        Object.entries(row.answers)
+          .map(([name, count]) => `${name} ${count}`)
+          .join(', '),
+        ...[
+          row.timeouts,
+          row.resets,
+          row.refusedConnections,
+          row.otherFaults,
+          row.signatureRefusals,
+        ].map(String),
+      ]),
+    ),
+  );
+}
+
+const figureColumns = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'count'];
+
+function figureCells(figures: Figures): readonly Child[] {
+  const { p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs, count } = figures;
+  return [...[p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs].map((ms) => ms.toFixed(1)), String(count)];
+}
+
+function secondsText(ms: number): string {
+  return `${numberText(ms / 1000)} s`;
+}
+
+function numberText(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}

@@ -1,0 +1,128 @@
+/** The run itself on the page: thresholds, balance, the generator's health, plan and environment. */
+import { type Child, element, type Html, mark, section, table } from './html-elements.ts';
+import type { FleetResult } from './result.ts';
+
+/** Differences that are listed; the JSON report has all of them. */
+const DIFFERENCES_MAX = 200;
+const MEBIBYTE = 2 ** 20;
+
+/** What was demanded of the run, and whether it was met. */
+export function thresholdSection({ thresholds }: FleetResult): Html {
+  const tones = { met: 'good', missed: 'bad', undecided: 'warn' } as const;
+  const rows = thresholds.map(({ threshold, verdict, observed }) => {
+    return [threshold, mark(verdict, tones[verdict]), observed];
+  });
+  return section(
+    'thresholds',
+    'Thresholds',
+    table('Thresholds', ['Threshold', 'Verdict', 'Observed'], rows),
+  );
+}
+
+/** Whether devices and server tell the same story. */
+export function balanceSection({ balance, accounts }: FleetResult): Html {
+  const { checked, ok, because, differences, statistics } = balance;
+  const said = checked
+    ? ok
+      ? 'The books agree.'
+      : 'The books differ.'
+    : 'The books were not compared.';
+  return section(
+    'balance',
+    'Double entry',
+    element('p', {}, because === undefined ? said : `${said} ${because}`),
+    table('Devices by how they stand', Object.keys(accounts), [
+      Object.values(accounts).map(String),
+    ]),
+    ...(differences.length === 0
+      ? []
+      : [
+          table(
+            'Differences',
+            ['Device', 'Id', 'Kind', 'Ours', "The server's"],
+            differences
+              .slice(0, DIFFERENCES_MAX)
+              .map((row) => [
+                String(row.deviceIndex),
+                row.deviceId,
+                row.kind,
+                row.ours,
+                row.servers,
+              ]),
+          ),
+        ]),
+    ...(statistics.length === 0
+      ? []
+      : [
+          table(
+            "Statistics that do not add up to the server's list",
+            ['Status', 'Listed', 'Stated'],
+            statistics.map((row) => [row.status, String(row.listed), String(row.stated)]),
+          ),
+        ]),
+  );
+}
+
+/** Whether the machine that made the load was fast enough. */
+export function generatorSection({ generator, validity }: FleetResult): Html {
+  const { processes, schedule, reasons } = generator;
+  const facts = {
+    figures: validity,
+    'cycles due': String(schedule.due),
+    'cycles begun': String(schedule.sent),
+    'target rate': `${schedule.targetPerSecond.toFixed(1)}/s`,
+    'achieved rate': `${schedule.achievedPerSecond.toFixed(1)}/s`,
+    'sent late by, p99': `${schedule.lateness.p99Ms.toFixed(1)} ms`,
+    'sent late by, at most': `${schedule.lateness.maxMs.toFixed(1)} ms`,
+  };
+  return section(
+    'generator',
+    'The generator',
+    ...reasons.map((reason) => element('p', {}, mark('invalid', 'bad'), ' ', reason)),
+    definitions(facts),
+    table(
+      'Processes',
+      [
+        'Process',
+        'CPU',
+        'Event loop p99',
+        'Event loop max',
+        'Collections',
+        'Memory',
+        'Sockets',
+        'Connections',
+        'Queued',
+      ],
+      processes.map((row, index) => [
+        String(index),
+        `${(100 * (row.cpuUserShare + row.cpuSystemShare)).toFixed(0)} %`,
+        `${row.eventLoopLagP99Ms.toFixed(1)} ms`,
+        `${row.eventLoopLagMaxMs.toFixed(1)} ms`,
+        `${row.collections} (${(100 * row.collectionShare).toFixed(1)} % of the time)`,
+        `${Math.round(row.memoryMaxBytes / MEBIBYTE)} MiB`,
+        String(row.socketsMax),
+        String(row.connectionsMax),
+        String(row.queuedMax),
+      ]),
+    ),
+  );
+}
+
+/** What was to be done, as the plan said it, and where. */
+export function planSection({ plan, shards, startedAt, deploymentId, ended }: FleetResult): Html {
+  const parts = shards.map(({ index, of }) => `${index} of ${of}`).join(', ');
+  const facts: Record<string, string> = { startedAt, ended, shards: parts };
+  if (deploymentId !== undefined) facts.deploymentId = deploymentId;
+  for (const [name, value] of Object.entries(plan)) {
+    facts[name] = typeof value === 'string' ? value : JSON.stringify(value);
+  }
+  return section('plan', 'Plan and environment', definitions(facts));
+}
+
+function definitions(facts: Readonly<Record<string, Child>>): Html {
+  const rows = Object.entries(facts).flatMap(([name, value]) => [
+    element('dt', {}, name),
+    element('dd', {}, value),
+  ]);
+  return element('dl', {}, ...rows);
+}

@@ -1,0 +1,85 @@
+/**
+ * A fleet's result as one page that loads nothing: everything is written into it at render time,
+ * and a small script filters the devices. Whatever a device or a server has said stays text.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { selfContainedPage } from '../../fixtures/markup.ts';
+import { devicesSection, errorSection, groupSection } from './html-devices.ts';
+import { element, type Html, mark } from './html-elements.ts';
+import { latencySection, overTimeSection, updateSection } from './html-figures.ts';
+import { balanceSection, generatorSection, planSection, thresholdSection } from './html-run.ts';
+import type { FleetResult } from './result.ts';
+
+/** The page. Throws when the page's script has not been built. */
+export function fleetHtml(result: FleetResult): string {
+  const { plan } = result;
+  const body = [
+    element('a', { class: 'skip', href: '#main' }, 'Skip to the content'),
+    head(result),
+    element('main', { id: 'main', tabindex: -1 }, ...sectionsOf(result)),
+  ];
+  return selfContainedPage({
+    title: `Fleet of ${plan.devices} against ${plan.baseUrl}: ${result.ended}`,
+    style: readPart('page.css'),
+    script: readPart('page.js').replace(/^export \{\};\n?/m, ''),
+    body: body.join('\n'),
+  });
+}
+
+function sectionsOf(result: FleetResult): readonly Html[] {
+  return [
+    updateSection(result),
+    thresholdSection(result),
+    overTimeSection(result),
+    latencySection(result),
+    errorSection(result),
+    groupSection(result),
+    devicesSection(result),
+    balanceSection(result),
+    generatorSection(result),
+    planSection(result),
+  ];
+}
+
+function head(result: FleetResult): Html {
+  const { ended, plan, startedAt, durationMs, validity, balance, thresholds } = result;
+  const missed = thresholds.filter(({ verdict }) => verdict !== 'met').length;
+  const words = [
+    mark(`figures ${validity}`, validity === 'valid' ? 'good' : 'bad'),
+    balance.checked
+      ? mark(balance.ok ? 'books agree' : 'books differ', balance.ok ? 'good' : 'bad')
+      : mark('books not compared', 'warn'),
+    ...(thresholds.length === 0
+      ? []
+      : [
+          mark(
+            `${thresholds.length - missed} of ${thresholds.length} thresholds met`,
+            missed === 0 ? 'good' : 'bad',
+          ),
+        ]),
+  ];
+  return element(
+    'header',
+    {},
+    element('h1', {}, `Fleet of ${plan.devices}: ${ended}`),
+    element('p', {}, plan.baseUrl),
+    element(
+      'p',
+      { class: 'hint' },
+      `${(durationMs / 1000).toFixed(1)} s from ${startedAt} on, seed "${result.seed}"`,
+    ),
+    element(
+      'ul',
+      { class: 'marks', 'aria-label': 'In short' },
+      ...words.map((word) => element('li', {}, word)),
+    ),
+  );
+}
+
+/** A file of the page, from beside this one or, for the script, from the built folder. */
+function readPart(name: string): string {
+  const places = [`page/${name}`, `../../dist/simulator/report/page/${name}`];
+  const place = places.map((path) => new URL(path, import.meta.url)).find(existsSync);
+  if (!place) throw new Error(`${name} of the report page is missing; npm run build makes it`);
+  return readFileSync(place, 'utf8');
+}

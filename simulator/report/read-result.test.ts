@@ -1,0 +1,68 @@
+import { toJsonSchema } from '@valibot/to-json-schema';
+import { describe, expect, it } from 'vitest';
+import { sampleResult } from '../testing/sample-result.ts';
+import { fleetResultSchema, readFleetResult } from './read-result.ts';
+import { fleetResultShape } from './result.ts';
+
+const read = (value: unknown) => readFleetResult(JSON.stringify(value));
+const [latency] = sampleResult.latencies;
+
+describe('the reader of results', () => {
+  it('reads what a run has written', () => {
+    expect(read(sampleResult)).toEqual(sampleResult);
+  });
+
+  it('reads over what a later version has added', () => {
+    expect(read({ ...sampleResult, addedLater: 1 })).toEqual(sampleResult);
+  });
+
+  it.each<[string, string, string]>([
+    ['no JSON', '{', 'is no JSON'],
+    ['an empty file', '', 'is no JSON'],
+    ['a list', '[]', 'is no result of a fleet'],
+    ['null', 'null', 'is no result of a fleet'],
+    ['JSON of something else', '{"a":1}', 'is no result of a fleet'],
+    [
+      'a report of the suite',
+      '{"schema":"fleetbed-conformance/2"}',
+      'is a report of the form fleetbed-conformance/2; this command reads fleetbed-fleet/2',
+    ],
+    [
+      'a later version',
+      '{"schema":"fleetbed-fleet/3\\u001b[2J"}',
+      'is a report of the form fleetbed-fleet/3\\u{1b}[2J;',
+    ],
+  ])('refuses %s', (_what, json, said) => {
+    expect(() => readFleetResult(json)).toThrow(said);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['without a funnel', { ...sampleResult, funnel: undefined }, 'damaged result: funnel'],
+    [
+      'with a negative count',
+      { ...sampleResult, funnel: { ...sampleResult.funnel, success: -1 } },
+      'funnel.success is not',
+    ],
+    [
+      'with a histogram that is none',
+      { ...sampleResult, latencies: [{ ...latency, histogram: 'AAAA' }] },
+      'latencies.0.histogram: a histogram cannot be read',
+    ],
+    [
+      'with a histogram of something else',
+      { ...sampleResult, latencies: [{ ...latency, count: 99 }] },
+      'latencies.0.histogram holds 6 durations, not the 99',
+    ],
+  ])('refuses a result %s', (_what, value, said) => {
+    expect(() => read(value)).toThrow(said);
+  });
+});
+
+describe('the published schema', () => {
+  it('is the shape that results are read by, with an id', () => {
+    const { $id, ...schema } = fleetResultSchema() as Record<string, unknown>;
+    expect($id).toBe('urn:fleetbed:fleet:2');
+    expect(schema).toEqual(toJsonSchema(fleetResultShape, { ignoreActions: ['finite'] }));
+    expect(schema.required).toContain('schema');
+  });
+});

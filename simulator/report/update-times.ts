@@ -1,0 +1,47 @@
+/** How long it took until so many devices of a fleet were updated. */
+import type { FleetResult } from './result.ts';
+
+/** A moment of the roll-out. */
+export interface UpdateMoment {
+  /** Milliseconds since the deployment was made, or since the first offer where that is not known. */
+  readonly afterMs: number;
+  /** Devices that were updated by then. */
+  readonly updated: number;
+}
+
+/** The roll-out as it went. */
+export interface UpdateTimes {
+  /** Devices that could have been updated: the whole fleet of the result. */
+  readonly devices: number;
+  /** One for each device that was updated, in order. */
+  readonly moments: readonly UpdateMoment[];
+}
+
+/** Reads the roll-out off the devices; those that had the artifact already count from its start on. */
+export function updateTimes(result: FleetResult): UpdateTimes {
+  const { devices } = result;
+  const offers = devices.flatMap(({ offeredMs }) => offeredMs ?? []);
+  const startMs =
+    result.deployedMs ?? offers.reduce((one, other) => Math.min(one, other), Infinity);
+  const ends = devices.flatMap(({ outcome, endedMs }) => {
+    if (outcome === 'already-installed') return endedMs ?? startMs;
+    return outcome === 'success' ? (endedMs ?? []) : [];
+  });
+  const moments = ends
+    .filter(Number.isFinite)
+    .map((endMs) => Math.max(0, endMs - startMs))
+    .sort((one, other) => one - other)
+    .map((afterMs, before) => ({ afterMs, updated: before + 1 }));
+  return { devices: devices.length, moments };
+}
+
+/**
+ * Milliseconds until `percent` of the devices were updated; undefined when it never came to that.
+ */
+export function timeToPercentMs(
+  { devices, moments }: UpdateTimes,
+  percent: number,
+): number | undefined {
+  const needed = Math.ceil((devices * percent) / 100);
+  return needed === 0 ? undefined : moments[needed - 1]?.afterMs;
+}
