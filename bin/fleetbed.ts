@@ -27,6 +27,10 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: 'run a fleet of devices against a server',
     load: () => import('./simulate.ts'),
   },
+  report: {
+    summary: 'render, merge and compare the results of fleets',
+    load: () => import('./report.ts'),
+  },
   conform: {
     summary: 'judge a server by the contract',
     load: () => import('./conform.ts'),

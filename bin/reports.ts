@@ -1,4 +1,4 @@
-/** Report files: `--report json=FILE`, `--report junit=FILE`, and `--report html=FILE` of the suite. */
+/** Report files: `--report json=FILE`, `--report junit=FILE`, and `--report html=FILE` of runs that have a page. */
 import { requireWritable, writeWhole } from './files.ts';
 import type { ReportFiles } from './option-values.ts';
 

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
 import { planSchema } from '../simulator/fleet/plan-words.ts';
+import { fleetHtml } from '../simulator/report/html.ts';
 import { fleetJunit } from '../simulator/report/junit.ts';
 import { fleetReport } from '../simulator/report/text.ts';
 import { type FleetPlan, simulateFleet } from '../simulator/simulator.ts';
@@ -36,7 +37,11 @@ export function configure(command: Command): void {
   addPlanOptions(command)
     .option('--plan-schema', 'print the JSON Schema of a plan file, and run nothing')
     .option('--ready-file <file>', 'write this JSON file when all devices have made contact')
-    .option('--report <form=file>', 'json=FILE, junit=FILE; repeatable', values.report)
+    .option(
+      '--report <form=file>',
+      'json=FILE, junit=FILE, html=FILE; repeatable',
+      values.reportOrPage,
+    )
     .option('--events <file>', 'write every event as NDJSON; - is standard output', values.filled)
     .option('--metrics <address>', 'Prometheus, at PORT or ADDRESS:PORT', listenAddress)
     .option('--json', 'standard output carries the result as JSON')
@@ -105,7 +110,11 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
     })
     .finally(() => audience.close());
   await watch.readyWritten;
-  await writeReports(options.report, { json: result, junit: () => fleetJunit(result) });
+  await writeReports(options.report, {
+    json: result,
+    junit: () => fleetJunit(result),
+    html: () => fleetHtml(result),
+  });
   output.data(result);
   output.line(fleetReport(result));
   return worstExitCode([fleetExitCode(result, plan), figuresExitCode(result)]);

@@ -1,6 +1,11 @@
 /** A result of a run, for the tests of its renderings. */
 import { DurationHistogram } from '../report/histograms.ts';
-import { type FleetProgress, type FleetResult, fleetSchema } from '../report/result.ts';
+import {
+  type DeviceRow,
+  type FleetProgress,
+  type FleetResult,
+  fleetSchema,
+} from '../report/result.ts';
 
 /** Figures of these durations. */
 export function figuresOf(durationsMs: readonly number[]) {
@@ -119,6 +124,22 @@ export const sampleProgress: FleetProgress = {
   latencies: sampleResult.latencies,
   causes: [{ operation: 'post-alerts', cause: 'status/503', count: 1 }],
 };
+
+/** One device of the result. */
+export function deviceRowOf(index: number, change: Partial<DeviceRow> = {}): DeviceRow {
+  return {
+    index,
+    deviceId: `id-${index}`,
+    serial: `FB-${index}`,
+    keyType: 'ed25519',
+    cohort: 'all',
+    behaviour: 'steady',
+    outcome: 'success',
+    reported: ['downloading', 'installing', 'success'],
+    artifactName: 'release-2',
+    ...change,
+  };
+}
 
 /** A device whose books differ. */
 export function differenceOf(deviceIndex: number, servers = 'failure') {

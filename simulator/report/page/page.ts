@@ -31,9 +31,12 @@ function filter(): void {
 
 form.addEventListener('input', filter);
 form.addEventListener('submit', (event) => event.preventDefault());
-form.addEventListener('reset', () => {
-  // The fields are empty only once the event is over.
-  queueMicrotask(filter);
+form.addEventListener('reset', (event) => {
+  // The browser's own reset comes after this event, too late to filter by.
+  event.preventDefault();
+  words.value = '';
+  outcome.value = '';
+  filter();
 });
 
 export {};

@@ -1,0 +1,10 @@
+/** `fleetbed report schema`: the published form of a fleet's result. */
+import type { Command } from 'commander';
+import { fleetResultSchema } from '../../simulator/report/read-result.ts';
+
+/** Adds what the subcommand does. */
+export function configure(command: Command): void {
+  command.action(() => {
+    process.stdout.write(`${JSON.stringify(fleetResultSchema(), null, 2)}\n`);
+  });
+}

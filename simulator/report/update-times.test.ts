@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { deviceRowOf, sampleResult } from '../testing/sample-result.ts';
+import type { DeviceRow } from './result.ts';
+import { timeToPercentMs, updateTimes } from './update-times.ts';
+
+function timesOf(devices: readonly DeviceRow[], deployedMs?: number) {
+  const { deployedMs: _, ...result } = sampleResult;
+  return updateTimes({ ...result, devices, ...(deployedMs !== undefined && { deployedMs }) });
+}
+
+const updated = (index: number, endedMs: number) =>
+  deviceRowOf(index, { outcome: 'success', offeredMs: 1000, endedMs });
+
+describe('the times of a roll-out', () => {
+  it('count from the deployment', () => {
+    const times = timesOf([updated(0, 3000), updated(1, 2000)], 500);
+    expect(timeToPercentMs(times, 50)).toBe(1500);
+    expect(timeToPercentMs(times, 100)).toBe(2500);
+  });
+
+  it('count from the first offer where nobody made a deployment', () => {
+    expect(timeToPercentMs(timesOf([updated(0, 3000)]), 100)).toBe(2000);
+  });
+
+  it('never come to a share that the fleet did not reach', () => {
+    const failed = deviceRowOf(2, { outcome: 'failure', offeredMs: 1000, endedMs: 1500 });
+    const times = timesOf([updated(0, 2000), updated(1, 3000), failed], 1000);
+    expect(timeToPercentMs(times, 50)).toBe(2000);
+    expect(timeToPercentMs(times, 67)).toBeUndefined();
+    expect(timeToPercentMs(times, 100)).toBeUndefined();
+  });
+
+  it('count a device that had the artifact already', () => {
+    const had = deviceRowOf(1, { outcome: 'already-installed' });
+    expect(timeToPercentMs(timesOf([updated(0, 3000), had], 1000), 50)).toBe(0);
+  });
+
+  it.each([
+    [[]],
+    [[deviceRowOf(0, { outcome: 'success' })]],
+    [[deviceRowOf(0, { outcome: 'idle' })]],
+  ])('are none without a moment to count from or to: %j', (devices) => {
+    expect(timeToPercentMs(timesOf(devices), 50)).toBeUndefined();
+  });
+});
