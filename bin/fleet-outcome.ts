@@ -16,7 +16,7 @@ import { CommandFault, setUpFault } from './fault.ts';
  * A balance that does not hold fails the run. Nothing is decided when no device got through, or
  * when the server's list could not be read although there was a login.
  */
-export function fleetExitCode(result: FleetResult, plan: FleetPlan): ExitCode {
+export function fleetExitCode(result: FleetResult, plan: Pick<FleetPlan, 'acceptWith'>): ExitCode {
   const { balance, funnel } = result;
   if (balance.checked && !balance.ok) return exitCodes.failed;
   if (funnel.silent === funnel.devices) return exitCodes.undecided;

@@ -11,6 +11,7 @@ import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts'
 import { type Machine, thisMachine } from './report/generator-machine.ts';
 import { GeneratorWatch } from './report/generator-watch.ts';
 import type { FleetProgress, FleetResult, LatencySoFar } from './report/result.ts';
+import type { ProcessFacts } from './report/result-generator.ts';
 import { resultOf } from './report/result-of-fleet.ts';
 import { ThresholdWatch } from './report/thresholds-live.ts';
 import type { Coordinator } from './shards/coordinator.ts';
@@ -70,8 +71,9 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
   const thresholds = new ThresholdWatch(checked);
   const report = (): void => {
-    const progress = progressOf(fleet);
     watch.look(fleet.openNow());
+    const shard = checked.shard?.index ?? 0;
+    const progress = progressOf(fleet, watch.facts(shard, fleet.elapsedMs()));
     if (thresholds.look(fleet, clock.now())) fleet.end('threshold');
     fleet.ledger.series.stood(clock.now(), accountsOf(progress.funnel));
     onProgress?.(progress);
@@ -121,7 +123,7 @@ async function preparedKeys(
   }
 }
 
-function progressOf(fleet: Fleet): FleetProgress {
+function progressOf(fleet: Fleet, generator: ProcessFacts): FleetProgress {
   return {
     elapsedMs: fleet.elapsedMs(),
     funnel: funnelOf(fleet.devices, fleet.target),
@@ -131,6 +133,8 @@ function progressOf(fleet: Fleet): FleetProgress {
     ...(fleet.target && { deployment: fleet.target }),
     phase: fleet.ledger.phase,
     latencies: latenciesSoFar(fleet),
+    generators: [generator],
+    latenessP99Ms: fleet.ledger.lateness.percentileMs(99),
     causes: fleet.ledger.errors(),
   };
 }

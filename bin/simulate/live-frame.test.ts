@@ -26,6 +26,9 @@ describe('the frame of the live view', () => {
     expect(frame).toMatch(/^already installed +0$/m);
     expect(frame).toContain('underway 0  idle 0  waiting 0  silent 0  sockets 3');
     expect(frame).toContain('exchanges 42 (12/s)  errors 1  (0.5/s)');
+    expect(frame).toContain(
+      'generator  CPU 30 %  event loop 20 % busy, p99 2.0 ms  memory 64 MiB  sent late p99 2.0 ms',
+    );
     expect(frame).toMatch(/^latency in ms +p50 +p90 +p99 +max +count$/m);
     expect(frame).toMatch(/^post-alerts +1\.0 +13\.0 +13\.0 +13\.0 +6$/m);
     expect(frame).toMatch(/^ +1 {2}post-alerts {2}status\/503$/m);
@@ -41,6 +44,15 @@ describe('the frame of the live view', () => {
     const { progress, ...facts } = factsOf();
     const { deployment: _, ...without } = progress;
     expect(liveFrame({ ...facts, progress: without }, size)).not.toContain('deployment');
+  });
+
+  it('shows the generator that does worst where there are several', () => {
+    const [one] = sampleProgress.generators;
+    if (one === undefined) throw new Error('the sample has a generator');
+    const generators = [one, { ...one, cpuUserShare: 0.9, memoryMaxBytes: 1 }];
+    const frame = liveFrame(factsOf({ generators }), size);
+    expect(frame).toContain('worst of 2 generators  CPU 95 %');
+    expect(frame).toContain('memory 64 MiB');
   });
 
   it('says that the run is ending', () => {

@@ -36,7 +36,7 @@ const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 export function liveFrame(facts: LiveFacts, size: LiveSize): string {
   const { progress } = facts;
   const head = [...titleLines(facts), ...deploymentLines(facts), []];
-  const body = [...funnelLines(progress), ...standingLines(facts)];
+  const body = [...funnelLines(progress), ...standingLines(facts), ...generatorLines(progress)];
   const room = Math.max(0, size.rows - 1 - head.length - body.length);
   const lines = [...head, ...body, ...listLines(progress, room)].slice(0, size.rows - 1);
   return lines.map((pieces) => styledLine(pieces, size)).join('\n');
@@ -118,6 +118,28 @@ function standingLines({ progress, rates }: LiveFacts): Line[] {
       `(${rates.errors.toFixed(1)}/s)`,
     ],
   ];
+}
+
+/** The generator's own health: of several processes the one that does worst. */
+function generatorLines({ generators, latenessP99Ms }: FleetProgress): Line[] {
+  if (generators.length === 0) return [];
+  const worst = (of: (facts: (typeof generators)[number]) => number): number =>
+    generators.reduce((most, facts) => Math.max(most, of(facts)), 0);
+  const cpu = worst(({ cpuUserShare, cpuSystemShare }) => cpuUserShare + cpuSystemShare);
+  const lagMs = worst(({ eventLoopLagP99Ms }) => eventLoopLagP99Ms);
+  const mebibytes = worst(({ memoryMaxBytes }) => memoryMaxBytes) / 2 ** 20;
+  const words = [
+    `CPU ${percentOf(cpu)}`,
+    `event loop ${percentOf(worst(({ loopBusyShare }) => loopBusyShare))} busy, p99 ${lagMs.toFixed(1)} ms`,
+    `memory ${mebibytes.toFixed(0)} MiB`,
+    `sent late p99 ${latenessP99Ms.toFixed(1)} ms`,
+  ];
+  const count = generators.length === 1 ? 'generator' : `worst of ${generators.length} generators`;
+  return [[{ text: `${count}  `, tone: 'dim' }, words.join('  ')]];
+}
+
+function percentOf(share: number): string {
+  return `${Math.round(100 * share)} %`;
 }
 
 /** Percentiles and causes, as many as there is room for, a little of both before all of one. */

@@ -9,7 +9,7 @@ const TOP = 10;
 const TICKS = 4;
 
 /** A line of a chart. */
-export interface ChartLine {
+interface ChartLine {
   readonly name: string;
   /** One of the styles of the page: 1, 2, … */
   readonly style: number;

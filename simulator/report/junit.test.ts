@@ -11,9 +11,9 @@ function suiteOf(result: FleetResult) {
 }
 
 describe('the JUnit document of a run', () => {
-  it('has the balance and the contact as passed tests', () => {
+  it('has the balance, the contact and the generator as passed tests', () => {
     const suite = suiteOf(sampleResult);
-    expect(suite).toMatchObject({ '@tests': '2', '@failures': '0', '@skipped': '0' });
+    expect(suite).toMatchObject({ '@tests': '3', '@failures': '0', '@skipped': '0' });
     expect(suite.testcase[0]).not.toHaveProperty('failure');
     expect(suite.testcase[1]).not.toHaveProperty('failure');
   });
@@ -39,11 +39,34 @@ describe('the JUnit document of a run', () => {
     expect(suiteOf({ ...sampleResult, funnel })['@failures']).toBe('1');
   });
 
+  it('fails for figures that the generator has spoiled', () => {
+    const generator = { ...sampleResult.generator, reasons: ['the event loop was busy'] };
+    const suite = suiteOf({ ...sampleResult, validity: 'invalid', generator });
+    expect(suite['@failures']).toBe('1');
+    expect(suite.testcase[2].failure['@message']).toBe('the event loop was busy');
+  });
+
+  it('has a test for each threshold, and fails those that are not met', () => {
+    const thresholds = [
+      { threshold: 'errors < 0.1%', verdict: 'met', observed: '0%' },
+      { threshold: 'p99(poll) < 200ms', verdict: 'missed', observed: '812ms' },
+      { threshold: '95% updated within 10m', verdict: 'undecided', observed: 'no update' },
+    ] as const;
+    const suite = suiteOf({ ...sampleResult, thresholds });
+    expect(suite).toMatchObject({ '@tests': '6', '@failures': '2' });
+    expect(suite.testcase[3]).not.toHaveProperty('failure');
+    expect(suite.testcase[4]).toMatchObject({
+      '@name': 'threshold: p99(poll) < 200ms',
+      failure: { '@message': 'missed: 812ms' },
+    });
+    expect(suite.testcase[5].failure['@message']).toBe('undecided: no update');
+  });
+
   it('stays one well-formed document whatever a server says', () => {
     const differences = [differenceOf(1, '"/><testcase name="forged"/><a b="\u0000\u001b&')];
     const balance = { ...sampleResult.balance, ok: false, differences };
     const suite = suiteOf({ ...sampleResult, balance });
-    expect(suite.testcase).toHaveLength(2);
+    expect(suite.testcase).toHaveLength(3);
     expect(suite.testcase[0].failure['@message']).toContain('forged');
   });
 });

@@ -1,7 +1,8 @@
-/** A fleet's result as JUnit XML, which CI servers read: what its exit code rests on, as two tests. */
+/** A fleet's result as JUnit XML, which CI servers read: what its exit code rests on, a test each. */
 import { XMLBuilder } from 'fast-xml-parser';
 import { printable } from '../../fixtures/printable.ts';
 import type { FleetResult } from './result.ts';
+import type { ThresholdVerdict } from './result-generator.ts';
 
 /** One test case; without a failure and a skip it has passed. */
 interface Check {
@@ -17,9 +18,14 @@ const builder = new XMLBuilder({
   suppressEmptyNode: true,
 });
 
-/** The document, with the balance and the contact as test cases. */
+/** The document: balance, contact, generator and each threshold as a test case. */
 export function fleetJunit(result: FleetResult): string {
-  const checks = [balanceCheck(result), contactCheck(result)];
+  const checks = [
+    balanceCheck(result),
+    contactCheck(result),
+    generatorCheck(result),
+    ...result.thresholds.map(thresholdCheck),
+  ];
   const counts = {
     '@tests': checks.length,
     '@failures': checks.filter(({ failure }) => failure !== undefined).length,
@@ -56,6 +62,18 @@ function contactCheck({ funnel }: FleetResult): Check {
   const name = 'devices get through to the server';
   const isSilent = funnel.silent === funnel.devices;
   return isSilent ? { name, failure: 'no device got an answer' } : { name };
+}
+
+function generatorCheck({ validity, generator }: FleetResult): Check {
+  const name = 'the generator is not the limit';
+  return validity === 'valid' ? { name } : { name, failure: generator.reasons.join('; ') };
+}
+
+/** A threshold that nothing decides is not met either. */
+function thresholdCheck({ threshold, verdict, observed }: ThresholdVerdict): Check {
+  const name = `threshold: ${printable(threshold)}`;
+  if (verdict === 'met') return { name };
+  return { name, failure: `${verdict}: ${observed}` };
 }
 
 function testCase({ name, failure, skipped }: Check): object {

@@ -101,6 +101,17 @@ describe('the metrics of a run', () => {
     expect(sampleOf(families, 'fleetbed_elapsed_seconds')).toBe(2.5);
   });
 
+  it('show how the generator does', async () => {
+    const metrics = new FleetMetrics();
+    metrics.see(sampleProgress);
+    const families = await familiesOf(metrics);
+    const shard = { shard: '0' };
+    expect(sampleOf(families, 'fleetbed_generator_cpu_ratio', shard)).toBeCloseTo(0.3);
+    expect(sampleOf(families, 'fleetbed_generator_event_loop_lag_seconds', shard)).toBe(0.002);
+    expect(sampleOf(families, 'fleetbed_generator_memory_bytes', shard)).toBe(2 ** 26);
+    expect(sampleOf(families, 'fleetbed_schedule_lateness_seconds')).toBe(0.002);
+  });
+
   it('show which phase the run is in', async () => {
     const metrics = new FleetMetrics();
     metrics.see({ ...sampleProgress, phase: 'ramp' });

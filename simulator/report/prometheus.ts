@@ -94,6 +94,35 @@ export class FleetMetrics {
     buckets: UPDATE_BUCKETS_SECONDS,
     registers: this.#registers,
   });
+  readonly #cpu = new Gauge({
+    name: 'fleetbed_generator_cpu_ratio',
+    help: 'Cores that the process of this shard has used, over the whole run.',
+    labelNames: ['shard'],
+    registers: this.#registers,
+  });
+  readonly #busy = new Gauge({
+    name: 'fleetbed_generator_event_loop_busy_ratio',
+    help: 'Share of the time in which the event loop of the process was busy.',
+    labelNames: ['shard'],
+    registers: this.#registers,
+  });
+  readonly #lag = new Gauge({
+    name: 'fleetbed_generator_event_loop_lag_seconds',
+    help: 'How late the event loop of the process was, 99th percentile.',
+    labelNames: ['shard'],
+    registers: this.#registers,
+  });
+  readonly #memory = new Gauge({
+    name: 'fleetbed_generator_memory_bytes',
+    help: 'Most memory that the process has held.',
+    labelNames: ['shard'],
+    registers: this.#registers,
+  });
+  readonly #lateness = new Gauge({
+    name: 'fleetbed_schedule_lateness_seconds',
+    help: 'How late cycles that were due were sent, 99th percentile.',
+    registers: this.#registers,
+  });
   readonly #eventLines = new Counter({
     name: 'fleetbed_event_lines_total',
     help: 'Events that were written to the event stream, and those that were lost.',
@@ -111,8 +140,10 @@ export class FleetMetrics {
   };
 
   /** Takes where the run stands. */
-  see({ funnel, socketsOpen, elapsedMs, phase }: FleetProgress): void {
+  see(progress: FleetProgress): void {
+    const { funnel, socketsOpen, elapsedMs, phase } = progress;
     this.#enteredPhase(phase);
+    this.#seeGenerators(progress);
     const { devices: _, offered, downloading, installing, rebooting, ...states } = funnel;
     for (const [state, count] of Object.entries(states)) {
       this.#devices.set({ state: state.replace(/[A-Z]/g, '-$&').toLowerCase() }, count);
@@ -133,6 +164,17 @@ export class FleetMetrics {
   /** The answer to a scrape at this moment. */
   async exposition(): Promise<Exposition> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  #seeGenerators({ generators, latenessP99Ms }: FleetProgress): void {
+    this.#lateness.set(latenessP99Ms / MS_PER_SECOND);
+    for (const facts of generators) {
+      const { shard, cpuUserShare, cpuSystemShare, eventLoopLagP99Ms } = facts;
+      this.#cpu.set({ shard }, cpuUserShare + cpuSystemShare);
+      this.#busy.set({ shard }, facts.loopBusyShare);
+      this.#lag.set({ shard }, eventLoopLagP99Ms / MS_PER_SECOND);
+      this.#memory.set({ shard }, facts.memoryMaxBytes);
+    }
   }
 
   #ended(event: FleetEvent & { kind: 'exchange' }): void {

@@ -16,7 +16,7 @@ import {
   seriesShape,
   updatesShape,
 } from './result-figures.ts';
-import { generatorShape, thresholdShape } from './result-generator.ts';
+import { generatorShape, type ProcessFacts, thresholdShape } from './result-generator.ts';
 import { planSummaryShape, shardShape } from './result-plan.ts';
 
 export type { DeviceRow } from './result-devices.ts';
@@ -86,6 +86,10 @@ export interface FleetProgress {
   readonly phase: string;
   /** Of the whole run so far. */
   readonly latencies: readonly LatencySoFar[];
+  /** How the processes of the generator do, each over the whole run so far. */
+  readonly generators: readonly ProcessFacts[];
+  /** Within this time 99 of 100 cycles that were due were sent. */
+  readonly latenessP99Ms: number;
   /** The most frequent first. */
   readonly causes: readonly ErrorCount[];
 }

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { differenceOf, sampleProgress, sampleResult } from '../testing/sample-result.ts';
+import {
+  deviceRowOf,
+  differenceOf,
+  sampleProgress,
+  sampleResult,
+} from '../testing/sample-result.ts';
 import { fleetReport, progressLine } from './text.ts';
 
 describe('the report of a run', () => {
@@ -65,6 +70,30 @@ describe('the report of a run', () => {
     });
     expect(text).toContain('  and 15 more');
     expect(text).not.toContain('device 10 ');
+  });
+
+  it('tells when half, nearly all and all were updated', () => {
+    const at = (index: number, endedMs: number) => deviceRowOf(index, { offeredMs: 1000, endedMs });
+    const devices = [at(0, 2000), at(1, 3000), deviceRowOf(2, { outcome: 'failure' })];
+    const { deployedMs: _, ...result } = sampleResult;
+    expect(fleetReport({ ...result, devices })).toContain(
+      '  updated: 50% after 2.0 s, 95% never, 100% never',
+    );
+    expect(fleetReport(sampleResult)).not.toContain('updated:');
+  });
+
+  it('shows thresholds, and says before all else that figures are invalid', () => {
+    const thresholds = [
+      { threshold: 'errors < 0.1%', verdict: 'missed', observed: '3\u001b%' },
+    ] as const;
+    const generator = { ...sampleResult.generator, reasons: ['the event loop was busy'] };
+    const text = fleetReport({ ...sampleResult, thresholds, validity: 'invalid', generator });
+    expect(text).toMatch(/^ {2}errors < 0\.1% {2}missed {2}3\\u\{1b\}%$/m);
+    expect(text.indexOf('INVALID: the generator was the limit')).toBeLessThan(
+      text.indexOf('Funnel'),
+    );
+    expect(text).toContain('  the event loop was busy');
+    expect(fleetReport(sampleResult)).not.toMatch(/INVALID|Thresholds/);
   });
 
   it('lets no control character of a server or a plan reach the terminal', () => {

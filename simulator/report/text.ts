@@ -2,6 +2,7 @@
 import { printable } from '../../fixtures/printable.ts';
 import { sharedKeysLine } from '../identity/shared-keys.ts';
 import type { FleetProgress, FleetResult } from './result.ts';
+import { timeToPercentMs, updateTimes } from './update-times.ts';
 
 /** Differences and errors that are shown in full; the JSON report has all of them. */
 const ROWS_MAX = 10;
@@ -12,7 +13,9 @@ export function fleetReport(result: FleetResult): string {
   const duration = seconds(result.durationMs);
   const sections = [
     [`${plan.devices} devices against ${plan.baseUrl}, seed "${seed}": ${ended} after ${duration}`],
-    ['Funnel', ...funnelLines(result)],
+    ...(result.validity === 'invalid' ? [invalidLines(result)] : []),
+    ['Funnel', ...funnelLines(result), ...rolloutLines(result)],
+    ...(result.thresholds.length > 0 ? [['Thresholds', ...thresholdLines(result)]] : []),
     balanceLines(result),
     ...(result.sharedKeys ? [[`Keys: ${sharedKeysLine(result.sharedKeys)}`]] : []),
     ['Latency in ms (p50, p90, p99, max, count)', ...latencyLines(result)],
@@ -20,6 +23,28 @@ export function fleetReport(result: FleetResult): string {
     result.errors.length === 0 ? ['Errors: none'] : ['Errors', ...errorLines(result)],
   ];
   return sections.map((lines) => lines.map((line) => printable(line)).join('\n')).join('\n\n');
+}
+
+function invalidLines({ generator }: FleetResult): string[] {
+  const reasons = generator.reasons.map((reason) => `  ${reason}`);
+  return ['INVALID: the generator was the limit, not the server', ...reasons];
+}
+
+/** How long it took until half, nearly all and all of the fleet was updated. */
+function rolloutLines(result: FleetResult): string[] {
+  const times = updateTimes(result);
+  if (times.moments.length === 0) return [];
+  const words = [50, 95, 100].map((percent) => {
+    const afterMs = timeToPercentMs(times, percent);
+    return afterMs === undefined ? `${percent}% never` : `${percent}% after ${seconds(afterMs)}`;
+  });
+  return [`  updated: ${words.join(', ')}`];
+}
+
+function thresholdLines({ thresholds }: FleetResult): string[] {
+  return columns(
+    thresholds.map(({ threshold, verdict, observed }) => [threshold, verdict, observed]),
+  );
 }
 
 /** One line of where the run stands. */

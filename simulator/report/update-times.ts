@@ -2,7 +2,7 @@
 import type { FleetResult } from './result.ts';
 
 /** A moment of the roll-out. */
-export interface UpdateMoment {
+interface UpdateMoment {
   /** Milliseconds since the deployment was made, or since the first offer where that is not known. */
   readonly afterMs: number;
   /** Devices that were updated by then. */

@@ -122,6 +122,8 @@ export const sampleProgress: FleetProgress = {
   socketsOpen: 3,
   phase: 'run',
   latencies: sampleResult.latencies,
+  generators: sampleResult.generator.processes,
+  latenessP99Ms: 2,
   causes: [{ operation: 'post-alerts', cause: 'status/503', count: 1 }],
 };
 

@@ -1,0 +1,48 @@
+/** `fleetbed report merge`: one result of those of several processes or machines. */
+import type { Command } from 'commander';
+import { MergeError, mergeResults } from '../../simulator/report/merge.ts';
+import { fleetReport } from '../../simulator/report/text.ts';
+import type { FleetResult } from '../../simulator/simulator.ts';
+import { type ExitCode, exitCodes, worstExitCode } from '../exit-codes.ts';
+import { CommandFault } from '../fault.ts';
+import { requireWritable, writeWhole } from '../files.ts';
+import { figuresExitCode, fleetExitCode } from '../fleet-outcome.ts';
+import * as values from '../option-values.ts';
+import { createOutput } from '../output.ts';
+import { readResultFile } from './read-result-file.ts';
+
+/** Adds the options of the subcommand and what it does. */
+export function configure(command: Command): void {
+  command
+    .argument('<results...>', 'JSON files of the shards of one plan')
+    .requiredOption('--out <file>', 'write the merged result', values.filled)
+    .action(async (paths: readonly string[], { out }: { readonly out: string }) => {
+      process.exitCode = await merge(paths, out);
+    });
+}
+
+/** The merged run is judged as a run of one process is. */
+async function merge(paths: readonly string[], out: string): Promise<ExitCode> {
+  const output = createOutput(false);
+  await requireWritable('--out', out);
+  const results: FleetResult[] = [];
+  for (const path of paths) results.push(await readResultFile('RESULTS', path));
+  const merged = mergedOf(results);
+  await writeWhole(out, `${JSON.stringify(merged, null, 2)}\n`);
+  const missing = merged.plan.devices - merged.devices.length;
+  if (missing > 0) {
+    output.progress(`${missing} of ${merged.plan.devices} devices are in none of these results`);
+  }
+  output.line(fleetReport(merged));
+  return worstExitCode([fleetExitCode(merged, {}), figuresExitCode(merged)]);
+}
+
+function mergedOf(results: readonly FleetResult[]): FleetResult {
+  try {
+    return mergeResults(results);
+  } catch (error) {
+    if (!(error instanceof MergeError)) throw error;
+    const wanted = 'it wants one result of each shard of the same plan';
+    throw new CommandFault(`RESULTS: ${error.message}; ${wanted}.`, exitCodes.setUp, error);
+  }
+}

@@ -1,0 +1,110 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { XMLParser } from 'fast-xml-parser';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readFleetResult } from '../../simulator/report/read-result.ts';
+import type { FleetResult } from '../../simulator/simulator.ts';
+import { deviceRowOf, sampleResult } from '../../simulator/testing/sample-result.ts';
+import { runCommand } from '../testing/built-command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetbed-report-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileOf(name: string, content: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+const report = (...words: readonly string[]) => runCommand(['report', ...words]);
+const plan = { ...sampleResult.plan, devices: 4 };
+
+/** One of two shards of a fleet of four. */
+function shardOf(index: number): FleetResult {
+  const devices = [deviceRowOf(2 * index), deviceRowOf(2 * index + 1)];
+  return { ...sampleResult, plan, shards: [{ index, of: 2 }], devices };
+}
+
+describe('fleetbed report', { timeout: 60_000 }, () => {
+  it('renders a page, JUnit and a text of a result', async () => {
+    const result = fileOf('result.json', sampleResult);
+    const [html, junit] = [join(folder, 'page.html'), join(folder, 'junit.xml')];
+    const { code, stdout, stderr } = await report(
+      ...['render', result, '--html', html, '--junit', junit, '--text'],
+    );
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('3 devices against http://127.0.0.1:8080');
+    expect(readFileSync(html, 'utf8')).toContain('<h1>Fleet of 3: settled</h1>');
+    expect(new XMLParser().parse(readFileSync(junit, 'utf8'))).toHaveProperty('testsuites');
+  });
+
+  it('prints the text where nothing else is asked for', async () => {
+    const { code, stdout } = await report('render', fileOf('plain.json', sampleResult));
+    expect(code).toBe(0);
+    expect(stdout).toContain('Funnel');
+  });
+
+  it('prints the schema of results', async () => {
+    const { code, stdout } = await report('schema');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ $id: 'urn:fleetbed:fleet:2', type: 'object' });
+  });
+
+  it('merges shards into one result, exactly', async () => {
+    const out = join(folder, 'merged.json');
+    const shards = [0, 1].map((index) => fileOf(`shard-${index}.json`, shardOf(index)));
+    const { code, stderr } = await report('merge', ...shards, '--out', out);
+    expect(code, stderr).toBe(0);
+    const merged = readFleetResult(readFileSync(out, 'utf8'));
+    expect(merged.devices.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+    expect(merged.latencies[0]).toMatchObject({ count: 12, p50Ms: 1, maxMs: 13 });
+    expect(stderr).not.toContain('none of these results');
+  });
+
+  it('says how many devices are missing in a merge', async () => {
+    const out = join(folder, 'part.json');
+    const { stderr } = await report('merge', fileOf('part-0.json', shardOf(0)), '--out', out);
+    expect(stderr).toContain('2 of 4 devices are in none of these results');
+  });
+
+  const good = () => fileOf('good.json', shardOf(0));
+  it.each<[string, () => readonly string[], number, RegExp]>([
+    ['a file that is not there', () => ['render', 'nowhere.json'], 3, /RESULT cannot read nowhere/],
+    ['no JSON', () => ['render', fileOf('a.txt', 'x')], 3, /RESULT: .*a\.txt is no JSON; it wants/],
+    [
+      'a report of the suite',
+      () => ['render', fileOf('b.json', { schema: 'fleetbed-conformance/2' })],
+      3,
+      /of the form fleetbed-conformance\/2; this command reads fleetbed-fleet\/2/,
+    ],
+    [
+      'a file that cannot be written',
+      () => ['render', good(), '--html', '/nowhere/x.html'],
+      3,
+      /--html cannot write \/nowhere\/x\.html/,
+    ],
+    [
+      'the same shard twice',
+      () => ['merge', good(), good(), '--out', join(folder, 'x.json')],
+      3,
+      /RESULTS: shards 1\/2 and 1\/2 overlap/,
+    ],
+    [
+      'shards of different seeds',
+      () => {
+        const other = fileOf('other.json', { ...shardOf(1), seed: 'y' });
+        return ['merge', good(), other, '--out', join(folder, 'x.json')];
+      },
+      3,
+      /RESULTS: the results have different seeds/,
+    ],
+    ['a merge without a target', () => ['merge', good()], 2, /--out <file>' not specified/],
+  ])('refuses %s in one sentence', async (_what, words, exitCode, said) => {
+    const { code, stdout, stderr } = await report(...words());
+    expect(code).toBe(exitCode);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(said);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
