@@ -21,7 +21,7 @@ export interface AttemptLimits {
 export class Attempt {
   readonly #subject: AttemptSubject;
   readonly #limits: AttemptLimits;
-  readonly #controller = new AbortController();
+  #whenBrokenOff: (() => void) | undefined;
   readonly #startedMs: number;
   #timer: Timer;
   #brokenOffBy: 'time' | 'stop' | undefined;
@@ -33,9 +33,17 @@ export class Attempt {
     this.#timer = this.#armed();
   }
 
-  /** Aborts when the time is up or the run is over. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  /** Called at most once, when the time is up or the run is over; at once when it was before. */
+  whenBrokenOff(act: () => void): void {
+    this.#whenBrokenOff = act;
+    if (this.#brokenOffBy !== undefined) act();
+  }
+
+  /** Aborts when the time is up or the run is over; for what goes on after the head of an answer. */
+  signal(): AbortSignal {
+    const controller = new AbortController();
+    this.whenBrokenOff(() => controller.abort());
+    return controller.signal;
   }
 
   /** Since it began. */
@@ -94,7 +102,7 @@ export class Attempt {
     if (this.#brokenOffBy !== undefined) return;
     this.#brokenOffBy = by;
     this.#timer.cancel();
-    this.#controller.abort();
+    this.#whenBrokenOff?.();
   }
 }
 

@@ -7,14 +7,8 @@ import { Agent, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
 import { Attempt } from './attempt.ts';
-import {
-  AnswerError,
-  type Circumstances,
-  ClientError,
-  type Silence,
-  silenceOf,
-  TransportError,
-} from './errors.ts';
+import { AnswerError, ClientError, type Silence, silenceOf, TransportError } from './errors.ts';
+import { type WholeAnswer, WholeAnswerReader } from './whole-answer.ts';
 
 /** Who is told of every exchange, answered or not. */
 export interface ExchangeObserver {
@@ -96,10 +90,18 @@ const ANSWER_MAX_BYTES = 4 * 2 ** 20;
 /** Hosts other than the server's own that links may lead to during one run. */
 const LINK_ORIGINS_MAX = 32;
 
+/** Where a request goes, and by which connections. */
+interface Place {
+  readonly dispatcher: Pool | Agent;
+  readonly origin: string;
+  readonly path: string;
+}
+
 /** Connections to one server; close it when done. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #base: URL;
+  readonly #basePath: string;
   readonly #pool: Pool;
   readonly #elsewhere: Agent;
   readonly #underway = new Set<Attempt>();
@@ -107,6 +109,7 @@ export class Transport {
   constructor(options: TransportOptions) {
     this.#options = options;
     this.#base = new URL(options.baseUrl);
+    this.#basePath = this.#base.pathname.replace(/\/$/, '');
     const settings = {
       connections: options.connectionsMax,
       // The time limit of the whole exchange is kept by the clock of the run, not by undici's.
@@ -126,20 +129,16 @@ export class Transport {
    * @throws TransportError, TimeoutError, AnswerError (`too-large`), FleetStopped
    */
   async exchange(request: HttpRequest): Promise<HttpAnswer> {
-    const open = await this.open(request);
-    const chunks: Buffer[] = [];
-    let sizeBytes = 0;
-    const mostBytes = request.answerMaxBytes ?? ANSWER_MAX_BYTES;
-    for await (const chunk of open.chunks()) {
-      sizeBytes += chunk.byteLength;
-      if (sizeBytes > mostBytes) {
-        const said = `the answer is larger than ${mostBytes} bytes`;
-        throw new AnswerError('too-large', said, circumstances(request, open.elapsedMs()));
-      }
-      chunks.push(chunk);
+    const attempt = this.#begun(request);
+    try {
+      const { status, headers, body, isCutOff } = await this.#whole(request, attempt);
+      this.#done(attempt, request, status);
+      const elapsedMs = attempt.elapsedMs();
+      if (isCutOff) throw tooLarge(request, elapsedMs);
+      return { status, headers, body, elapsedMs };
+    } catch (error) {
+      throw this.#failed(attempt, error);
     }
-    const { status, headers } = open;
-    return { status, headers, body: Buffer.concat(chunks), elapsedMs: open.elapsedMs() };
   }
 
   /**
@@ -148,11 +147,9 @@ export class Transport {
    * @throws TransportError, TimeoutError, FleetStopped
    */
   async open(request: HttpRequest): Promise<OpenAnswer> {
-    const attempt = new Attempt(request, this.#options);
-    if (request.plannedMs !== undefined) this.observer.sent(attempt.latenessMs);
-    this.#underway.add(attempt);
+    const attempt = this.#begun(request);
     try {
-      const answer = await this.#send(request, attempt.signal);
+      const answer = await this.#send(request, attempt.signal());
       return this.#opened(answer, attempt, request);
     } catch (error) {
       throw this.#failed(attempt, error);
@@ -191,16 +188,38 @@ export class Transport {
     await Promise.all([this.#pool.destroy(), this.#elsewhere.destroy()]);
   }
 
+  #begun(request: HttpRequest): Attempt {
+    const attempt = new Attempt(request, this.#options);
+    if (request.plannedMs !== undefined) this.observer.sent(attempt.latenessMs);
+    this.#underway.add(attempt);
+    return attempt;
+  }
+
+  /** The whole answer as it comes, without the stream that `open` makes of it: the hot path. */
+  #whole(request: HttpRequest, attempt: Attempt): Promise<WholeAnswer> {
+    const { method, headers, body = null } = request;
+    const { dispatcher, ...place } = this.#placeOf(request);
+    return new Promise((resolve, reject) => {
+      const reader = new WholeAnswerReader(mostBytesOf(request), { resolve, reject });
+      attempt.whenBrokenOff(() => reader.breakOff(new Error('broken off')));
+      dispatcher.dispatch({ ...place, method, headers, body }, reader);
+    });
+  }
+
   #send(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { method, target, headers, body = null } = request;
-    const whole = { method, headers, body, signal };
+    const { method, headers, body = null } = request;
+    const { dispatcher, ...place } = this.#placeOf(request);
+    return dispatcher.request({ ...place, method, headers, body, signal });
+  }
+
+  #placeOf({ target }: HttpRequest): Place {
+    const { origin } = this.#base;
     if (typeof target === 'string') {
-      const path = this.#base.pathname.replace(/\/$/, '') + target;
-      return this.#pool.request({ ...whole, path });
+      return { dispatcher: this.#pool, origin, path: this.#basePath + target };
     }
     const path = target.pathname + target.search;
-    if (target.origin === this.#base.origin) return this.#pool.request({ ...whole, path });
-    return this.#elsewhere.request({ ...whole, origin: target.origin, path });
+    if (target.origin === origin) return { dispatcher: this.#pool, origin, path };
+    return { dispatcher: this.#elsewhere, origin: target.origin, path };
   }
 
   #opened(answer: Dispatcher.ResponseData, attempt: Attempt, request: HttpRequest): OpenAnswer {
@@ -260,6 +279,12 @@ function silenceIn(fault: ClientError): Silence {
   return fault.code === 'timeout' ? 'timeout' : 'other';
 }
 
-function circumstances(request: HttpRequest, elapsedMs: number): Circumstances {
-  return { operation: request.operation, caller: request.caller, elapsedMs };
+function mostBytesOf({ answerMaxBytes = ANSWER_MAX_BYTES }: HttpRequest): number {
+  return answerMaxBytes;
+}
+
+function tooLarge(request: HttpRequest, elapsedMs: number): AnswerError {
+  const { operation, caller } = request;
+  const said = `the answer is larger than ${mostBytesOf(request)} bytes`;
+  return new AnswerError('too-large', said, { operation, caller, elapsedMs });
 }

@@ -1,0 +1,86 @@
+/**
+ * Reads one whole answer straight from undici's connection: no stream, no signal and no promise but
+ * the caller's own. Nine of ten exchanges of a fleet are of this kind.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+
+/** An answer with all of its body. */
+export interface WholeAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** The body was longer than it may be and was not read to its end. */
+  readonly isCutOff: boolean;
+}
+
+/** Who waits for the answer. */
+interface Settlement {
+  readonly resolve: (answer: WholeAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const FIRST_FINAL_STATUS = 200;
+const nothing = Buffer.alloc(0);
+
+/** What undici tells of one request. */
+export class WholeAnswerReader implements Dispatcher.DispatchHandler {
+  readonly #mostBytes: number;
+  readonly #settlement: Settlement;
+  #controller: Dispatcher.DispatchController | undefined;
+  #brokenOff: Error | undefined;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #chunks: Buffer[] | undefined;
+  #sizeBytes = 0;
+
+  /** @param mostBytes of the body that are read */
+  constructor(mostBytes: number, settlement: Settlement) {
+    this.#mostBytes = mostBytes;
+    this.#settlement = settlement;
+  }
+
+  /** Ends the exchange now, also while it still waits for a connection. */
+  breakOff(error: Error): void {
+    this.#brokenOff = error;
+    this.#settlement.reject(error);
+    this.#controller?.abort(error);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#brokenOff) controller.abort(this.#brokenOff);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < FIRST_FINAL_STATUS) return;
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#sizeBytes += chunk.length;
+    if (this.#sizeBytes > this.#mostBytes) {
+      this.#settle(true);
+      this.#controller?.abort(new Error('the answer is too large'));
+    } else if (this.#chunks) this.#chunks.push(chunk);
+    else this.#chunks = [chunk];
+  }
+
+  onResponseEnd(): void {
+    this.#settle(false);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#settlement.reject(error);
+  }
+
+  #settle(isCutOff: boolean): void {
+    const body = this.#chunks ? Buffer.concat(this.#chunks) : nothing;
+    this.#settlement.resolve({ status: this.#status, headers: this.#headers, body, isCutOff });
+  }
+}
