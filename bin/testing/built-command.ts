@@ -1,10 +1,15 @@
 /** The built command line as a child process, as users run it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServerReady } from '../ready.ts';
 
 const command = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.url));
+
+/** RSA keys outlive a run of the tests, but not among those of the user. */
+const cacheFolder = join(tmpdir(), 'fleetbed-test-cache');
 
 /** What a child process has come to. */
 export interface Ended {
@@ -30,7 +35,7 @@ export function startCommand(
 ): RunningCommand {
   if (!existsSync(command)) throw new Error('there is no built command: npm run build');
   const child = spawn(process.execPath, [command, ...words], {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, XDG_CACHE_HOME: cacheFolder, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const written = { stdout: '', stderr: '' };

@@ -1,0 +1,138 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Deployment } from '../../fixtures/contract/management/deployments.ts';
+import type { Device } from '../../fixtures/contract/management/devices.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
+import type { FleetResult } from '../../simulator/simulator.ts';
+import type { ServerReady } from '../ready.ts';
+import {
+  type Ended,
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  startServe,
+} from '../testing/built-command.ts';
+
+const RUN_MAX_MS = 90_000;
+const ARTIFACT_NAME = 'release-2';
+const DEVICES = 24;
+/** Moments of an update at which the simulator is killed, one run after the other. */
+const killedWhen = ['downloading', 'installing', 'rebooting'] as const;
+
+let server: RunningCommand;
+let ready: ServerReady;
+let folder: string;
+let state: string;
+
+beforeAll(async () => {
+  ({ running: server, ready } = await startServe());
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-state-'));
+  state = join(folder, 'state');
+  const artifact = await writeArtifact({
+    name: ARTIFACT_NAME,
+    deviceTypes: ['fleetbed-board'],
+    payloadType: 'single-file',
+    files: [{ name: 'app.bin', content: Buffer.alloc(20_000, 7) }],
+    modifiedMs: 0,
+  });
+  const form = new FormData();
+  form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release-2.mender');
+  await manage(pathOf(managementOperations['upload-artifact']), { method: 'POST', body: form });
+}, RUN_MAX_MS);
+
+afterAll(async () => {
+  await server.end();
+  rmSync(folder, { recursive: true });
+});
+
+async function manage(path: string, request: RequestInit = {}): Promise<Response> {
+  const headers = { Authorization: `Bearer ${ready.adminToken}`, ...request.headers };
+  const answer = await fetch(ready.baseUrl + path, { ...request, headers });
+  expect(answer.ok, `${path}: ${answer.status}`).toBe(true);
+  return answer;
+}
+
+/** What the management API lists, taken at its word. */
+async function listed<Item>(operation: 'list-devices' | 'list-deployments'): Promise<Item[]> {
+  const path = `${pathOf(managementOperations[operation])}?per_page=100`;
+  return (await (await manage(path)).json()) as Item[];
+}
+
+const login = () => `${ready.adminEmail}:${ready.adminPassword}`;
+const words = () => [
+  ...['simulate', '--base-url', ready.baseUrl, '--accept-with', login(), '--state', state],
+  ...['--devices', String(DEVICES), '--deploy', ARTIFACT_NAME, '--keys', 'ecdsa=1,ed25519=1'],
+  ...['--poll', '300ms', '--ramp', '500ms', '--until', 'settled', '--duration', '60s'],
+];
+
+/** A simulator whose events show when a device has come to a state of its update; killed then. */
+async function killedAt(updateState: string): Promise<Ended> {
+  const fleet = startCommand([...words(), '--seed', 'killed', '--events', '-']);
+  const seen = new RegExp(`"kind":"update"[^\\n]*"state":"${updateState}"`);
+  await fleet.said('stdout', seen);
+  return fleet.end('SIGKILL');
+}
+
+describe('a simulator that is killed in the midst of an update, again and again', () => {
+  let result: FleetResult;
+  let killed: Ended[];
+
+  beforeAll(async () => {
+    killed = [];
+    for (const updateState of killedWhen) killed.push(await killedAt(updateState));
+    // The seed is that of the folder.
+    const { stdout, stderr, code } = await runCommand([...words(), '--json']);
+    expect(code, stderr).toBe(0);
+    result = JSON.parse(stdout);
+  }, RUN_MAX_MS);
+
+  it('was killed each time before it had come to its end', () => {
+    expect(killed.map(({ code }) => code)).toEqual(killedWhen.map(() => null));
+  });
+
+  it('goes on with the same fleet, to an end for every device', () => {
+    expect(result).toMatchObject({ seed: 'killed', ended: 'settled' });
+    const { success, failure, devices } = result.funnel;
+    expect(success + failure).toBe(devices);
+    expect(success).toBeGreaterThan(0);
+  });
+
+  it('has books that agree with those of the server, device by device', () => {
+    expect(result.balance).toMatchObject({ checked: true, ok: true, differences: [] });
+  });
+
+  it('went on with the deployment that it had made, and made no device twice', async () => {
+    expect(await listed<Deployment>('list-deployments')).toHaveLength(1);
+    const devices = await listed<Device>('list-devices');
+    expect(devices).toHaveLength(DEVICES);
+    expect(devices.map(({ auth_sets: sets }) => sets.length)).toEqual(devices.map(() => 1));
+  });
+
+  it('is refused for another seed, in one sentence', async () => {
+    const { code, stderr } = await runCommand([...words(), '--seed', 'other']);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /\nfleetbed: the state folder \S+ is of another fleet: the seed is "killed" there and "other"/,
+    );
+  });
+
+  it('keeps its tokens out of the ledger', () => {
+    const token = /"token":"([^"]+)"/.exec(readFileSync(join(state, 'fleet.ndjson'), 'utf8'))?.[1];
+    expect(token).toMatch(/^eyJ/);
+    expect(readFileSync(join(state, 'ledger.ndjson'), 'utf8')).not.toContain('eyJ');
+  });
+
+  it('is cleaned up by its ledger, and there is nothing left to clean up then', async () => {
+    const cleanup = () =>
+      runCommand(['simulate', 'cleanup', state, '--accept-with', login(), '--json']);
+    const { code, stdout } = await cleanup();
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ decommissioned: DEVICES, stayed: [] });
+    expect(await listed('list-devices')).toEqual([]);
+    expect(JSON.parse((await cleanup()).stdout)).toMatchObject({ devices: 0, stayed: [] });
+  });
+});
