@@ -149,6 +149,14 @@ const rules: Readonly<Record<string, Rule>> = {
     folders: ['fixtures', 'server', 'simulator', 'conformance', 'bin'],
     packages: ['commander', 'consola', 'cli-table3', 'ical-generator', 'log-update', 'yaml'],
   },
+  'bin/simulate/redis': {
+    folders: ['fixtures', 'simulator', 'bin'],
+    packages: ['bullmq', 'ioredis', 'commander'],
+  },
+  'bin/worker': {
+    folders: ['fixtures', 'simulator', 'bin'],
+    packages: ['bullmq', 'ioredis', 'valibot'],
+  },
   'bin/bench': { folders: ['fixtures', 'server', 'simulator', 'bin'], packages: ['autocannon'] },
   'bin/soak': { folders: ['fixtures', 'bin'], packages: ['fast-check'] },
 };

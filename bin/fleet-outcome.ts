@@ -1,5 +1,6 @@
 /** What a fleet's run means for the command line: its exit code, and its faults as sentences. */
 import { StatusError } from '../simulator/client/errors.ts';
+import { PlayerFault } from '../simulator/shards/head.ts';
 import {
   BehaviourFileError,
   ClientError,
@@ -17,9 +18,11 @@ import { CommandFault, setUpFault } from './fault.ts';
  * when the server's list could not be read although there was a login.
  */
 export function fleetExitCode(result: FleetResult, plan: Pick<FleetPlan, 'acceptWith'>): ExitCode {
-  const { balance, funnel } = result;
+  const { balance, funnel, spread } = result;
   if (balance.checked && !balance.ok) return exitCodes.failed;
   if (funnel.silent === funnel.devices) return exitCodes.undecided;
+  // Of the devices of a lost shard nothing is known.
+  if (spread !== undefined && spread.lost.length > 0) return exitCodes.undecided;
   const isMissing = plan.acceptWith !== undefined && !balance.checked;
   return isMissing ? exitCodes.undecided : exitCodes.pass;
 }
@@ -45,6 +48,8 @@ export function fleetFault(
   if (error instanceof IdentityError || error instanceof StateError) {
     return new CommandFault(error.message, exitCodes.setUp, error);
   }
+  if (error instanceof PlayerFault)
+    return new CommandFault(error.message, knownExitCode(error), error);
   if (!(error instanceof ClientError)) return error;
   if (error instanceof StatusError && error.operation === 'login' && error.status === 401) {
     const who = plan.acceptWith?.email ?? 'the operator';
@@ -52,4 +57,8 @@ export function fleetFault(
     return new CommandFault(sentence, exitCodes.setUp, error);
   }
   return setUpFault(error, plan.baseUrl);
+}
+
+function knownExitCode({ exitCode }: PlayerFault): ExitCode {
+  return Object.values(exitCodes).find((code) => code === exitCode) ?? exitCodes.internal;
 }

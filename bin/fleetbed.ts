@@ -15,6 +15,8 @@ type Configure = (command: Command) => void;
 
 interface CommandRow {
   readonly summary: string;
+  /** Not for people. */
+  readonly hidden?: true;
   readonly load: () => Promise<{ readonly configure: Configure }>;
 }
 
@@ -30,6 +32,15 @@ const commands: Readonly<Record<string, CommandRow>> = {
   report: {
     summary: 'render, merge and compare the results of fleets',
     load: () => import('./report.ts'),
+  },
+  worker: {
+    summary: 'play parts of fleets that are simulated on several machines',
+    load: () => import('./worker.ts'),
+  },
+  'play-shard': {
+    summary: 'play one part of a fleet for a parent process',
+    hidden: true,
+    load: () => import('./simulate/play-shard.ts'),
   },
   conform: {
     summary: 'judge a server by the contract',
@@ -88,8 +99,11 @@ async function programFor(words: readonly string[]): Promise<Command> {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(printableText(text)) });
-  for (const [name, { summary, load }] of Object.entries(commands)) {
-    const command = program.command(name).description(summary).allowExcessArguments(false);
+  for (const [name, { summary, load, hidden = false }] of Object.entries(commands)) {
+    const command = program
+      .command(name, { hidden })
+      .description(summary)
+      .allowExcessArguments(false);
     if (words.includes(name)) (await load()).configure(command);
   }
   return program;

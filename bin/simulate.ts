@@ -5,7 +5,7 @@ import { planSchema } from '../simulator/fleet/plan-words.ts';
 import { fleetHtml } from '../simulator/report/html.ts';
 import { fleetJunit } from '../simulator/report/junit.ts';
 import { fleetReport } from '../simulator/report/text.ts';
-import { type FleetPlan, simulateFleet } from '../simulator/simulator.ts';
+import type { FleetPlan, FleetProgress } from '../simulator/simulator.ts';
 import { type ExitCode, exitCodes, worstExitCode } from './exit-codes.ts';
 import { figuresExitCode, fleetExitCode, fleetFault } from './fleet-outcome.ts';
 import * as values from './option-values.ts';
@@ -19,10 +19,17 @@ import { type ListenAddress, listenAddress } from './simulate/listen-address.ts'
 import { planFrom } from './simulate/plan.ts';
 import { addPlanOptions } from './simulate/plan-options.ts';
 import { ReadyWatch } from './simulate/ready-watch.ts';
+import {
+  addSpreadOptions,
+  type SpreadOptions,
+  simulateSpread,
+  spreadFault,
+  spreadPlan,
+} from './simulate/spread.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** The options that are about the run and its reports; the others make up the plan. */
-interface RunOptions {
+interface RunOptions extends SpreadOptions {
   readonly planSchema?: boolean;
   readonly readyFile?: string;
   readonly report?: values.ReportFiles;
@@ -48,6 +55,7 @@ export function configure(command: Command): void {
     .action(async (options: RunOptions) => {
       process.exitCode = await act(command, options);
     });
+  addSpreadOptions(command);
   addSubcommands(command);
 }
 
@@ -83,7 +91,10 @@ async function act(command: Command, options: RunOptions): Promise<ExitCode> {
   if (options.json && options.events === STANDARD_OUTPUT) {
     command.error("error: '--events -' and '--json' both want standard output");
   }
-  return simulate(await planFrom(command), options);
+  const plan = spreadPlan(await planFrom(command), options);
+  const wrong = spreadFault(options, command.getOptionValueSource('redis') === 'cli');
+  if (wrong !== undefined) command.error(`error: ${wrong}`);
+  return simulate(plan, options);
 }
 
 async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode> {
@@ -95,16 +106,18 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
   output.progress(title);
   const watch = new ReadyWatch(plan, options.readyFile);
   const audience = await openAudience(options, { clock: systemClock, output, title, signal });
-  const result = await simulateFleet(plan, {
+  const hooks = {
     signal,
     clock: systemClock,
     ...audience.hooks,
     onKeys: keyTeller(output),
-    onProgress: (progress) => {
+    say: (text: string) => output.progress(text),
+    onProgress: (progress: FleetProgress) => {
       watch.see(progress);
       audience.see(progress);
     },
-  })
+  };
+  const result = await simulateSpread(plan, hooks, options)
     .catch((error: unknown) => {
       throw fleetFault(error, plan);
     })

@@ -36,6 +36,11 @@ export async function planFrom(command: Command): Promise<FleetPlan> {
   if (deploy !== undefined && acceptWith === undefined) {
     command.error("error: option '--deploy <artifact>' needs --accept-with EMAIL:PASSWORD");
   }
+  if (words.seed === undefined && command.getOptionValue('shard') !== undefined) {
+    command.error(
+      "error: option '--shard <index/count>' needs --seed TEXT, for all shards the same",
+    );
+  }
   const tls = await certificates({ ca, cert, key });
   const seed = words.seed ?? seedIn(words.state) ?? systemRandom.uuid().slice(0, 8);
   const rsaPoolFolder = words.rsaPoolFolder ?? defaultPoolFolder();

@@ -22,7 +22,7 @@ export interface DeploymentCircumstances {
   /** The deployment that the run had made before its simulator was ended. */
   readonly kept: () => Target | undefined;
   /** Called for each device that had come to its end before this run began. */
-  readonly settled: (device: Device) => void;
+  readonly adopted: (device: Device) => void;
 }
 
 /** Where the plan's deployment comes from; undefined when there is none. */
@@ -43,14 +43,15 @@ export function deploymentSource(from: DeploymentCircumstances): DeploymentSourc
 }
 
 /** Makes the deployment of a plan for all these devices. @throws ClientError */
-async function madeDeployment(
+export async function madeDeployment(
   management: ManagementClient,
   deviceIds: readonly string[],
   { plan, deploy }: { readonly plan: FleetPlan; readonly deploy: string },
 ): Promise<Target> {
-  const { deploymentName, devices, seed } = plan;
+  const { deploymentName, devices, seed, shard } = plan;
+  const part = shard === undefined ? '' : `, shard ${shard.index}/${shard.of}`;
   const deploymentId = await management.createDeployment({
-    name: deploymentName ?? `${deploy} to ${devices} simulated devices, seed ${seed}`,
+    name: deploymentName ?? `${deploy} to ${devices} simulated devices, seed ${seed}${part}`,
     artifact_name: deploy,
     devices: [...deviceIds],
   });
@@ -60,16 +61,18 @@ async function madeDeployment(
 async function fromHead(
   coordinator: Coordinator,
   deviceIds: readonly string[],
-  { management, devices, settled }: DeploymentCircumstances,
+  { plan, management, devices, adopted: adopt, kept }: DeploymentCircumstances,
 ): Promise<Target> {
-  const target = await coordinator.deploymentFor(deviceIds);
+  const known = kept();
+  const isSame = known?.artifactName === plan.deploy;
+  const target = await coordinator.deploymentFor(deviceIds, isSame ? known : undefined);
   if (!coordinator.isTakeover) return target;
   const recorded: DeploymentDevice[] = [];
   for await (const page of management.deploymentDevices(target.deploymentId)) {
     recorded.push(...page);
   }
   const adopted = adoptOutcomes(devices, recorded, target);
-  for (const device of adopted) settled(device);
+  for (const device of adopted) adopt(device);
   coordinator.adopted(adopted.length);
   return target;
 }

@@ -5,7 +5,7 @@ import { DeviceClient } from '../client/device-client.ts';
 import { ClientError } from '../client/errors.ts';
 import { ManagementClient } from '../client/management.ts';
 import { deviceOfCaller } from '../client/session.ts';
-import { type EndedExchange, Transport } from '../client/transport.ts';
+import type { EndedExchange, Transport } from '../client/transport.ts';
 import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
 import { live } from '../device/life.ts';
 import { isFinal } from '../device/update-states.ts';
@@ -25,6 +25,7 @@ import { countedPart } from './funnel.ts';
 import { musteredDevices } from './muster.ts';
 import { Operator } from './operator.ts';
 import type { FleetPlan } from './plan.ts';
+import { planTransport } from './plan-transport.ts';
 import { Rests } from './rests.ts';
 import { firstContactAfterMs, untilNextPollMs } from './schedule.ts';
 import { FleetSockets } from './sockets.ts';
@@ -33,6 +34,8 @@ import { FleetSockets } from './sockets.ts';
 const CONNECTIONS_MAX = 256;
 /** How long exchanges that are underway may go on after the end. */
 const DRAIN_MAX_MS = 1500;
+/** What a shard that is begun again has left at least, however late it is. */
+const LATE_LEAST_MS = 5000;
 /** How long an interrupted run waits for the server's books. */
 const HURRY_MAX_MS = 2000;
 
@@ -76,14 +79,11 @@ export class Fleet {
     this.#rests = new Rests(clock);
     this.ledger = new Ledger(clock);
     this.#startedMs = clock.monotonicMs();
-    this.#transport = new Transport({
-      baseUrl: plan.baseUrl,
-      requestTimeLimitMs: plan.requestTimeLimitMs,
+    this.#transport = planTransport(plan, {
       clock,
       observer: this.ledger,
       onExchange: (ended) => this.#tell(ended),
       connectionsMax: CONNECTIONS_MAX,
-      caPem: plan.tls?.caPem,
     });
     this.devices = musteredDevices(plan, this.#identities);
     const { acceptWith: credentials } = plan;
@@ -156,9 +156,9 @@ export class Fleet {
    * @throws ClientError when the operator cannot do his work
    */
   async run(signal: AbortSignal): Promise<Ended> {
-    await this.#coordinator?.started(signal);
+    const lateMs = (await this.#coordinator?.started(signal)) ?? 0;
     this.#startedMs = this.#clock.monotonicMs();
-    const ended = this.#whenEnded(signal);
+    const ended = this.#whenEnded(signal, lateMs);
     const lives = this.#begin();
     this.#livesCount = lives.length;
     try {
@@ -191,7 +191,10 @@ export class Fleet {
     return this.#transport.close();
   }
 
-  #whenEnded(signal: AbortSignal): { readonly reason: Promise<Ended>; forget(): void } {
+  #whenEnded(
+    signal: AbortSignal,
+    lateMs: number,
+  ): { readonly reason: Promise<Ended>; forget(): void } {
     const { durationMs } = this.#plan;
     const reason = new Promise<Ended>((resolve) => {
       this.#finish = resolve;
@@ -201,7 +204,8 @@ export class Fleet {
     signal.addEventListener('abort', interrupt, { once: true });
     let timer: Timer | undefined;
     if (durationMs !== undefined) {
-      timer = this.#clock.after(durationMs, () => this.#finish('duration'));
+      const leftMs = Math.max(durationMs - lateMs, Math.min(durationMs, LATE_LEAST_MS));
+      timer = this.#clock.after(leftMs, () => this.#finish('duration'));
     }
     const forget = (): void => {
       timer?.cancel();
@@ -318,7 +322,7 @@ export class Fleet {
         management,
         devices,
         coordinator: this.#coordinator,
-        settled: (device) => this.#noteEnded(device),
+        adopted: (device) => this.memory.changed(device),
         kept: () => this.memory.target,
       }),
     });

@@ -18,6 +18,7 @@ import {
 } from './result-figures.ts';
 import { generatorShape, type ProcessFacts, thresholdShape } from './result-generator.ts';
 import { planSummaryShape, shardShape } from './result-plan.ts';
+import { spreadShape } from './result-spread.ts';
 
 export type { DeviceRow } from './result-devices.ts';
 export type { PlanSummary } from './result-plan.ts';
@@ -40,6 +41,7 @@ export const fleetResultShape = v.object({
     v.array(shardShape),
     v.description('The parts of the fleet that this result is about; one part 0 of 1: all.'),
   ),
+  spread: v.exactOptional(spreadShape),
   startedAt: v.pipe(v.string(), v.description('ISO 8601, UTC.')),
   durationMs: v.pipe(v.number(), v.finite(), v.minValue(0)),
   validity: v.pipe(

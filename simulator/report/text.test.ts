@@ -40,6 +40,15 @@ describe('the report of a run', () => {
     );
   });
 
+  it('tells which shards were taken over, and which are lost', () => {
+    const takeover = { shard: 1, afterMs: 4200, from: 'a', to: 'b', because: 'a died', adopted: 7 };
+    const spread = { takeovers: [takeover], lost: [{ shard: 2, because: 'nobody took it' }] };
+    const text = fleetReport({ ...sampleResult, spread });
+    expect(text).toContain('shard 1: b took over from a after 4.2 s (a died); 7 devices had come');
+    expect(text).toContain('shard 2: LOST, it has no result (nobody took it)');
+    expect(fleetReport(sampleResult)).not.toContain('Shards');
+  });
+
   it('does not claim a balance where there was no deployment', () => {
     const balance = { ...sampleResult.balance, deploymentsChecked: 0 };
     const text = fleetReport({ ...sampleResult, balance });

@@ -17,6 +17,7 @@ export function fleetReport(result: FleetResult): string {
     ['Funnel', ...funnelLines(result), ...rolloutLines(result)],
     ...(result.thresholds.length > 0 ? [['Thresholds', ...thresholdLines(result)]] : []),
     balanceLines(result),
+    ...spreadLines(result),
     ...(result.sharedKeys ? [[`Keys: ${sharedKeysLine(result.sharedKeys)}`]] : []),
     ['Latency in ms (p50, p90, p99, max, count)', ...latencyLines(result)],
     ['Answers by operation', ...answerLines(result)],
@@ -45,6 +46,22 @@ function thresholdLines({ thresholds }: FleetResult): string[] {
   return columns(
     thresholds.map(({ threshold, verdict, observed }) => [threshold, verdict, observed]),
   );
+}
+
+/** What became of the players of the shards, where one was lost. */
+function spreadLines({ spread, shards }: FleetResult): string[][] {
+  if (spread === undefined) return [];
+  const { takeovers, lost } = spread;
+  const rows = [
+    ...takeovers.map(
+      ({ shard, afterMs, from, to, because, adopted }) =>
+        `  shard ${shard}: ${to} took over from ${from} after ${seconds(afterMs)} (${because}); ` +
+        `${adopted} devices had come to their end by then`,
+    ),
+    ...lost.map(({ shard, because }) => `  shard ${shard}: LOST, it has no result (${because})`),
+  ];
+  if (rows.length === 0) return [];
+  return [[`Shards: ${shards.length} with a result`, ...shortened(rows)]];
 }
 
 /** One line of where the run stands. */

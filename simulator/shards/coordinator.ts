@@ -11,11 +11,15 @@ export interface Coordinator {
   readonly isTakeover: boolean;
   /**
    * Says that the shard is ready; resolves at the moment at which all shards of the run start, or
-   * as soon as the signal aborts.
+   * as soon as the run ends, with the milliseconds that have passed since that moment.
    */
-  started(signal: AbortSignal): Promise<void>;
-  /** Gives the ids of the shard's devices, all of them accepted, for the one deployment of the run. */
-  deploymentFor(deviceIds: readonly string[]): Promise<Target>;
+  started(signal: AbortSignal): Promise<number>;
+  /**
+   * Gives the ids of the shard's devices, all of them accepted, for the one deployment of the run.
+   * @param kept the deployment that the devices remember from an earlier run
+   * @throws FleetStopped when the run ends first
+   */
+  deploymentFor(deviceIds: readonly string[], kept: Target | undefined): Promise<Target>;
   /** Tells how many devices came to their end with the player that was lost. */
   adopted(devices: number): void;
 }

@@ -1,0 +1,36 @@
+/** Where a Redis is: the value of `--redis`, and how it is shown without its password. */
+import { InvalidArgumentError, Option } from 'commander';
+
+/** Holds the address where it is not to stand on a command line, which every user can read. */
+const VARIABLE = 'FLEETBED_REDIS';
+
+/** Where a Redis is and whom it is to trust. */
+export interface RedisOptions {
+  readonly redis?: string;
+  /** PEM file. */
+  readonly redisCa?: string;
+}
+
+/** The options that say where Redis is. */
+export function redisOptions(meaning: string): readonly Option[] {
+  return [
+    new Option('--redis <url>', meaning).argParser(redisUrl).env(VARIABLE),
+    new Option('--redis-ca <file>', 'PEM file with the authority of a rediss:// server'),
+  ];
+}
+
+/** A `redis:` or `rediss:` URL. */
+function redisUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isRedis = url && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
+  if (isRedis && !url.search && !url.hash && /^\/?\d*$/.test(url.pathname)) return url.href;
+  throw new InvalidArgumentError(
+    'Accepted: a redis:// URL, or rediss:// with TLS, such as rediss://:PASSWORD@queue.example.com:6379/0.',
+  );
+}
+
+/** The address as it may be shown: without user and password. */
+export function shownRedis(address: string): string {
+  const { protocol, host, pathname } = new URL(address);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}

@@ -1,0 +1,281 @@
+/** A fleet on several machines: its shards are jobs of a BullMQ queue, which workers play. */
+import { Queue, QueueEvents } from 'bullmq';
+import { type Clock, clockStartingAt, type Timer } from '../../../fixtures/clock.ts';
+import type { Random } from '../../../fixtures/random.ts';
+import { Head, type HeadOutcome } from '../../../simulator/shards/head.ts';
+import type { FleetHooks, FleetPlan } from '../../../simulator/simulator.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { CommandFault } from '../../fault.ts';
+import { packageVersion } from '../../version.ts';
+import { deploymentOf } from '../processes.ts';
+import type { RedisLink } from './connection.ts';
+import {
+  HEAD_SILENCE_MAX_MS,
+  jobIdOf,
+  keepKeys,
+  QUEUE_NAME,
+  RUNS_KEY,
+  type RunKeys,
+  removeKeys,
+  runKeys,
+} from './run-keys.ts';
+import { listenOn, sayOn, type UpMessage } from './run-line.ts';
+import { openPlan } from './secrets.ts';
+
+/** A run on workers. */
+export interface WorkersRun {
+  readonly link: RedisLink;
+  readonly shards: number;
+  /** A worker that Redis has not heard of for so long is lost. */
+  readonly takeoverAfterMs: number;
+  /** How long a shard may wait for a worker. */
+  readonly workerWaitMs: number;
+  readonly random: Random;
+  /** Says a word to the user. */
+  readonly say: (text: string) => void;
+}
+
+const RUN_ID_CHARACTERS = 8;
+/** Every shard is begun again so often at most. */
+const TAKEOVERS_MAX = 3;
+/** Time for every worker to hear of the common start. */
+const START_LEAD_MS = 500;
+const PULSE_PERIOD_MS = 1000;
+/** A shard that has waited so long for a worker of its own is given to one that plays already. */
+const SHARE_AFTER_MS = 5000;
+/** The same once every shard has had a worker: a loss is not to hold the run up. */
+const SHARE_AFTER_LOSS_MS = 2000;
+/** How long workers may take to let go of a run that is over. */
+const GOODBYE_MAX_MS = 3000;
+const GOODBYE_PERIOD_MS = 50;
+const KEEP_EVERY_PULSES = 20;
+
+/**
+ * Plays the plan on workers, each shard on one.
+ * @throws CommandFault when Redis is lost or there are too few workers; PlayerFault when a shard
+ * cannot be played; ClientError when the deployment cannot be made
+ */
+export async function playOnWorkers(
+  plan: FleetPlan,
+  hooks: Omit<FleetHooks, 'coordinator'>,
+  run: WorkersRun,
+): Promise<HeadOutcome> {
+  const lead = new WorkersLead(plan, hooks, run);
+  const over = new AbortController();
+  const stop = (): void => lead.stop();
+  if (hooks.signal.aborted) stop();
+  hooks.signal.addEventListener('abort', stop, { once: true });
+  try {
+    const lost = run.link.lost(over.signal);
+    return await Promise.race([lead.play(), lost]);
+  } finally {
+    over.abort();
+    hooks.signal.removeEventListener('abort', stop);
+    await lead.close();
+  }
+}
+
+/** The head of such a run, and what it keeps in Redis. */
+class WorkersLead {
+  readonly #plan: FleetPlan;
+  readonly #run: WorkersRun;
+  readonly #clock: Clock;
+  readonly #keys: RunKeys;
+  readonly #id: string;
+  readonly #tellsEvents: boolean;
+  readonly #head: Head;
+  readonly #queue: Queue;
+  readonly #queueEvents: QueueEvents;
+  readonly #refusals = new Set<string>();
+  /** By shard, the last one that began it. */
+  readonly #players = new Map<number, string>();
+  #pulse: Timer | undefined;
+  #pulses = 0;
+  #waitingSinceMs: number | undefined;
+  #atOnce = 1;
+  #isStopped = false;
+
+  constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, run: WorkersRun) {
+    const { clock, signal, onProgress, onEvent } = hooks;
+    this.#plan = plan;
+    this.#run = run;
+    this.#clock = clock;
+    this.#id = run.random.uuid().replaceAll('-', '').slice(0, RUN_ID_CHARACTERS);
+    this.#keys = runKeys(this.#id);
+    this.#tellsEvents = onEvent !== undefined;
+    this.#head = new Head({
+      shards: run.shards,
+      // Head and players agree on the time of Redis.
+      clock: clockStartingAt(clock.now() + run.link.offsetMs, clock),
+      startLeadMs: START_LEAD_MS,
+      tell: (message) => void sayOn(run.link.client, this.#keys.down, message),
+      deploy: deploymentOf(plan, clock, signal),
+      onProgress,
+      onEvent,
+      // The worker sees to it that its player lives; Redis, that the worker does.
+      onSilence: () => undefined,
+    });
+    const { prefix } = this.#keys;
+    const options = { prefix, skipVersionCheck: true };
+    this.#queue = new Queue(QUEUE_NAME, { ...options, connection: run.link.client });
+    this.#queueEvents = new QueueEvents(QUEUE_NAME, { ...options, connection: run.link.another() });
+    // A Redis that is gone is told by its link.
+    this.#queue.on('error', () => undefined);
+    this.#queueEvents.on('error', () => undefined);
+  }
+
+  async play(): Promise<HeadOutcome> {
+    const { link, say, shards } = this.#run;
+    this.#queueEvents.on('failed', ({ jobId, failedReason }) => {
+      this.#head.giveUp(shardOf(jobId), failedReason);
+    });
+    this.#queueEvents.on('stalled', ({ jobId }) => this.#notePlayerGone(shardOf(jobId)));
+    const listening = listenOn<UpMessage>({
+      client: link.another(),
+      stream: this.#keys.up,
+      hear: (message) => this.#hear(message),
+      consumes: true,
+    });
+    listening.catch((error: unknown) => this.#head.fail(error));
+    await this.#publish();
+    say(`run ${this.#id}: ${shards} shards wait for workers at ${link.shown}`);
+    this.#pulse = this.#clock.every(PULSE_PERIOD_MS, () => this.#beat());
+    return this.#head.outcome;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#head.stop();
+  }
+
+  /** Lets the workers go and takes every key of the run away. */
+  async close(): Promise<void> {
+    this.#pulse?.cancel();
+    this.#head.close();
+    const { client } = this.#run.link;
+    const goodbye = this.#goodbye().catch(() => undefined);
+    await Promise.race([goodbye, this.#clock.sleep(2 * GOODBYE_MAX_MS)]);
+    await Promise.race([this.#queueEvents.close(), this.#clock.sleep(GOODBYE_MAX_MS)]);
+    if (client.status === 'ready') await this.#queue.close();
+    this.#run.link.close();
+  }
+
+  async #goodbye(): Promise<void> {
+    const { link, shards } = this.#run;
+    await link.client.zrem(RUNS_KEY, this.#id);
+    const untilMs = this.#clock.monotonicMs() + GOODBYE_MAX_MS;
+    while (this.#clock.monotonicMs() < untilMs) {
+      if ((await link.client.hlen(this.#keys.workers)) === 0) break;
+      await this.#clock.sleep(GOODBYE_PERIOD_MS);
+    }
+    await removeKeys(link.client, this.#keys, shards);
+  }
+
+  async #publish(): Promise<void> {
+    const { link, shards, takeoverAfterMs } = this.#run;
+    const { plan, needs } = openPlan(this.#plan);
+    const info = {
+      version: packageVersion(),
+      needs: JSON.stringify(needs),
+      takeoverAfterMs,
+      atOnce: this.#atOnce,
+    };
+    await link.client.hset(this.#keys.info, info);
+    const jobs = Array.from({ length: shards }, (_, index) => ({
+      name: 'shard',
+      data: { plan: { ...plan, shard: { index, of: shards } }, tellsEvents: this.#tellsEvents },
+      opts: { jobId: jobIdOf(index), attempts: 1 + TAKEOVERS_MAX },
+    }));
+    await this.#queue.addBulk(jobs);
+    await this.#announce();
+    await keepKeys(link.client, this.#keys, shards);
+  }
+
+  /** Workers follow a run only while its head lives. */
+  async #announce(): Promise<void> {
+    const { client, offsetMs } = this.#run.link;
+    const untilMs = this.#clock.now() + offsetMs + HEAD_SILENCE_MAX_MS;
+    await client.zadd(RUNS_KEY, untilMs, this.#id);
+    await client.pexpire(RUNS_KEY, HEAD_SILENCE_MAX_MS);
+  }
+
+  #beat(): void {
+    const { link, shards } = this.#run;
+    this.#announce().catch(() => undefined);
+    if (++this.#pulses % KEEP_EVERY_PULSES === 0) {
+      keepKeys(link.client, this.#keys, shards).catch(() => undefined);
+    }
+    this.#lookForWorkers();
+  }
+
+  #lookForWorkers(): void {
+    const { shards, workerWaitMs } = this.#run;
+    const begun = this.#head.begunCount;
+    if (begun >= shards) {
+      this.#waitingSinceMs = undefined;
+      return;
+    }
+    const nowMs = this.#clock.monotonicMs();
+    this.#waitingSinceMs ??= nowMs;
+    const waitedMs = nowMs - this.#waitingSinceMs;
+    if (this.#isStopped) this.#giveUpWaiting('the run was stopped before a worker took it');
+    else if (waitedMs >= workerWaitMs) this.#endWithoutWorkers(begun);
+    else if (waitedMs >= this.#shareAfterMs() && begun > 0) this.#share(begun);
+  }
+
+  #shareAfterMs(): number {
+    const hasLost = this.#players.size === this.#run.shards;
+    return hasLost ? SHARE_AFTER_LOSS_MS : SHARE_AFTER_MS * this.#atOnce;
+  }
+
+  /** Workers that play already may take one more shard. */
+  #share(begun: number): void {
+    const { link, shards, say } = this.#run;
+    if (this.#atOnce >= shards) return;
+    this.#atOnce++;
+    say(`${begun} of ${shards} shards have a worker; each may take ${this.#atOnce} now`);
+    link.client.hset(this.#keys.info, { atOnce: this.#atOnce }).catch(() => undefined);
+  }
+
+  #giveUpWaiting(because: string): void {
+    for (let shard = 0; shard < this.#run.shards; shard++) {
+      if (!this.#head.isBegun(shard)) this.#head.giveUp(shard, because);
+    }
+  }
+
+  #endWithoutWorkers(begun: number): void {
+    const { link, shards, workerWaitMs } = this.#run;
+    const refused = [...this.#refusals].join('; ');
+    const sentence =
+      `${begun} of ${shards} shards found a worker within ${workerWaitMs / 1000} s; ` +
+      `start more of them with fleetbed worker --redis ${link.shown}` +
+      (refused === '' ? '' : ` (${refused})`);
+    this.#head.fail(new CommandFault(sentence, exitCodes.setUp));
+  }
+
+  #hear({ shard, player, message }: UpMessage): void {
+    if (message.say === 'begun') {
+      this.#players.set(shard, player);
+      this.#head.begun(shard, player);
+    } else if (message.say === 'lost') this.#head.lost(shard, player, message.because);
+    else if (message.say === 'refused') this.#refuse(`${player}: ${message.because}`);
+    else this.#head.heard(shard, player, message);
+  }
+
+  #notePlayerGone(shard: number): void {
+    const player = this.#players.get(shard) ?? '';
+    const seconds = this.#run.takeoverAfterMs / 1000;
+    const isLoss = this.#head.lost(shard, player, `its worker was silent for ${seconds} s`);
+    if (isLoss) this.#run.say(`${player} is lost; shard ${shard} waits for another worker`);
+  }
+
+  #refuse(because: string): void {
+    if (this.#refusals.has(because)) return;
+    this.#refusals.add(because);
+    this.#run.say(because);
+  }
+}
+
+function shardOf(jobId: string): number {
+  return Number(/\d+$/.exec(jobId)?.[0]);
+}

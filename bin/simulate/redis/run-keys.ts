@@ -1,0 +1,72 @@
+/** The keys of a run in Redis: all below one prefix with the run's id, and none is left behind. */
+import { QueueKeys } from 'bullmq';
+import type { Redis } from 'ioredis';
+
+/** Runs that look for workers; each until a moment that its head keeps pushing on. */
+export const RUNS_KEY = 'fleetbed:runs';
+/** The queue of a run, below its prefix. */
+export const QUEUE_NAME = 'shards';
+/** A head that has said nothing for so long is gone, and its run with it. */
+export const HEAD_SILENCE_MAX_MS = 10_000;
+/** Keys of a run whose head is gone are forgotten after this time. */
+const FORGOTTEN_AFTER_SECONDS = 300;
+
+/** The names of a run's keys. */
+export interface RunKeys {
+  readonly prefix: string;
+  /** A hash: what a worker has to know before it takes part. */
+  readonly info: string;
+  /** A hash: the workers that take part. */
+  readonly workers: string;
+  /** A stream: what players say to the head. */
+  readonly up: string;
+  /** A stream: what the head says to all players. */
+  readonly down: string;
+}
+
+/** The keys of the run; the braces keep them together in a cluster. */
+export function runKeys(run: string): RunKeys {
+  const prefix = `fleetbed:{${run}}`;
+  const key = (name: string): string => `${prefix}:${name}`;
+  return {
+    prefix,
+    info: key('info'),
+    workers: key('workers'),
+    up: key('up'),
+    down: key('down'),
+  };
+}
+
+/** The job of a shard. */
+export function jobIdOf(shard: number): string {
+  return `shard-${shard}`;
+}
+
+/** Keeps the keys for another while, should the head not be able to take them away. */
+export async function keepKeys(client: Redis, keys: RunKeys, shards: number): Promise<void> {
+  const pipeline = client.pipeline();
+  for (const key of allKeys(keys, shards)) pipeline.expire(key, FORGOTTEN_AFTER_SECONDS);
+  await pipeline.exec();
+}
+
+/** Takes every key of the run away. */
+export async function removeKeys(client: Redis, keys: RunKeys, shards: number): Promise<void> {
+  await client.unlink(...allKeys(keys, shards));
+}
+
+/** BullMQ's keys are told one by one: a search would walk over all that others keep there. */
+function allKeys(keys: RunKeys, shards: number): string[] {
+  const queue = new QueueKeys(keys.prefix);
+  const jobs = Array.from({ length: shards }, (_, shard) =>
+    queue.toKey(QUEUE_NAME, jobIdOf(shard)),
+  );
+  return [
+    keys.info,
+    keys.workers,
+    keys.up,
+    keys.down,
+    ...Object.values(queue.getKeys(QUEUE_NAME)),
+    queue.getQueueQualifiedName(QUEUE_NAME),
+    ...jobs.flatMap((job) => [job, `${job}:lock`, `${job}:logs`]),
+  ];
+}

@@ -1,0 +1,274 @@
+/**
+ * The head of a run in shards: starts all players together, has the one deployment made, adds up
+ * what they tell, and sees to it that the loss of a player is never a hang. Which processes the
+ * players are, on which machines, and how they are reached, is for its owner to know.
+ */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Target } from '../device/world.ts';
+import type { FleetEvent } from '../report/events.ts';
+import type { FleetProgress, FleetResult } from '../report/result.ts';
+import type { LostShard, Takeover } from '../report/result-spread.ts';
+import { FleetStopped } from '../stopped.ts';
+import type { HeadMessage, PlayerMessage } from './messages.ts';
+import { mergeProgress } from './progress.ts';
+import { Promised } from './promised.ts';
+
+/** What a run in shards comes to. */
+export interface HeadOutcome {
+  /** By shard; a lost one has none. */
+  readonly results: readonly FleetResult[];
+  readonly takeovers: readonly Takeover[];
+  readonly lost: readonly LostShard[];
+}
+
+/** A player has found that its shard cannot be played. Its message is a sentence for people. */
+export class PlayerFault extends Error {
+  override readonly name = 'PlayerFault';
+  readonly exitCode: number;
+
+  constructor(sentence: string, exitCode: number) {
+    super(sentence);
+    this.exitCode = exitCode;
+  }
+}
+
+/** What a head is given. */
+export interface HeadOptions {
+  readonly shards: number;
+  readonly clock: Clock;
+  /** Says something to every player, now and to come. */
+  readonly tell: (message: HeadMessage) => void;
+  /** How long before the common start the players are told of it. */
+  readonly startLeadMs: number;
+  /** Makes the deployment for all devices; absent when the plan has none. */
+  readonly deploy?: ((deviceIds: readonly string[]) => Promise<Target>) | undefined;
+  readonly onProgress?: ((progress: FleetProgress) => void) | undefined;
+  readonly onEvent?: ((event: FleetEvent) => void) | undefined;
+  /** Called for a player that has said nothing for too long; its owner ends it. */
+  readonly onSilence: (shard: number, player: string) => void;
+}
+
+/** A player tells its progress every second; one that is silent for so long is taken for lost. */
+export const SILENCE_MAX_MS = 30_000;
+const WATCH_PERIOD_MS = 1000;
+
+type AcceptedMessage = Extract<PlayerMessage, { readonly say: 'accepted' }>;
+
+interface ShardBook {
+  player: string | undefined;
+  lastPlayer: string | undefined;
+  lostBecause: string | undefined;
+  heardMs: number;
+  isReady: boolean;
+  deviceIds: readonly string[] | undefined;
+  progress: FleetProgress | undefined;
+  takeover: Takeover | undefined;
+  result: FleetResult | undefined;
+  isGivenUp: boolean;
+}
+
+/** Hears what happens to the players; `outcome` is settled when every shard has come to its end. */
+export class Head {
+  readonly #options: HeadOptions;
+  readonly #books: readonly ShardBook[];
+  readonly #outcome = new Promised<HeadOutcome>();
+  readonly #takeovers: Takeover[] = [];
+  readonly #watch: Timer;
+  #startedMs: number | undefined;
+  #isDeployed = false;
+  /** A run that goes on has its deployment already. */
+  #kept: Target | undefined;
+
+  constructor(options: HeadOptions) {
+    this.#options = options;
+    this.#books = Array.from({ length: options.shards }, newBook);
+    this.#watch = options.clock.every(WATCH_PERIOD_MS, () => this.#look());
+  }
+
+  /** Rejects with PlayerFault, or with what `deploy` threw. */
+  get outcome(): Promise<HeadOutcome> {
+    return this.#outcome.value;
+  }
+
+  /** Shards that somebody plays, or has played to the end. */
+  get begunCount(): number {
+    return [...this.#books.keys()].filter((shard) => this.isBegun(shard)).length;
+  }
+
+  /** Whether somebody plays the shard, or has played it to the end. */
+  isBegun(shard: number): boolean {
+    const book = this.#books[shard];
+    return book?.player !== undefined || book?.result !== undefined;
+  }
+
+  /** A player has begun the shard; the former one, where there was one, is no longer heard. */
+  begun(shard: number, player: string): void {
+    const book = this.#books[shard];
+    if (book === undefined || book.result || book.isGivenUp || book.player === player) return;
+    if (book.lastPlayer !== undefined) {
+      book.takeover = {
+        shard,
+        afterMs: this.#elapsedMs(),
+        from: book.lastPlayer,
+        to: player,
+        because: book.lostBecause ?? 'it was no longer heard of',
+        adopted: 0,
+      };
+      this.#takeovers.push(book.takeover);
+    }
+    book.player = player;
+    book.lastPlayer = player;
+    book.lostBecause = undefined;
+    book.heardMs = this.#options.clock.monotonicMs();
+  }
+
+  /** A player has said something. What anybody else says of the shard is not heard. */
+  heard(shard: number, player: string, message: PlayerMessage): void {
+    const book = this.#books[shard];
+    if (book === undefined || book.player !== player || book.result) return;
+    book.heardMs = this.#options.clock.monotonicMs();
+    if (message.say === 'ready') book.isReady = true;
+    else if (message.say === 'accepted') this.#noteAccepted(book, message);
+    else if (message.say === 'progress') book.progress = message.progress;
+    else if (message.say === 'adopted') this.#noteAdopted(book, message.devices);
+    else if (message.say === 'events') this.#pass(shard, message.events);
+    else if (message.say === 'fault')
+      this.fail(new PlayerFault(message.sentence, message.exitCode));
+    else if (message.say === 'result') book.result = message.result;
+    this.#goOn();
+  }
+
+  /**
+   * The player is gone. Whoever owns the players has another one begin the shard, or gives it up.
+   * @returns whether the shard still has to be played
+   */
+  lost(shard: number, player: string, because: string): boolean {
+    const book = this.#books[shard];
+    if (book === undefined || book.player !== player || book.result) return false;
+    book.player = undefined;
+    book.lostBecause = because;
+    return true;
+  }
+
+  /** Nobody plays the shard any more. */
+  giveUp(shard: number, because: string): void {
+    const book = this.#books[shard];
+    if (book === undefined || book.result) return;
+    book.player = undefined;
+    book.isGivenUp = true;
+    book.lostBecause = because;
+    this.#goOn();
+  }
+
+  /** Ends the run in order; the players give the results that they have by then. */
+  stop(): void {
+    this.#options.tell({ say: 'stop' });
+  }
+
+  /** Ends the run with a fault. */
+  fail(error: unknown): void {
+    this.stop();
+    this.#outcome.reject(error);
+  }
+
+  /** Looks after nobody any more. */
+  close(): void {
+    this.#watch.cancel();
+  }
+
+  #goOn(): void {
+    const open = this.#books.filter(({ isGivenUp }) => !isGivenUp);
+    if (open.every(({ isReady, result }) => isReady || result)) this.#start();
+    if (open.every(({ deviceIds }) => deviceIds)) this.#deploy(open);
+    if (open.every(({ result }) => result)) this.#end();
+  }
+
+  #start(): void {
+    if (this.#startedMs !== undefined) return;
+    const { clock, startLeadMs, tell } = this.#options;
+    this.#startedMs = clock.monotonicMs() + startLeadMs;
+    tell({ say: 'start', atMs: clock.now() + startLeadMs });
+  }
+
+  #deploy(books: readonly ShardBook[]): void {
+    const { deploy, tell } = this.#options;
+    if (this.#isDeployed || deploy === undefined || books.length === 0) return;
+    this.#isDeployed = true;
+    const deviceIds = books.flatMap((book) => book.deviceIds ?? []);
+    const made = this.#kept === undefined ? deploy(deviceIds) : Promise.resolve(this.#kept);
+    made.then(
+      (target) => tell({ say: 'deployment', target }),
+      (error: unknown) => {
+        if (!(error instanceof FleetStopped)) this.fail(error);
+      },
+    );
+  }
+
+  #end(): void {
+    this.#look();
+    this.#outcome.resolve({
+      results: this.#books.flatMap(({ result }) => result ?? []),
+      takeovers: this.#takeovers,
+      lost: this.#books.flatMap(({ isGivenUp, lostBecause }, shard) =>
+        isGivenUp ? [{ shard, because: lostBecause ?? 'nobody played it' }] : [],
+      ),
+    });
+  }
+
+  /** Tells where the run stands, and ends players that have gone silent. */
+  #look(): void {
+    const { clock, onProgress, onSilence } = this.#options;
+    // A part of the fleet alone would look like the whole.
+    const isWhole = this.#books.every((book) => book.progress ?? book.isGivenUp);
+    const parts = isWhole ? this.#books.flatMap((book) => book.progress ?? []) : [];
+    const progress = mergeProgress(parts);
+    if (progress) onProgress?.(progress);
+    const leastMs = clock.monotonicMs() - SILENCE_MAX_MS;
+    for (const [shard, { player, heardMs, result }] of this.#books.entries()) {
+      const isSilent = player !== undefined && !result && heardMs < leastMs;
+      if (isSilent) onSilence(shard, player);
+    }
+  }
+
+  #noteAccepted(book: ShardBook, { deviceIds, kept }: AcceptedMessage): void {
+    book.deviceIds = deviceIds;
+    this.#kept ??= kept;
+  }
+
+  #noteAdopted(book: ShardBook, adopted: number): void {
+    const noted = book.takeover && this.#takeovers.indexOf(book.takeover);
+    if (book.takeover === undefined || noted === undefined) return;
+    book.takeover = { ...book.takeover, adopted };
+    this.#takeovers[noted] = book.takeover;
+  }
+
+  /** What concerns the whole fleet is said by every shard; the first one's word is enough. */
+  #pass(shard: number, events: readonly FleetEvent[]): void {
+    const { onEvent } = this.#options;
+    if (onEvent === undefined) return;
+    for (const event of events) {
+      const isFleets = event.device === undefined && event.kind !== 'exchange';
+      if (shard === 0 || !isFleets) onEvent(event);
+    }
+  }
+
+  #elapsedMs(): number {
+    if (this.#startedMs === undefined) return 0;
+    return Math.max(0, this.#options.clock.monotonicMs() - this.#startedMs);
+  }
+}
+
+function newBook(): ShardBook {
+  return {
+    player: undefined,
+    lastPlayer: undefined,
+    lostBecause: undefined,
+    heardMs: 0,
+    isReady: false,
+    deviceIds: undefined,
+    progress: undefined,
+    takeover: undefined,
+    result: undefined,
+    isGivenUp: false,
+  };
+}

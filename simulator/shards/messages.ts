@@ -1,0 +1,42 @@
+/**
+ * What is said on the line between the head of a run and the players of its shards. All of it can
+ * be JSON. What the head says is for every player, now and to come: whoever takes a shard over
+ * hears it from the beginning.
+ */
+import type { Target } from '../device/world.ts';
+import type { FleetPlan } from '../fleet/plan.ts';
+import type { FleetEvent } from '../report/events.ts';
+import type { FleetProgress, FleetResult } from '../report/result.ts';
+
+/** What a player is to play. */
+export interface ShardOrder {
+  /** With the shard. */
+  readonly plan: FleetPlan;
+  readonly isTakeover: boolean;
+  /** Whether the head wants to hear of every event. */
+  readonly tellsEvents: boolean;
+}
+
+/** What the head says. */
+export type HeadMessage =
+  /** Milliseconds since the Unix epoch on the clock that head and player share. */
+  | { readonly say: 'start'; readonly atMs: number }
+  | { readonly say: 'deployment'; readonly target: Target }
+  /** Ends in order and gives the result. */
+  | { readonly say: 'stop' };
+
+/** What a player says. */
+export type PlayerMessage =
+  | { readonly say: 'ready' }
+  | {
+      readonly say: 'accepted';
+      readonly deviceIds: readonly string[];
+      /** The deployment that the devices remember from an earlier run. */
+      readonly kept?: Target | undefined;
+    }
+  | { readonly say: 'adopted'; readonly devices: number }
+  | { readonly say: 'progress'; readonly progress: FleetProgress }
+  | { readonly say: 'events'; readonly events: readonly FleetEvent[] }
+  | { readonly say: 'result'; readonly result: FleetResult }
+  /** The shard cannot be played, by nobody: a sentence for people, and the exit code of the run. */
+  | { readonly say: 'fault'; readonly sentence: string; readonly exitCode: number };

@@ -1,0 +1,127 @@
+/** A player: plays one shard of a run and speaks with the head of the run about it. */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Target } from '../device/world.ts';
+import type { FleetEvent } from '../report/events.ts';
+import { simulateFleet } from '../simulator.ts';
+import { FleetStopped } from '../stopped.ts';
+import type { Coordinator } from './coordinator.ts';
+import type { HeadMessage, PlayerMessage, ShardOrder } from './messages.ts';
+import { Promised } from './promised.ts';
+
+/** The player's end of the line. Messages arrive in the order in which they were said. */
+export interface PlayerLine {
+  say(message: PlayerMessage): void;
+  /** Calls for every message of the head, those too that were said before. */
+  listen(hear: (message: HeadMessage) => void): void;
+}
+
+/** What a player is given beside its order. */
+export interface PlayerOptions {
+  readonly line: PlayerLine;
+  readonly clock: Clock;
+  /** Puts what ended the shard before its time into words. */
+  readonly faultOf: (error: unknown) => { readonly sentence: string; readonly exitCode: number };
+}
+
+/** Plays the shard to its end and says its result, or its fault. Never throws. */
+export async function playShard(order: ShardOrder, options: PlayerOptions): Promise<void> {
+  const { line, clock, faultOf } = options;
+  const talk = new HeadTalk(order, line, clock);
+  const events = order.tellsEvents ? new EventBatches(line, clock) : undefined;
+  try {
+    const result = await simulateFleet(order.plan, {
+      signal: talk.signal,
+      clock,
+      coordinator: talk,
+      onProgress: (progress) => line.say({ say: 'progress', progress }),
+      ...(events && { onEvent: (event: FleetEvent) => events.add(event) }),
+    });
+    events?.close();
+    line.say({ say: 'result', result });
+  } catch (error) {
+    events?.close();
+    const { sentence, exitCode } = faultOf(error);
+    line.say({ say: 'fault', sentence, exitCode });
+  }
+}
+
+/** What the player and the head have to settle with each other. */
+class HeadTalk implements Coordinator {
+  readonly #line: PlayerLine;
+  readonly #clock: Clock;
+  readonly #stop = new AbortController();
+  readonly #startAtMs = new Promised<number | undefined>();
+  readonly #target = new Promised<Target>();
+  readonly isTakeover: boolean;
+
+  constructor(order: ShardOrder, line: PlayerLine, clock: Clock) {
+    this.isTakeover = order.isTakeover;
+    this.#line = line;
+    this.#clock = clock;
+    line.listen((message) => {
+      if (message.say === 'start') this.#startAtMs.resolve(message.atMs);
+      else if (message.say === 'deployment') this.#target.resolve(message.target);
+      else this.#giveUp();
+    });
+  }
+
+  /** Aborts when the head says stop. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  async started(signal: AbortSignal): Promise<number> {
+    this.#line.say({ say: 'ready' });
+    const atMs = await this.#startAtMs.value;
+    if (atMs === undefined) return 0;
+    await this.#clock.sleep(atMs - this.#clock.now(), signal);
+    return Math.max(0, this.#clock.now() - atMs);
+  }
+
+  deploymentFor(deviceIds: readonly string[], kept: Target | undefined): Promise<Target> {
+    this.#line.say({ say: 'accepted', deviceIds, kept });
+    return this.#target.value;
+  }
+
+  adopted(devices: number): void {
+    this.#line.say({ say: 'adopted', devices });
+  }
+
+  #giveUp(): void {
+    this.#stop.abort();
+    this.#startAtMs.resolve(undefined);
+    this.#target.reject(new FleetStopped());
+  }
+}
+
+const BATCH_PERIOD_MS = 100;
+/** Events in one message: some tens of kilobytes. */
+const BATCH_EVENTS_MAX = 500;
+
+/** Passes events on by the hundred, because a message for each would cost more than the event. */
+class EventBatches {
+  readonly #line: PlayerLine;
+  readonly #timer: Timer;
+  #waiting: FleetEvent[] = [];
+
+  constructor(line: PlayerLine, clock: Clock) {
+    this.#line = line;
+    this.#timer = clock.every(BATCH_PERIOD_MS, () => this.#flush());
+  }
+
+  add(event: FleetEvent): void {
+    if (this.#waiting.push(event) >= BATCH_EVENTS_MAX) this.#flush();
+  }
+
+  /** Passes on what is left. */
+  close(): void {
+    this.#timer.cancel();
+    this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#waiting.length === 0) return;
+    this.#line.say({ say: 'events', events: this.#waiting });
+    this.#waiting = [];
+  }
+}
