@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { XMLParser } from 'fast-xml-parser';
 import { afterAll, describe, expect, it } from 'vitest';
+import { DurationHistogram } from '../../simulator/report/histograms.ts';
 import { readFleetResult } from '../../simulator/report/read-result.ts';
 import type { FleetResult } from '../../simulator/simulator.ts';
 import { deviceRowOf, sampleResult } from '../../simulator/testing/sample-result.ts';
@@ -24,6 +25,14 @@ const plan = { ...sampleResult.plan, devices: 4 };
 function shardOf(index: number): FleetResult {
   const devices = [deviceRowOf(2 * index), deviceRowOf(2 * index + 1)];
   return { ...sampleResult, plan, shards: [{ index, of: 2 }], devices };
+}
+
+/** A run in which polls took about so long. */
+function runOf(pollMs: number): FleetResult {
+  const histogram = DurationHistogram.empty();
+  for (let count = 0; count < 2000; count++) histogram.record(pollMs + (count % 20) / 2);
+  const latencies = [{ operation: 'post-next-deployment-v2', ...histogram.figures() }];
+  return { ...sampleResult, latencies };
 }
 
 describe('fleetbed report', { timeout: 60_000 }, () => {
@@ -68,6 +77,28 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(stderr).toContain('2 of 4 devices are in none of these results');
   });
 
+  it('tells a regression by exit code 1, and none by 0', async () => {
+    const before = fileOf('before.json', runOf(20));
+    const worse = await report('compare', before, fileOf('after.json', runOf(60)));
+    expect(worse.code, worse.stderr).toBe(1);
+    expect(worse.stdout).toMatch(/^Comparison: regression\n/);
+    expect(worse.stdout).toMatch(/^ {2}post-next-deployment-v2 {2}p50 +2\d\.\dms -> 6\d\.\dms/m);
+    const same = await report('compare', before, before, '--json');
+    expect(same.code, same.stderr).toBe(0);
+    expect(JSON.parse(same.stdout)).toMatchObject({ verdict: 'no difference' });
+  });
+
+  it('takes for noise what it is told to', async () => {
+    const files = [fileOf('quiet.json', runOf(20)), fileOf('louder.json', runOf(21))];
+    const { code } = await report('compare', ...files, '--noise-floor', '1s');
+    expect(code).toBe(0);
+  });
+
+  it('decides nothing by too little data', async () => {
+    const few = fileOf('few.json', { ...sampleResult, latencies: [], operations: [] });
+    expect((await report('compare', few, few)).code).toBe(4);
+  });
+
   const good = () => fileOf('good.json', shardOf(0));
   it.each<[string, () => readonly string[], number, RegExp]>([
     ['a file that is not there', () => ['render', 'nowhere.json'], 3, /RESULT cannot read nowhere/],
@@ -98,6 +129,13 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
       },
       3,
       /RESULTS: the results have different seeds/,
+    ],
+    ['a comparison with one file', () => ['compare', good()], 2, /missing required argument 'b'/],
+    [
+      'a second file that is none',
+      () => ['compare', good(), 'nowhere.json'],
+      3,
+      /B cannot read nowhere/,
     ],
     ['a merge without a target', () => ['merge', good()], 2, /--out <file>' not specified/],
   ])('refuses %s in one sentence', async (_what, words, exitCode, said) => {

@@ -1,6 +1,7 @@
 /** A run's result and progress as plain lines for a terminal. Renders facts, adds none. */
 import { printable } from '../../fixtures/printable.ts';
 import { sharedKeysLine } from '../identity/shared-keys.ts';
+import { columns } from './columns.ts';
 import type { FleetProgress, FleetResult } from './result.ts';
 import { timeToPercentMs, updateTimes } from './update-times.ts';
 
@@ -154,23 +155,6 @@ function errorLines({ errors }: FleetResult): string[] {
 function shortened(lines: readonly string[]): string[] {
   if (lines.length <= ROWS_MAX) return [...lines];
   return [...lines.slice(0, ROWS_MAX), `  and ${lines.length - ROWS_MAX} more`];
-}
-
-/** Rows with their cells below each other: words to the left, numbers to the right. */
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [column, cell] of row.entries()) {
-      widths[column] = Math.max(widths[column] ?? 0, cell.length);
-    }
-  }
-  return rows.map((row) => {
-    const cells = row.map((cell, column) => {
-      const width = widths[column] ?? 0;
-      return /^[\d.]+$/.test(cell) ? cell.padStart(width) : cell.padEnd(width);
-    });
-    return `  ${cells.join('  ')}`.trimEnd();
-  });
 }
 
 function seconds(durationMs: number): string {

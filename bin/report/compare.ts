@@ -1,0 +1,65 @@
+/** `fleetbed report compare`: whether the later of two runs is worse, beyond chance and noise. */
+import { type Command, Option } from 'commander';
+import {
+  type Comparison,
+  ComparisonError,
+  compareResults,
+  type NoiseFloor,
+} from '../../simulator/report/compare.ts';
+import { comparisonText } from '../../simulator/report/comparison-text.ts';
+import type { FleetResult } from '../../simulator/simulator.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { CommandFault } from '../fault.ts';
+import * as values from '../option-values.ts';
+import { createOutput } from '../output.ts';
+import { readResultFile } from './read-result-file.ts';
+
+interface CompareOptions {
+  readonly noiseShare: number;
+  readonly noiseFloor: number;
+  readonly json?: boolean;
+}
+
+/** Adds the options of the subcommand and what it does. */
+export function configure(command: Command): void {
+  command
+    .argument('<a>', 'JSON result of the earlier run', values.filled)
+    .argument('<b>', 'of the later one', values.filled)
+    .addOption(
+      new Option('--noise-share <share>', 'shift of a percentile that is noise, from 0 to 1')
+        .argParser(values.share)
+        .default(0.1, '0.1'),
+    )
+    .addOption(
+      new Option('--noise-floor <duration>', 'the same as a time; the larger of both counts')
+        .argParser(values.durationMs)
+        .default(1, '1ms'),
+    )
+    .option('--json', 'standard output carries the comparison as JSON')
+    .action(async (a: string, b: string, options: CompareOptions) => {
+      const before = await readResultFile('A', a);
+      const comparison = compared(before, await readResultFile('B', b), {
+        share: options.noiseShare,
+        milliseconds: options.noiseFloor,
+      });
+      const output = createOutput(options.json ?? false);
+      output.data(comparison);
+      if (!output.json) output.line(comparisonText(comparison));
+      process.exitCode = exitCodeOf(comparison);
+    });
+}
+
+function compared(before: FleetResult, after: FleetResult, floor: NoiseFloor): Comparison {
+  try {
+    return compareResults(before, after, floor);
+  } catch (error) {
+    if (!(error instanceof ComparisonError)) throw error;
+    throw new CommandFault(`${error.message}; run it again.`, exitCodes.setUp, error);
+  }
+}
+
+/** A regression fails; what too little was measured for decides nothing. */
+function exitCodeOf({ verdict }: Comparison): ExitCode {
+  if (verdict === 'regression') return exitCodes.failed;
+  return verdict === 'not enough data' ? exitCodes.undecided : exitCodes.pass;
+}
