@@ -46,6 +46,7 @@ function progressOf(change: Partial<FleetProgress> = {}) {
     latencies: [latency],
     causes: [cause],
     generators: [],
+    latenessP99Ms: 0,
     ...change,
   };
   return { say: 'progress', progress } as const;

@@ -30,6 +30,7 @@ function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
     exchanges: sum.exchanges + part.exchanges,
     errors: sum.errors + part.errors,
     socketsOpen: sum.socketsOpen + part.socketsOpen,
+    latenessP99Ms: Math.max(sum.latenessP99Ms, part.latenessP99Ms),
   };
 }
 
