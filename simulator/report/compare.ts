@@ -10,7 +10,8 @@ import {
   rankTest,
   sizeOf,
 } from './compare-statistics.ts';
-import { DurationHistogram, HistogramError } from './histograms.ts';
+import { HistogramError } from './histogram-text.ts';
+import { DurationHistogram } from './histograms.ts';
 import type { FleetResult } from './result.ts';
 import type { Figures } from './result-figures.ts';
 import { countsOf } from './thresholds-measures.ts';

@@ -5,7 +5,7 @@
 import { deviceRange } from '../fleet/shard.ts';
 import { mergedSharedKeys } from '../identity/shared-keys.ts';
 import { judgedGenerator, scheduleOf } from './generator.ts';
-import { HistogramError } from './histograms.ts';
+import { HistogramError } from './histogram-text.ts';
 import { mergedMeasures, mergedUpdates } from './merge-figures.ts';
 import { mergedSeries } from './merge-series.ts';
 import type { Ended, FleetResult } from './result.ts';

@@ -1,0 +1,100 @@
+/**
+ * Histograms as text: HDR's V2 encoding, compressed, base64. Written by the library and read here,
+ * because the library trusts every length and count that it reads, and results come from files.
+ */
+import { inflateSync } from 'node:zlib';
+import { encodeIntoCompressedBase64, Int32Histogram } from 'hdr-histogram-js';
+
+/** Microseconds: 25 days, longer than any exchange and any update that is waited for. */
+export const LONGEST_MICROSECONDS = 2 ** 41;
+const SIGNIFICANT_DIGITS = 3;
+/** A full histogram of this size takes far less. */
+const PLAIN_MAX_BYTES = 2 ** 19;
+const COOKIES = { compressed: 0x1c849314, plain: 0x1c849313 };
+const COMPRESSED_HEAD_BYTES = 8;
+const PLAIN_HEAD_BYTES = 40;
+const COUNT_MAX = 2 ** 31 - 1;
+
+/** A text that holds no histogram of ours. */
+export class HistogramError extends Error {
+  override readonly name = 'HistogramError';
+}
+
+export function emptyCounts(): Int32Histogram {
+  return new Int32Histogram(1, LONGEST_MICROSECONDS, SIGNIFICANT_DIGITS);
+}
+
+/** The library leaves the unused end of its buffer in the text. */
+export function encodedCounts(counts: Int32Histogram): string {
+  const bytes = Buffer.from(encodeIntoCompressedBase64(counts), 'base64');
+  const length = COMPRESSED_HEAD_BYTES + bytes.readUInt32BE(4);
+  return bytes.subarray(0, length).toString('base64');
+}
+
+/** @throws HistogramError when the text holds no histogram of this range and precision */
+export function decodedCounts(text: string): Int32Histogram {
+  const plain = inflated(Buffer.from(text, 'base64'));
+  const isOurs =
+    plain.length >= PLAIN_HEAD_BYTES &&
+    plain.readUInt32BE(0) === COOKIES.plain &&
+    plain.readUInt32BE(4) === plain.length - PLAIN_HEAD_BYTES &&
+    plain.readUInt32BE(12) === SIGNIFICANT_DIGITS &&
+    plain.readBigUInt64BE(16) === 1n &&
+    plain.readBigUInt64BE(24) === BigInt(LONGEST_MICROSECONDS);
+  if (!isOurs) throw new HistogramError('a histogram is of another kind, range or precision');
+  return filledCounts(plain.subarray(PLAIN_HEAD_BYTES));
+}
+
+function inflated(bytes: Buffer): Buffer {
+  if (bytes.length < COMPRESSED_HEAD_BYTES || bytes.readUInt32BE(0) !== COOKIES.compressed) {
+    throw new HistogramError('a histogram is not in the compressed V2 encoding');
+  }
+  const packed = bytes.subarray(COMPRESSED_HEAD_BYTES);
+  try {
+    return inflateSync(packed, { maxOutputLength: PLAIN_MAX_BYTES });
+  } catch (error) {
+    throw new HistogramError('a histogram cannot be unpacked', { cause: error });
+  }
+}
+
+/** A count for each bucket in turn; a negative one stands for so many empty buckets. */
+function filledCounts(payload: Buffer): Int32Histogram {
+  const counts = emptyCounts();
+  let index = 0;
+  let total = 0;
+  for (let position = 0; position < payload.length; ) {
+    const { value, end } = signedAt(payload, position);
+    position = end;
+    const room = counts.countsArrayLength - index;
+    if (value > COUNT_MAX || -value > room || room < 1) {
+      throw new HistogramError('a histogram counts beyond its range');
+    }
+    if (value > 0) {
+      counts.setCountAtIndex(index, value);
+      counts.updateMinAndMax(counts.highestEquivalentValue(counts.valueFromIndex(index)));
+      total += value;
+    }
+    index += value < 0 ? -value : 1;
+  }
+  counts.setTotalCount(total);
+  return counts;
+}
+
+const VARINT_MAX_BYTES = 9;
+
+/** Zigzag: even numbers are positive, odd ones negative; seven bits to a byte, the lowest first. */
+function signedAt(
+  payload: Buffer,
+  start: number,
+): { readonly value: number; readonly end: number } {
+  let unsigned = 0;
+  for (let place = 0; place < VARINT_MAX_BYTES; place++) {
+    const byte = payload[start + place];
+    if (byte === undefined) throw new HistogramError('a histogram breaks off');
+    unsigned += (byte & 0x7f) * 128 ** place;
+    if (byte >= 0x80 && place < VARINT_MAX_BYTES - 1) continue;
+    const value = unsigned % 2 === 0 ? unsigned / 2 : -(unsigned + 1) / 2;
+    return { value, end: start + place + 1 };
+  }
+  throw new HistogramError('a histogram breaks off');
+}

@@ -1,0 +1,137 @@
+import { deflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
+import { describe, expect, it } from 'vitest';
+import { HistogramError } from './histogram-text.ts';
+import { DurationHistogram } from './histograms.ts';
+
+const LONGEST_MS = 2 ** 41 / 1000;
+
+function of(durationsMs: readonly number[]): DurationHistogram {
+  const histogram = DurationHistogram.empty();
+  for (const durationMs of durationsMs) histogram.record(durationMs);
+  return histogram;
+}
+
+/** Durations of every magnitude. */
+const durations = fc.array(
+  fc
+    .tuple(fc.double({ min: 1, max: 10, noNaN: true }), fc.integer({ min: -4, max: 9 }))
+    .map(([mantissa, exponent]) => mantissa * 10 ** exponent),
+  { maxLength: 50 },
+);
+
+describe('a histogram of durations', () => {
+  it('holds what the library itself would hold', () => {
+    fc.assert(
+      fc.property(durations, (durationsMs) => {
+        const ours = decodeFromCompressedBase64(of(durationsMs).figures().histogram);
+        const library = build({
+          highestTrackableValue: 2 ** 41,
+          numberOfSignificantValueDigits: 3,
+        });
+        for (const ms of durationsMs) {
+          library.recordValue(Math.min(Math.round(ms * 1000), 2 ** 41));
+        }
+        expect(ours.totalCount).toBe(library.totalCount);
+        for (const percent of [1, 50, 90, 99, 99.9, 100]) {
+          expect(ours.getValueAtPercentile(percent)).toBe(library.getValueAtPercentile(percent));
+        }
+      }),
+      { seed: 1, numRuns: 40 },
+    );
+  });
+
+  it('is the same after it was written and read', () => {
+    fc.assert(
+      fc.property(durations, (durationsMs) => {
+        const figures = of(durationsMs).figures();
+        expect(DurationHistogram.of(figures).figures()).toEqual(figures);
+      }),
+      { seed: 2, numRuns: 40 },
+    );
+  });
+
+  it('is exact to a thousandth, and in its longest duration altogether', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0.1, max: 1e9, noNaN: true }), (ms) => {
+        const { p50Ms, maxMs } = of([ms]).figures();
+        expect(Math.abs(p50Ms - ms)).toBeLessThanOrEqual(ms / 1000 + 0.001);
+        expect(maxMs).toBeCloseTo(ms, 2);
+      }),
+      { seed: 3, numRuns: 40 },
+    );
+  });
+
+  it('gives zeros while it is empty', () => {
+    expect(of([]).figures()).toMatchObject({ count: 0, p50Ms: 0, p999Ms: 0, maxMs: 0 });
+    expect(of([]).buckets()).toEqual([]);
+  });
+
+  it('bounds what is beyond it, and what is below nothing', () => {
+    expect(of([1e15, -5]).figures()).toMatchObject({ count: 2, p50Ms: 0, maxMs: LONGEST_MS });
+  });
+
+  it('gives its buckets in order, with all that was recorded', () => {
+    expect(of([3, 1, 1, 2]).buckets()).toEqual([
+      [1, 2],
+      [2, 1],
+      [3.001, 1],
+    ]);
+  });
+});
+
+/** A text whose head claims what it likes. */
+function forged(change: (plain: Buffer) => void, payload: readonly number[] = []): string {
+  const bytes = Buffer.from(of([1, 2]).figures().histogram, 'base64');
+  const plain = Buffer.alloc(40);
+  plain.writeUInt32BE(0x1c849313, 0);
+  plain.writeUInt32BE(3, 12);
+  plain.writeBigUInt64BE(1n, 16);
+  plain.writeBigUInt64BE(2n ** 41n, 24);
+  plain.writeUInt32BE(payload.length, 4);
+  change(plain);
+  const packed = deflateSync(Buffer.concat([plain, Buffer.from(payload)]));
+  const head = Buffer.from(bytes.subarray(0, 8));
+  head.writeUInt32BE(packed.length, 4);
+  return Buffer.concat([head, packed]).toString('base64');
+}
+
+it('reads what is forged but sound', () => {
+  const sound = { histogram: forged((plain) => plain, [2, 0x09, 4]), maxMs: 1 };
+  expect(DurationHistogram.of(sound).count).toBe(3);
+});
+
+describe('a text that is no histogram of ours', () => {
+  it.each([
+    ['is empty', ''],
+    ['is no base64', '%%%'],
+    ['is not compressed', Buffer.alloc(64).toString('base64')],
+    ['is cut short', of([1, 2, 3]).figures().histogram.slice(0, 20)],
+    [
+      'has another precision',
+      encodeIntoCompressedBase64(build({ numberOfSignificantValueDigits: 2 })),
+    ],
+    ['has another range', encodeIntoCompressedBase64(build({ highestTrackableValue: 4096 }))],
+    ['claims five digits', forged((plain) => plain.writeUInt32BE(5, 12))],
+    ['claims a range beyond all', forged((plain) => plain.writeBigUInt64BE(2n ** 60n, 24))],
+    ['claims more than it has', forged((plain) => plain.writeUInt32BE(0x7fffffff, 4))],
+    [
+      'has a run of empty buckets without end',
+      forged((plain) => plain, [0xff, 0xff, 0xff, 0xff, 0x0f]),
+    ],
+    ['has a count beyond all', forged((plain) => plain, [0xfe, 0xff, 0xff, 0xff, 0xff, 0x0f])],
+    ['breaks off in a number', forged((plain) => plain, [0xff])],
+    ['unpacks to very much', bomb()],
+  ])('is refused when it %s', (_what, histogram) => {
+    expect(() => DurationHistogram.of({ histogram, maxMs: 1 })).toThrow(HistogramError);
+  });
+});
+
+function bomb(): string {
+  const packed = deflateSync(Buffer.alloc(64 * 2 ** 20));
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(0x1c849314, 0);
+  head.writeUInt32BE(packed.length, 4);
+  return Buffer.concat([head, packed]).toString('base64');
+}
