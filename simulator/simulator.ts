@@ -73,10 +73,9 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const report = (): void => {
     watch.look(fleet.openNow());
     const shard = checked.shard?.index ?? 0;
-    const progress = progressOf(fleet, watch.facts(shard, fleet.elapsedMs()));
     if (thresholds.look(fleet, clock.now())) fleet.end('threshold');
-    fleet.ledger.series.stood(clock.now(), accountsOf(progress.funnel));
-    onProgress?.(progress);
+    fleet.ledger.series.stood(clock.now(), accountsOf(funnelOf(fleet.devices, fleet.target)));
+    onProgress?.(progressOf(fleet, watch.facts(shard, fleet.elapsedMs())));
   };
   const reports = clock.every(PROGRESS_PERIOD_MS, report);
   const driver = hooks.drive?.(() => fleet.isQuiet());

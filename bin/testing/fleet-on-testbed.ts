@@ -4,6 +4,7 @@ import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts'
 import { startTestbed, type Testbed, type TestbedOptions } from '../../server/testbed.ts';
 import {
   type FleetEvent,
+  type FleetHooks,
   type FleetPlan,
   type FleetResult,
   simulateFleet,
@@ -16,6 +17,8 @@ const ARTIFACT_BYTES = 60_000;
 export type PlanChange = Partial<Omit<FleetPlan, 'behaviours'>> & {
   /** One device for each. */
   readonly behaviours: readonly string[];
+  /** Moves the clock on; absent where time passes by itself. */
+  readonly drive?: FleetHooks['drive'];
   /** Ends the run; asked after each event. */
   readonly endsWhen?: (events: readonly FleetEvent[]) => boolean;
 };
@@ -35,6 +38,7 @@ export class FleetOnTestbed {
   readonly #clock: Clock;
   readonly events: FleetEvent[] = [];
   readonly #ids = new Map<string, string>();
+  readonly #indices = new Map<string, number>();
   #deploymentId = '';
 
   private constructor(testbed: Testbed, clock: Clock) {
@@ -59,7 +63,7 @@ export class FleetOnTestbed {
   }
 
   /** Plays one device of each behaviour, and deploys to them unless told otherwise. */
-  async play({ behaviours, endsWhen, ...change }: PlanChange): Promise<FleetResult> {
+  async play({ behaviours, drive, endsWhen, ...change }: PlanChange): Promise<FleetResult> {
     const ended = new AbortController();
     const { baseUrl, adminEmail: email, adminPassword: password } = this.testbed;
     const result = await simulateFleet(
@@ -84,13 +88,17 @@ export class FleetOnTestbed {
       {
         clock: this.#clock,
         signal: ended.signal,
+        ...(drive && { drive }),
         onEvent: (event) => {
           this.events.push(event);
           if (endsWhen?.(this.events)) ended.abort();
         },
       },
     );
-    for (const { behaviour, deviceId = '' } of result.devices) this.#ids.set(behaviour, deviceId);
+    for (const { behaviour, index, deviceId = '' } of result.devices) {
+      this.#ids.set(behaviour, deviceId);
+      this.#indices.set(behaviour, index);
+    }
     this.#deploymentId = result.deploymentId ?? '';
     return result;
   }
@@ -108,6 +116,16 @@ export class FleetOnTestbed {
       operation,
     });
     return entries as unknown as Asked[];
+  }
+
+  /** What the device was answered, by its own account: also where the server knew nobody. */
+  answersTo(behaviour: string): Asked[] {
+    const index = this.#indices.get(behaviour);
+    return this.events.flatMap((event) => {
+      if (event.kind !== 'exchange' || event.device !== index) return [];
+      const { operation, status = 0, atMs } = event;
+      return [{ operation, status, at: new Date(atMs).toISOString() }];
+    });
   }
 
   /** The statuses that the device has reported, and how each was answered. */
