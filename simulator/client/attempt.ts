@@ -1,6 +1,6 @@
 /** One exchange on its way: its time limit, its end, and the cause when it fails. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
-import { FleetStopped } from '../stopped.ts';
+import { PowerLoss } from '../behaviours/behaviour.ts';
 import { ClientError, TimeoutError, TransportError } from './errors.ts';
 
 /** Who sends what, for the fault's circumstances. */
@@ -19,15 +19,15 @@ export interface AttemptLimits {
 
 /** Keeps the time of one exchange; `end` it in any case. */
 export class Attempt {
-  readonly #subject: AttemptSubject;
+  readonly subject: AttemptSubject;
   readonly #limits: AttemptLimits;
   #whenBrokenOff: (() => void) | undefined;
   readonly #startedMs: number;
   #timer: Timer;
-  #brokenOffBy: 'time' | 'stop' | undefined;
+  #brokenOffBy: 'time' | Error | undefined;
 
   constructor(subject: AttemptSubject, limits: AttemptLimits) {
-    this.#subject = subject;
+    this.subject = subject;
     this.#limits = limits;
     this.#startedMs = limits.clock.monotonicMs();
     this.#timer = this.#armed();
@@ -53,7 +53,7 @@ export class Attempt {
 
   /** Between the moment at which it was due and the one at which it began. */
   get latenessMs(): number {
-    return Math.max(0, this.#startedMs - (this.#subject.plannedMs ?? this.#startedMs));
+    return Math.max(0, this.#startedMs - (this.subject.plannedMs ?? this.#startedMs));
   }
 
   /** Since it was due: what a device that waits for its turn has waited, too. */
@@ -77,15 +77,16 @@ export class Attempt {
     this.#timer.cancel();
   }
 
-  stop(): void {
-    this.#breakOff('stop');
+  /** Breaks it off; `faultOf` then is this error. */
+  stop(error: Error): void {
+    this.#breakOff(error);
   }
 
   /** The fault in the client's own terms. */
-  faultOf(error: unknown): ClientError | FleetStopped {
-    if (error instanceof ClientError) return error;
-    if (this.#brokenOffBy === 'stop') return new FleetStopped();
-    const { operation, caller } = this.#subject;
+  faultOf(error: unknown): Error {
+    if (error instanceof ClientError || error instanceof PowerLoss) return error;
+    if (this.#brokenOffBy instanceof Error) return this.#brokenOffBy;
+    const { operation, caller } = this.subject;
     const circumstances = { operation, caller, elapsedMs: this.elapsedMs(), cause: error };
     const reason = reasonOf(error);
     if (this.#brokenOffBy === 'time' || reason === CONNECT_TIMEOUT) {
@@ -98,7 +99,7 @@ export class Attempt {
     return this.#limits.clock.after(this.#limits.requestTimeLimitMs, () => this.#breakOff('time'));
   }
 
-  #breakOff(by: 'time' | 'stop'): void {
+  #breakOff(by: 'time' | Error): void {
     if (this.#brokenOffBy !== undefined) return;
     this.#brokenOffBy = by;
     this.#timer.cancel();

@@ -10,16 +10,18 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
+import { tlsSettings, type Wiring } from './connections.ts';
 import { silenceOf } from './errors.ts';
 import type { ExchangeObserver } from './transport.ts';
 
 /** Where and how to connect. */
-export interface DeviceSocketOptions {
+export interface DeviceSocketOptions extends Omit<Wiring, 'sourceAddresses'> {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly observer: ExchangeObserver;
   readonly requestTimeLimitMs: number;
-  readonly caPem?: string | undefined;
+  /** The own address to connect from. */
+  readonly sourceAddress?: string | undefined;
   /** Called once the connection stands. */
   readonly onOpen?: () => void;
   /** What the device says to a message; without it messages are not looked at. */
@@ -66,7 +68,8 @@ export class DeviceSocket {
       // Servers in the field send msgpack in text frames as well, and it is never UTF-8.
       skipUTF8Validation: true,
       handshakeTimeout: options.requestTimeLimitMs,
-      ...(options.caPem === undefined ? {} : { ca: options.caPem }),
+      ...tlsSettings(options),
+      ...(options.sourceAddress !== undefined && { localAddress: options.sourceAddress }),
     });
     this.#listen();
   }

@@ -6,7 +6,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
+import { FleetStopped } from '../stopped.ts';
 import { Attempt } from './attempt.ts';
+import { connectorFor, type Wiring } from './connections.ts';
 import { AnswerError, ClientError, type Silence, silenceOf, TransportError } from './errors.ts';
 import { type WholeAnswer, WholeAnswerReader } from './whole-answer.ts';
 
@@ -33,8 +35,11 @@ export interface EndedExchange {
   readonly elapsedMs: number;
 }
 
+/** Who asks for what. */
+export type ExchangeSubject = Pick<HttpRequest, 'operation' | 'caller'>;
+
 /** How to reach a server. */
-export interface TransportOptions {
+export interface TransportOptions extends Wiring {
   /** With `http:` or `https:`; a path in it stands before every operation's path. */
   readonly baseUrl: string;
   readonly requestTimeLimitMs: number;
@@ -42,10 +47,10 @@ export interface TransportOptions {
   readonly observer: ExchangeObserver;
   /** Is told of every exchange as it ends, and who asked. */
   readonly onExchange?: ((ended: EndedExchange) => void) | undefined;
+  /** What keeps a request from being sent at all; undefined: nothing. */
+  readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
   /** Connections to one origin at the same time. */
   readonly connectionsMax: number;
-  /** Certificates of the authorities to trust instead of the well-known ones, in PEM. */
-  readonly caPem?: string | undefined;
 }
 
 /** One request. */
@@ -115,10 +120,7 @@ export class Transport {
       // The time limit of the whole exchange is kept by the clock of the run, not by undici's.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: {
-        timeout: options.requestTimeLimitMs,
-        ...(options.caPem === undefined ? {} : { ca: options.caPem }),
-      },
+      connect: connectorFor(options, options.requestTimeLimitMs),
     };
     this.#pool = new Pool(this.#base.origin, settings);
     this.#elsewhere = new Agent({ ...settings, maxOrigins: LINK_ORIGINS_MAX });
@@ -131,6 +133,7 @@ export class Transport {
   async exchange(request: HttpRequest): Promise<HttpAnswer> {
     const attempt = this.#begun(request);
     try {
+      this.#expectNoObstacle(request);
       const { status, headers, body, isCutOff } = await this.#whole(request, attempt);
       this.#done(attempt, request, status);
       const elapsedMs = attempt.elapsedMs();
@@ -149,6 +152,7 @@ export class Transport {
   async open(request: HttpRequest): Promise<OpenAnswer> {
     const attempt = this.#begun(request);
     try {
+      this.#expectNoObstacle(request);
       const answer = await this.#send(request, attempt.signal());
       return this.#opened(answer, attempt, request);
     } catch (error) {
@@ -179,7 +183,15 @@ export class Transport {
 
   /** Breaks off everything that is underway: each one fails with FleetStopped. */
   breakOff(): void {
-    for (const attempt of this.#underway) attempt.stop();
+    for (const attempt of this.#underway) attempt.stop(new FleetStopped());
+  }
+
+  /** Breaks off what has met an obstacle on its way. */
+  breakOffBlocked(): void {
+    for (const attempt of this.#underway) {
+      const obstacle = this.#options.obstacle?.(attempt.subject);
+      if (obstacle) attempt.stop(obstacle);
+    }
   }
 
   /** Closes all connections; what is still underway is broken off. */
@@ -193,6 +205,11 @@ export class Transport {
     if (request.plannedMs !== undefined) this.observer.sent(attempt.latenessMs);
     this.#underway.add(attempt);
     return attempt;
+  }
+
+  #expectNoObstacle(request: HttpRequest): void {
+    const obstacle = this.#options.obstacle?.(request);
+    if (obstacle) throw obstacle;
   }
 
   /** The whole answer as it comes, without the stream that `open` makes of it: the hot path. */

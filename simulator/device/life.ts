@@ -88,7 +88,8 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
 async function sleepWhileOff(subject: UpdateSubject): Promise<void> {
   const { device, world } = subject;
   const { hooks } = device.behaviour;
-  const offMs = hooks.offForMs?.(new DeviceMoment(device, world)) ?? 0;
+  const ownOffMs = hooks.offForMs?.(new DeviceMoment(device, world)) ?? 0;
+  const offMs = Math.max(ownOffMs, world.offForMs(device));
   if (offMs <= 0) return;
   enter(subject, 'switched-off');
   await withoutPower(device, world, offMs);

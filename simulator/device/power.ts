@@ -12,7 +12,8 @@ export async function withoutPower(device: Device, world: World, offMs: number):
   if (session) session.token = undefined;
   world.losesSocket(device);
   const upAtMs = world.clock.monotonicMs() + offMs;
+  // Nothing is due meanwhile.
+  if (session) session.plannedMs = upAtMs;
   await world.rest(offMs);
   device.off = false;
-  if (session) session.plannedMs = upAtMs;
 }

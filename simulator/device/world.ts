@@ -46,6 +46,8 @@ export interface World {
   losesSocket(device: Device): void;
   /** Milliseconds until the device's next poll is due. */
   untilNextPollMs(device: Device): number;
+  /** How long the device is without power from now on; zero when it has power, Infinity: for good. */
+  offForMs(device: Device): number;
   /** The deployment that the run has made, once the server has acknowledged it. */
   target(): Target | undefined;
   /** Called when a part has come to an end that the server knows of. */

@@ -2,7 +2,6 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import { DeviceClient } from '../client/device-client.ts';
-import { ClientError } from '../client/errors.ts';
 import { ManagementClient } from '../client/management.ts';
 import { deviceOfCaller } from '../client/session.ts';
 import type { EndedExchange, Transport } from '../client/transport.ts';
@@ -18,22 +17,24 @@ import type { Ended } from '../report/result.ts';
 import type { Balance } from '../report/result-devices.ts';
 import type { Coordinator } from '../shards/coordinator.ts';
 import { type Memory, noMemory } from '../state/memory.ts';
-import { FleetStopped } from '../stopped.ts';
 import { checkBalance } from './balance.ts';
 import { deploymentSource } from './deployment.ts';
 import { countedPart } from './funnel.ts';
+import type { HerdComparison } from './herd.ts';
+import { atMost, firstFault, throwOwnFault } from './lives.ts';
+import { Load } from './load.ts';
 import { musteredDevices } from './muster.ts';
 import { Operator } from './operator.ts';
 import type { FleetPlan } from './plan.ts';
-import { planTransport } from './plan-transport.ts';
+import { planTransport, planWiring } from './plan-transport.ts';
 import { Rests } from './rests.ts';
-import { firstContactAfterMs, untilNextPollMs } from './schedule.ts';
+import { untilNextPollMs } from './schedule.ts';
 import { FleetSockets } from './sockets.ts';
 
 /** Connections to one origin: enough to keep a server busy, far below the limits of a process. */
 const CONNECTIONS_MAX = 256;
-/** How long exchanges that are underway may go on after the end. */
-const DRAIN_MAX_MS = 1500;
+/** How long exchanges that are underway may go on after the end, and after the drain. */
+const EXCHANGES_MAX_MS = 1500;
 /** What a shard that is begun again has left at least, however late it is. */
 const LATE_LEAST_MS = 5000;
 /** How long an interrupted run waits for the server's books. */
@@ -62,6 +63,7 @@ export class Fleet {
   #endedMs: number | undefined;
   #sockets: FleetSockets | undefined;
   #livesCount = 0;
+  readonly #load: Load;
   #finish: (ended: Ended) => void = () => undefined;
   /** What outlives the run; set before it begins. */
   memory: Memory = noMemory;
@@ -83,9 +85,11 @@ export class Fleet {
       clock,
       observer: this.ledger,
       onExchange: (ended) => this.#tell(ended),
+      obstacle: plan.scenes && ((request) => this.#load.obstacleTo(request)),
       connectionsMax: CONNECTIONS_MAX,
     });
     this.devices = musteredDevices(plan, this.#identities);
+    this.#load = this.#plannedLoad();
     const { acceptWith: credentials } = plan;
     const transport = this.#transport;
     this.management = credentials && new ManagementClient({ transport, clock, credentials });
@@ -111,6 +115,11 @@ export class Fleet {
   /** Others play devices of the same deployment. */
   get #isShard(): boolean {
     return (this.#plan.shard?.of ?? 1) > 1;
+  }
+
+  /** What a herd comparison has come to; undefined without one. */
+  get herd(): HerdComparison | undefined {
+    return this.#load.herd;
   }
 
   elapsedMs(): number {
@@ -161,6 +170,7 @@ export class Fleet {
     const ended = this.#whenEnded(signal, lateMs);
     const lives = this.#begin();
     this.#livesCount = lives.length;
+    for (const each of lives) each.catch(() => this.#livesCount--);
     try {
       return await Promise.race([ended.reason, firstFault(lives)]);
     } finally {
@@ -209,9 +219,15 @@ export class Fleet {
     }
     const forget = (): void => {
       timer?.cancel();
+      this.#load.stop();
       signal.removeEventListener('abort', interrupt);
     };
     return { reason, forget };
+  }
+
+  #enterPhase(phase: string): void {
+    this.ledger.enterPhase(phase);
+    this.#events.emit({ kind: 'phase', phase });
   }
 
   #begin(): readonly Promise<never>[] {
@@ -219,24 +235,28 @@ export class Fleet {
     const connected = this.devices.filter(({ cohort }) => cohort.policy.connect);
     if (connected.length > 0) this.#sockets = this.#openSockets(connected);
     const lives = this.devices.map((device) =>
-      live(device, world, firstContactAfterMs(this.#plan, device.index)),
+      live(device, { ...world, ...this.#load.restsOf(device) }, this.#load.startsAfterMs(device)),
     );
+    this.#load.start();
     return this.#operator ? [...lives, this.#operator.work()] : lives;
   }
 
-  /** Nobody begins anything new; what is underway may end, within bounds. */
+  /** Nobody begins anything new; deployments and exchanges that are underway may end, within bounds. */
   async #stop(lives: readonly Promise<never>[]): Promise<void> {
     this.#endedMs = this.#clock.monotonicMs();
+    const ended = Promise.allSettled(lives);
+    const { drainMs = 0 } = this.#plan;
+    if (drainMs > 0) {
+      this.#rests.drain();
+      await atMost(this.#clock, drainMs, ended);
+    }
     this.#rests.stop();
     this.#identities.close();
-    const drained = this.#clock.after(DRAIN_MAX_MS, () => this.#transport.breakOff());
-    const ends = await Promise.allSettled(lives);
-    drained.cancel();
+    const limit = this.#clock.after(EXCHANGES_MAX_MS, () => this.#transport.breakOff());
+    const ends = await ended;
+    limit.cancel();
     this.#sockets?.close();
-    for (const end of ends) {
-      const bug = end.status === 'rejected' && !isExpectedEnd(end.reason);
-      if (bug) throw end.reason;
-    }
+    throwOwnFault(ends);
   }
 
   #world(): World {
@@ -255,6 +275,7 @@ export class Fleet {
       rest: (waitMs, wakeable) => this.#rests.rest(waitMs, wakeable),
       untilNextPollMs: ({ index, cohort: { policy } }) =>
         untilNextPollMs({ index, policy, random: this.#random }, this.elapsedMs()),
+      offForMs: (device) => this.#load.offForMs(device),
       losesSocket: (device) => this.#sockets?.drop(device),
       target: () => this.target,
       settled: (device, part) => {
@@ -265,7 +286,24 @@ export class Fleet {
     };
   }
 
-  #tell({ caller, ...exchange }: EndedExchange): void {
+  #plannedLoad(): Load {
+    return new Load({
+      plan: this.#plan,
+      devices: this.devices,
+      clock: this.#clock,
+      random: this.#random,
+      rests: this.#rests,
+      elapsedMs: () => this.elapsedMs(),
+      enterPhase: (name) => this.#enterPhase(name),
+      breakOffBlocked: () => this.#transport.breakOffBlocked(),
+      cutSocket: (device, returnsAfterMs) => this.#sockets?.cut(device, returnsAfterMs),
+      finish: (ended) => this.#finish(ended),
+    });
+  }
+
+  #tell(ended: EndedExchange): void {
+    this.#load.saw(ended);
+    const { caller, ...exchange } = ended;
     const device = deviceOfCaller(caller);
     const who = device === undefined ? {} : { device };
     this.#events.emit({ kind: 'exchange', ...who, ...exchange });
@@ -316,7 +354,11 @@ export class Fleet {
       clock: this.#clock,
       rest: (waitMs) => this.#rests.rest(waitMs),
       onKnown: (device) => this.memory.changed(device),
-      onDeployed: (target) => this.#noteDeployed(target),
+      mayDeploy: () => this.#load.mayDeploy,
+      onDeployed: (target) => {
+        this.#noteDeployed(target);
+        this.#load.deployed();
+      },
       deployment: deploymentSource({
         plan: this.#plan,
         management,
@@ -329,7 +371,7 @@ export class Fleet {
   }
 
   #openSockets(devices: readonly Device[]): FleetSockets {
-    const { baseUrl, requestTimeLimitMs, tls } = this.#plan;
+    const { baseUrl, requestTimeLimitMs } = this.#plan;
     return new FleetSockets(devices, {
       baseUrl,
       clock: this.#clock,
@@ -337,7 +379,8 @@ export class Fleet {
       ledger: this.ledger,
       events: this.#events,
       requestTimeLimitMs,
-      caPem: tls?.caPem,
+      wiring: planWiring(this.#plan),
+      isCutOff: (device) => this.#load.isCutOff(device),
       checkUpdate: (device) => this.#rests.wake(device),
       sendInventory: (device) => {
         device.inventoryDueMs = Number.NEGATIVE_INFINITY;
@@ -345,19 +388,4 @@ export class Fleet {
       },
     });
   }
-}
-
-/** Rejects with the first fault that ends a run before its time. */
-function firstFault(lives: readonly Promise<never>[]): Promise<never> {
-  return new Promise((_, reject) => {
-    for (const each of lives) {
-      each.catch((error: unknown) => {
-        if (!(error instanceof FleetStopped)) reject(error);
-      });
-    }
-  });
-}
-
-function isExpectedEnd(error: unknown): boolean {
-  return error instanceof FleetStopped || error instanceof ClientError;
 }

@@ -25,6 +25,8 @@ export interface OperatorOptions {
   readonly rest: (waitMs: number) => Promise<void>;
   /** Called when the id of an own device becomes known. */
   readonly onKnown?: (device: Device) => void;
+  /** Whether the moment of the deployment has come; absent: it has. */
+  readonly mayDeploy?: () => boolean;
   /** Told of the deployment once the server has acknowledged it. */
   readonly onDeployed?: (target: Target) => void;
   /** Where the deployment comes from once every device is accepted. */
@@ -125,9 +127,13 @@ export class Operator {
   }
 
   /** Waits for the deployment no longer than a round: devices may have to be accepted again. */
+  #mayDeploy(): boolean {
+    return this.#options.mayDeploy?.() ?? true;
+  }
+
   async #deployOnce(): Promise<void> {
     const { deployment, devices, rest, clock } = this.#options;
-    if (deployment === undefined || this.target !== undefined) return;
+    if (deployment === undefined || this.target !== undefined || !this.#mayDeploy()) return;
     const ids = devices.flatMap(({ id }) => (id === undefined ? [] : [id]));
     if (ids.length < devices.length) return;
     const asked = this.#asked ?? deployment(ids);

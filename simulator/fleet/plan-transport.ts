@@ -1,6 +1,12 @@
 /** The way to the server of a plan; the same for its devices and for the head of its shards. */
 import type { Clock } from '../../fixtures/clock.ts';
-import { type EndedExchange, type ExchangeObserver, Transport } from '../client/transport.ts';
+import type { Wiring } from '../client/connections.ts';
+import {
+  type EndedExchange,
+  type ExchangeObserver,
+  type ExchangeSubject,
+  Transport,
+} from '../client/transport.ts';
 import type { FleetPlan } from './plan.ts';
 
 /** What a transport is given beside its plan. */
@@ -8,11 +14,18 @@ export interface PlanTransportOptions {
   readonly clock: Clock;
   readonly observer: ExchangeObserver;
   readonly onExchange?: (ended: EndedExchange) => void;
+  /** What keeps a request from being sent at all. */
+  readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
   readonly connectionsMax: number;
 }
 
 /** Reaches the server as the plan says; close it when done. */
 export function planTransport(plan: FleetPlan, options: PlanTransportOptions): Transport {
-  const { baseUrl, requestTimeLimitMs, tls } = plan;
-  return new Transport({ ...options, baseUrl, requestTimeLimitMs, caPem: tls?.caPem });
+  const { baseUrl, requestTimeLimitMs } = plan;
+  return new Transport({ ...options, ...planWiring(plan), baseUrl, requestTimeLimitMs });
+}
+
+/** How the plan's connections are made, sockets among them. */
+export function planWiring({ tls, sourceAddresses }: FleetPlan): Wiring {
+  return { ...tls, sourceAddresses };
 }

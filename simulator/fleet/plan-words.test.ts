@@ -11,7 +11,7 @@ import {
 
 const needed = {
   baseUrl: 'http://127.0.0.1:8080',
-  devices: 10,
+  devices: 500,
   seed: 'x',
   poll: 5000,
   inventory: 60_000,

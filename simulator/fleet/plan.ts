@@ -131,6 +131,39 @@ const planShape = v.pipe(
   ),
   v.forward(
     v.partialCheck(
+      [['stages'], ['devices']],
+      ({ stages = [], devices }) => stages.every((stage) => (stage.devices ?? 0) <= devices),
+      'must not want more devices than there are',
+    ),
+    ['stages'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['scenes'], ['cohorts']],
+      ({ scenes = [], cohorts = [] }) =>
+        scenes.every(
+          ({ cohort }) => cohort === undefined || cohorts.some(({ name }) => name === cohort),
+        ),
+      'must name cohorts of the plan',
+    ),
+    ['scenes'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['scenes'], ['cohorts']],
+      ({ scenes = [], cohorts }) =>
+        scenes.every(
+          ({ name, between }) =>
+            name !== 'herd-comparison' ||
+            cohorts === undefined ||
+            (between === undefined && cohorts.length > 1),
+        ),
+      'must compare two cohorts or more; without cohorts, two back-offs',
+    ),
+    ['scenes'],
+  ),
+  v.forward(
+    v.partialCheck(
       [['deploy'], ['acceptWith']],
       ({ deploy, acceptWith }) => deploy === undefined || acceptWith !== undefined,
       'needs acceptWith: only an operator can deploy',
@@ -173,8 +206,25 @@ export class PlanError extends Error {
 /** @throws PlanError when anything in the plan is wrong */
 export function checkPlan(plan: FleetPlan): FleetPlan {
   const checked = v.safeParse(planShape, plan);
-  if (checked.success) return checked.output;
+  if (checked.success) return withHerd(checked.output);
   throw new PlanError(checked.issues.map(faultSentence));
+}
+
+/** A herd comparison of a plan without cohorts makes them: one for each back-off, alike in size. */
+function withHerd(plan: FleetPlan): FleetPlan {
+  const herd = plan.scenes?.find(({ name }) => name === 'herd-comparison');
+  if (herd === undefined || plan.cohorts !== undefined) return plan;
+  const [one = {}, other = {}] = herd.between ?? [{ kind: 'exponential' }, { kind: 'full-jitter' }];
+  const names =
+    one.kind === other.kind || one.kind === undefined || other.kind === undefined
+      ? ['first', 'second']
+      : [one.kind, other.kind];
+  const cohorts = [one, other].map((backOff, index) => ({
+    name: names[index] ?? 'herd',
+    weight: 1,
+    backOff,
+  }));
+  return { ...plan, cohorts };
 }
 
 /** Values behind these fields are secrets and stay out of every message. */

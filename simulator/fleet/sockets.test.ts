@@ -74,10 +74,20 @@ async function fleetOfOne(baseUrl: string) {
   const facts: EventFact[] = [];
   const events = { emit: (fact: EventFact): void => void facts.push(fact) };
   const hooks = { checkUpdate, sendInventory, events };
-  const options = { baseUrl, clock, random, ledger, requestTimeLimitMs: 5000, ...hooks };
+  const network = { isAway: false };
+  const options = {
+    baseUrl,
+    clock,
+    random,
+    ledger,
+    requestTimeLimitMs: 5000,
+    wiring: {},
+    isCutOff: () => network.isAway,
+    ...hooks,
+  };
   const sockets = new FleetSockets([device], options);
   closers.push(() => sockets.close());
-  return { clock, ledger, device, session: device.session, sockets, asked, facts };
+  return { clock, ledger, device, session: device.session, sockets, asked, facts, network };
 }
 
 /** Lets the event loop turn until something is so; the test's time limit ends what never comes. */

@@ -5,6 +5,7 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { Random } from '../../fixtures/random.ts';
+import { sourceAddressesInTurn, type Wiring } from '../client/connections.ts';
 import { DeviceSocket, type DeviceSocketOptions } from '../client/device-socket.ts';
 import { backOffMs } from '../client/retry-after.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';
@@ -21,7 +22,9 @@ export interface FleetSocketsOptions {
   readonly ledger: Ledger;
   readonly events: EventSink;
   readonly requestTimeLimitMs: number;
-  readonly caPem?: string | undefined;
+  readonly wiring: Wiring;
+  /** Whether the device's network is away. */
+  readonly isCutOff: (device: Device) => boolean;
   /** Makes a device ask for an update now, whenever its next poll is due. */
   readonly checkUpdate: (device: Device) => void;
   /** Makes a device send its inventory now. */
@@ -48,10 +51,12 @@ export class FleetSockets {
   readonly #devices: readonly Device[];
   readonly #lines = new Map<Device, Line>();
   readonly #sweeps: Timer;
+  readonly #nextAddress: () => string | undefined;
 
   constructor(devices: readonly Device[], options: FleetSocketsOptions) {
     this.#devices = devices;
     this.#options = options;
+    this.#nextAddress = sourceAddressesInTurn(options.wiring);
     this.#sweeps = options.clock.every(SWEEP_PERIOD_MS, () => this.#sweep());
   }
 
@@ -110,13 +115,33 @@ export class FleetSockets {
     for (const device of this.#devices) {
       if (device.off || device.session?.token === undefined) continue;
       const line = this.#line(device);
+      const isCutOff = this.#options.isCutOff(device);
+      if (isCutOff && line.socket !== undefined) this.cut(device);
       line.socket?.watch();
       this.#dropHeldLong(device, line, nowMs);
       if (line.spoken !== undefined) line.socket?.say(line.spoken.due());
       if (line.socket?.state === 'closed') this.#broken(device, line, nowMs);
       const isDue = line.socket === undefined && line.dueMs <= nowMs;
-      if (isDue && handshakes++ < HANDSHAKES_MAX) this.#open(device, line);
+      if (isDue && isCutOff) this.#unreached(device, line, nowMs);
+      else if (isDue && handshakes++ < HANDSHAKES_MAX) this.#open(device, line);
     }
+  }
+
+  /** Breaks the device's connection; it comes back after so long, or by its back-off. */
+  cut(device: Device, returnsAfterMs?: number): void {
+    const line = this.#lines.get(device);
+    if (line?.socket === undefined) return;
+    this.drop(device, 'cut');
+    this.#options.ledger.fault({ operation: operations.connect.id, label: 'cut' });
+    line.breaks = 1;
+    const waitMs = returnsAfterMs ?? this.#backOffMs(device, line.breaks);
+    line.dueMs = this.#options.clock.now() + waitMs;
+  }
+
+  #unreached(device: Device, line: Line, nowMs: number): void {
+    line.breaks++;
+    this.#options.ledger.fault({ operation: operations.connect.id, label: 'transport/OUTAGE' });
+    line.dueMs = nowMs + this.#backOffMs(device, line.breaks);
   }
 
   #count(state: DeviceSocket['state']): number {
@@ -156,7 +181,8 @@ export class FleetSockets {
   #open(device: Device, line: Line): void {
     const token = device.session?.token;
     if (token === undefined) return;
-    const { ledger: observer, events, ...options } = this.#options;
+    const { ledger: observer, events, wiring, ...options } = this.#options;
+    const sourceAddress = this.#nextAddress();
     const answer: DeviceSocketOptions['answer'] = (message) => {
       line.spoken ??= this.#spokenDevice(device);
       return line.spoken.answer(message);
@@ -165,7 +191,14 @@ export class FleetSockets {
       line.openedMs = this.#options.clock.now();
       events.emit({ kind: 'socket-opened', device: device.index });
     };
-    line.socket = new DeviceSocket(token, { ...options, observer, answer, onOpen });
+    line.socket = new DeviceSocket(token, {
+      ...options,
+      ...wiring,
+      sourceAddress,
+      observer,
+      answer,
+      onOpen,
+    });
   }
 
   #spokenDevice(device: Device): ConnectDevice {

@@ -2,6 +2,7 @@
  * Several processes' results of one plan made into the one that a single process would have had:
  * counts are added, histograms are added bucket by bucket, no percentile is ever averaged.
  */
+import { mergedHerds } from '../fleet/herd.ts';
 import { deviceRange } from '../fleet/shard.ts';
 import { mergedSharedKeys } from '../identity/shared-keys.ts';
 import { judgedGenerator, scheduleOf } from './generator.ts';
@@ -62,10 +63,16 @@ function merged(first: FleetResult, results: readonly FleetResult[]): FleetResul
     ...mergedMeasures(results),
     series: mergedSeries(results.map(({ series }) => series)),
     ...(sharedKeys === undefined ? {} : { sharedKeys }),
+    ...mergedHerd(results),
     devices: results.flatMap(({ devices }) => devices).sort((a, b) => a.index - b.index),
   };
   const thresholds = thresholdVerdicts(whole.plan.thresholds ?? [], measuresOf(whole));
   return { ...whole, thresholds };
+}
+
+function mergedHerd(results: readonly FleetResult[]): Pick<FleetResult, 'herd'> {
+  const herds = results.flatMap(({ herd }) => (herd === undefined ? [] : [herd]));
+  return herds.length === 0 ? {} : { herd: mergedHerds(herds) };
 }
 
 function checkSamePlan(first: FleetResult, results: readonly FleetResult[]): void {
@@ -101,7 +108,14 @@ function checkApart(results: readonly FleetResult[]): void {
 }
 
 /** From the worst on: what ended one part before its time ended the whole so. */
-const ends: readonly Ended[] = ['interrupted', 'threshold', 'duration', 'settled'];
+const ends: readonly Ended[] = [
+  'interrupted',
+  'threshold',
+  'duration',
+  'stages',
+  'iterations',
+  'settled',
+];
 
 function worstEnd(results: readonly FleetResult[]): Ended {
   return ends.find((end) => results.some(({ ended }) => ended === end)) ?? 'interrupted';

@@ -60,6 +60,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     ...measured,
     errors: ledger.errors(),
     ...(facts.sharedKeys === undefined ? {} : { sharedKeys: facts.sharedKeys }),
+    ...(fleet.herd === undefined ? {} : { herd: fleet.herd }),
     devices: devices.map((device) => deviceRow(device, fleet)),
   };
   const thresholds = thresholdVerdicts(facts.plan.thresholds ?? [], measuresOf(result));

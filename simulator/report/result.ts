@@ -3,6 +3,7 @@
  * published schema, and that merges exactly with those of other processes. All of it can be JSON.
  */
 import * as v from 'valibot';
+import { herdShape } from '../fleet/herd.ts';
 import { sharedKeysShape } from '../identity/shared-keys.ts';
 import type { Immutable } from './immutable.ts';
 import { balanceShape, deviceRowShape, type Funnel, funnelShape } from './result-devices.ts';
@@ -27,7 +28,7 @@ export type { PlanSummary } from './result-plan.ts';
 export const fleetSchema = 'fleetbed-fleet/2';
 
 /** Why a run ended. */
-const ends = ['settled', 'duration', 'interrupted', 'threshold'] as const;
+const ends = ['settled', 'duration', 'stages', 'iterations', 'interrupted', 'threshold'] as const;
 /** One of them; `threshold`: one that can no longer be met. */
 export type Ended = (typeof ends)[number];
 
@@ -63,6 +64,7 @@ export const fleetResultShape = v.object({
   series: seriesShape,
   errors: v.array(errorShape),
   sharedKeys: v.exactOptional(sharedKeysShape),
+  herd: v.exactOptional(herdShape),
   devices: v.array(deviceRowShape),
 });
 export type FleetResult = Immutable<v.InferOutput<typeof fleetResultShape>>;

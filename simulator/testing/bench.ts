@@ -134,6 +134,10 @@ export class SwiftWorld implements World {
     this.socketsLost.push(device);
   }
 
+  offForMs(): number {
+    return 0;
+  }
+
   untilNextPollMs(): number {
     return policy.pollIntervalMs;
   }
