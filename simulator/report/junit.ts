@@ -55,7 +55,10 @@ function balanceCheck({ balance }: FleetResult): Check {
   const rows = balance.differences.map(
     ({ deviceIndex, ours, servers }) => `device ${deviceIndex}: ours ${ours}, servers ${servers}`,
   );
-  return { name, failure: rows.join('; ') };
+  const sums = balance.statistics.map(
+    ({ status, listed, stated }) => `${status}: the server lists ${listed} and states ${stated}`,
+  );
+  return { name, failure: [...rows, ...sums].join('; ') };
 }
 
 function contactCheck({ funnel }: FleetResult): Check {

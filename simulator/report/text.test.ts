@@ -17,7 +17,7 @@ describe('the report of a run', () => {
     expect(text).toMatch(/^ {2}failure {12}1$/m);
     expect(text).toContain('Balance: holds for 3 devices');
     expect(text).toMatch(/^ {2}post-alerts {2}1\.0 {2}13\.0 {2}13\.0 {2}13\.0 {2}6$/m);
-    expect(text).toContain('2xx 6, 4xx 1, unanswered 2');
+    expect(text).toContain('2xx 6, 4xx 1, unanswered 2 (timeouts 1, resets 1)');
     expect(text).toContain('Errors: none');
   });
 
@@ -54,6 +54,16 @@ describe('the report of a run', () => {
     const text = fleetReport({ ...sampleResult, balance });
     expect(text).toContain('Balance: nothing to check');
     expect(text).not.toContain('holds');
+  });
+
+  it('tells where the sums of the server differ from its list, and which report was lost', () => {
+    const statistics = [{ deploymentId: 'd', status: 'success', listed: 3, stated: 4 }];
+    const differences = [{ ...differenceOf(1), kind: 'lost' as const }];
+    const balance = { ...sampleResult.balance, ok: false, differences, statistics };
+    const text = fleetReport({ ...sampleResult, balance });
+    expect(text).toContain('does NOT hold, 2 differences');
+    expect(text).toContain("the server's failure, a report was lost");
+    expect(text).toContain('deployment d, success: the server lists 3 and states 4');
   });
 
   it('tells why devices stayed idle when no artifact fitted them', () => {

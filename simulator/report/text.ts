@@ -112,10 +112,22 @@ function balanceLines({ balance, funnel, plan }: FleetResult): string[] {
       ...unfitLines(balance.withoutArtifact, plan),
     ];
   }
-  const rows = differences.map(({ deviceIndex, deviceId, ours, servers }) => {
-    return `  device ${deviceIndex} (${deviceId}): ours ${ours}, the server's ${servers}`;
+  const rows = differences.map(({ deviceIndex, deviceId, kind, ours, servers }) => {
+    const fate = kind === 'unknown' ? '' : `, a report was ${kind}`;
+    return `  device ${deviceIndex} (${deviceId}): ours ${ours}, the server's ${servers}${fate}`;
   });
-  return [`Balance: does NOT hold, ${differences.length} differences${partly}`, ...shortened(rows)];
+  const sums = statisticsLines(balance.statistics);
+  const count = differences.length + sums.length;
+  return [
+    `Balance: does NOT hold, ${count} differences${partly}`,
+    ...shortened([...rows, ...sums]),
+  ];
+}
+
+function statisticsLines(rows: FleetResult['balance']['statistics']): string[] {
+  return rows.map(({ deploymentId, status, listed, stated }) => {
+    return `  deployment ${deploymentId}, ${status}: the server lists ${listed} and states ${stated}`;
+  });
 }
 
 /** Why devices are idle although there is a deployment for them. */
@@ -139,12 +151,26 @@ function latencyLines({ latencies }: FleetResult): string[] {
 
 function answerLines({ operations }: FleetResult): string[] {
   return columns(
-    operations.map(({ operation, answers, unanswered }) => {
-      const classes = Object.entries(answers).map(([name, count]) => `${name} ${count}`);
-      const silent = unanswered === 0 ? [] : [`unanswered ${unanswered}`];
-      return [operation, [...classes, ...silent].join(', ')];
+    operations.map((count) => {
+      const classes = Object.entries(count.answers).map(([name, times]) => `${name} ${times}`);
+      return [count.operation, [...classes, ...silenceWords(count)].join(', ')];
     }),
   );
+}
+
+/** Why there was no answer, as far as it is known; and which answers refused the signature. */
+function silenceWords(count: FleetResult['operations'][number]): string[] {
+  const { unanswered, timeouts, resets, refusedConnections, signatureRefusals } = count;
+  const causes = named({ timeouts, resets, 'refused connections': refusedConnections });
+  const why = causes.length === 0 ? '' : ` (${causes.join(', ')})`;
+  return [
+    ...named({ 'signature refused': signatureRefusals }),
+    ...named({ unanswered }).map((words) => words + why),
+  ];
+}
+
+function named(counts: Readonly<Record<string, number>>): string[] {
+  return Object.entries(counts).flatMap(([name, count]) => (count > 0 ? `${name} ${count}` : []));
 }
 
 function errorLines({ errors }: FleetResult): string[] {
