@@ -190,6 +190,28 @@ describe('a state folder that is not for this run', () => {
     );
   });
 
+  it('is refused when the fleet was in another number of processes', () => {
+    stateOf(devicesOf(1), { shard: { index: 0, of: 2 } }).close();
+    open.splice(0);
+    const way = 'use as many as before, or another folder.';
+    expect(() => stateOf(devicesOf(2))).toThrow(
+      `the state folder ${folder} is of a fleet in 2 shards, not in one process; ${way}`,
+    );
+    expect(() => stateOf(devicesOf(1), { shard: { index: 0, of: 3 } })).toThrow(
+      'is of a fleet in 2 shards, not in 3 shards',
+    );
+    const other = devicesOf(1, 1);
+    expect(() => stateOf(other, { shard: { index: 1, of: 2 } })).not.toThrow();
+  });
+
+  it('is refused for a shard when the fleet was in one process', async () => {
+    await livedFleet();
+    killed();
+    expect(() => stateOf(devicesOf(1), { shard: { index: 0, of: 2 } })).toThrow(
+      'is of a fleet in one process, not in 2 shards',
+    );
+  });
+
   it('is refused while another simulator uses it', async () => {
     await livedFleet();
     expect(() => stateOf(devicesOf(2))).toThrow(`process ${process.pid} is using the state folder`);

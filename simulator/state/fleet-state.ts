@@ -21,7 +21,13 @@ import { Journal, readJournal } from './journal.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { putBack } from './put-back.ts';
 import { fileFault, StateError } from './state-error.ts';
-import { requireSameFleet, type StateHead, stateFile, stateHeadShape } from './state-head.ts';
+import {
+  requireSameCut,
+  requireSameFleet,
+  type StateHead,
+  stateFile,
+  stateHeadShape,
+} from './state-head.ts';
 
 /** The fleet that a folder is for. */
 export interface StateSubject {
@@ -73,6 +79,7 @@ export class FleetState {
    */
   static open(subject: StateSubject): FleetState {
     const folder = stateFolder(subject);
+    requireSameCut(subject.folder, subject.plan.shard);
     try {
       mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
     } catch (error) {

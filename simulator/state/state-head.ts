@@ -55,6 +55,22 @@ export function keptSeed(folder: string): string | undefined {
   return undefined;
 }
 
+/**
+ * Makes sure that a folder does not hold a fleet that is cut into other shards, or not cut at all.
+ * @throws StateError
+ */
+export function requireSameCut(folder: string, shard: StateHead['shard']): void {
+  const planned = shard === undefined ? 'one process' : `${shard.of} shards`;
+  const kept = shardFolders(folder).map((each) => `${each.split('-of-').at(-1)} shards`);
+  if (existsSync(join(folder, stateFile))) kept.push('one process');
+  const other = kept.find((each) => each !== planned);
+  if (other === undefined) return;
+  throw new StateError(
+    `the state folder ${folder} is of a fleet in ${other}, not in ${planned}; ` +
+      'use as many as before, or another folder.',
+  );
+}
+
 /** The folders of the shards within the folder of a fleet. */
 export function shardFolders(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
