@@ -110,8 +110,8 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
     signal,
     clock: systemClock,
     ...audience.hooks,
-    onKeys: keyTeller(output),
-    say: (text: string) => output.progress(text),
+    onKeys: keyTeller(audience.output),
+    say: (text: string) => audience.output.progress(text),
     onProgress: (progress: FleetProgress) => {
       watch.see(progress);
       audience.see(progress);

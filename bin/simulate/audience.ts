@@ -36,6 +36,8 @@ export interface Audience {
   /** What the run is to be given. */
   readonly hooks: Pick<FleetHooks, 'onEvent'>;
   see(progress: FleetProgress): void;
+  /** For what is said while the run goes on. */
+  readonly output: Output;
   /** Lets the last events be written, and says how many were lost. */
   close(): Promise<void>;
 }
@@ -62,6 +64,12 @@ export async function openAudience(
   const view = openLiveView({ title, output, signal });
   return {
     hooks: listeners.length === 0 ? {} : { onEvent: toAll(listeners) },
+    output: {
+      json: output.json,
+      data: (value) => view.above(() => output.data(value)),
+      line: (text) => view.above(() => output.line(text)),
+      progress: (text) => view.above(() => output.progress(text)),
+    },
     see: (progress) => {
       counted?.see(progress);
       view.see(progress);

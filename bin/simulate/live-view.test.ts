@@ -25,7 +25,7 @@ function viewOn(
   const output = createOutput(false, { stdout: stream, stderr: stream });
   const stop = new AbortController();
   const view = openLiveView({ title: 'a run', output, signal: stop.signal, stream, environment });
-  return { view, written, stop };
+  return { view, written, stop, output };
 }
 
 const at = (elapsedMs: number, exchanges = 42) => ({ ...sampleProgress, elapsedMs, exchanges });
@@ -41,6 +41,18 @@ describe('the live view', () => {
     expect(lines.join('\n')).toContain('exchanges 50');
     view.close();
     expect(screenOf(written()).lines.join('')).toBe('');
+  });
+
+  it('stays below what is said meanwhile', () => {
+    const { view, written, output } = viewOn({ isTTY: true, columns: 80, rows: 40 });
+    view.see(at(1000));
+    view.above(() => output.progress('a word'));
+    view.see(at(2000));
+    const { lines } = screenOf(written());
+    expect(lines.indexOf('a word')).toBe(0);
+    expect(lines[1]).toMatch(/^00:00:02 .* a run$/);
+    view.close();
+    expect(screenOf(written()).lines.join('')).toBe('a word');
   });
 
   it('tells rates of late, not of the whole run', () => {

@@ -8,8 +8,10 @@ import type { FleetProgress } from '../../simulator/simulator.ts';
 import type { Output } from '../output.ts';
 import { endedCount, liveFrame, type Rates } from './live-frame.ts';
 
-/** Shows progress; `close` it before anything else is said. */
+/** Shows progress; `close` it before the result is said. */
 export interface LiveView {
+  /** Says something meanwhile, above whatever is shown. */
+  above(say: () => void): void;
   see(progress: FleetProgress): void;
   close(): void;
 }
@@ -60,6 +62,10 @@ class LineView implements LiveView {
     this.#output.progress(`${progressLine(progress)}, ${rates.exchanges.toFixed(0)}/s${most}`);
   }
 
+  above(say: () => void): void {
+    say();
+  }
+
   close(): void {
     // Every line is said already.
   }
@@ -91,6 +97,12 @@ class TerminalView implements LiveView {
     if (progress.elapsedMs - this.#drawnMs < DRAWN_EVERY_MS) return;
     this.#drawnMs = progress.elapsedMs;
     this.#last();
+  }
+
+  above(say: () => void): void {
+    this.#draw.clear();
+    say();
+    this.#last?.();
   }
 
   close(): void {

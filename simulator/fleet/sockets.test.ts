@@ -169,6 +169,13 @@ describe('the sockets of a fleet', () => {
     clock.advance(250);
     expect(ledger.errors()).toEqual([{ operation: 'connect', cause: 'closed/1001', count: 1 }]);
     expect(facts).toEqual([
+      {
+        kind: 'exchange',
+        device: 0,
+        operation: 'connect',
+        status: 101,
+        elapsedMs: expect.any(Number),
+      },
       { kind: 'socket-opened', device: 0 },
       { kind: 'socket-closed', device: 0, cause: 'closed/1001' },
     ]);

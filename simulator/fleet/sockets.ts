@@ -8,10 +8,11 @@ import type { Random } from '../../fixtures/random.ts';
 import { sourceAddressesInTurn, type Wiring } from '../client/connections.ts';
 import { DeviceSocket, type DeviceSocketOptions } from '../client/device-socket.ts';
 import { backOffMs } from '../client/retry-after.ts';
+import type { ExchangeObserver } from '../client/transport.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';
 import type { Device } from '../device/device.ts';
 import { hostnameOf } from '../device/inventory.ts';
-import { type EventSink, RUN_ENDED } from '../report/events.ts';
+import { type EventSink, nobodyListens, RUN_ENDED } from '../report/events.ts';
 import type { Ledger } from '../report/ledger.ts';
 
 /** What the sockets of a run share. */
@@ -181,8 +182,9 @@ export class FleetSockets {
   #open(device: Device, line: Line): void {
     const token = device.session?.token;
     if (token === undefined) return;
-    const { ledger: observer, events, wiring, ...options } = this.#options;
+    const { ledger: _, events, wiring, ...options } = this.#options;
     const sourceAddress = this.#nextAddress();
+    const observer = this.#handshakeObserver(device);
     const answer: DeviceSocketOptions['answer'] = (message) => {
       line.spoken ??= this.#spokenDevice(device);
       return line.spoken.answer(message);
@@ -199,6 +201,26 @@ export class FleetSockets {
       answer,
       onOpen,
     });
+  }
+
+  /** Tells the books of a handshake, and those who listen. */
+  #handshakeObserver({ index: device }: Device): ExchangeObserver {
+    const { ledger, events, clock } = this.#options;
+    if (events === nobodyListens) return ledger;
+    const startedMs = clock.monotonicMs();
+    return {
+      sent: (latenessMs) => ledger.sent(latenessMs),
+      signatureRefused: (operation) => ledger.signatureRefused(operation),
+      answered: (operation, status, elapsedMs) => {
+        ledger.answered(operation, status, elapsedMs);
+        events.emit({ kind: 'exchange', device, operation, status, elapsedMs });
+      },
+      unanswered: (operation, cause) => {
+        ledger.unanswered(operation, cause);
+        const elapsedMs = clock.monotonicMs() - startedMs;
+        events.emit({ kind: 'exchange', device, operation, cause, elapsedMs });
+      },
+    };
   }
 
   #spokenDevice(device: Device): ConnectDevice {

@@ -178,7 +178,7 @@ export function latencySection(result: FleetResult): Html {
   );
 }
 
-const figureColumns = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'count'];
+const figureColumns = ['p50 ms', 'p90 ms', 'p95 ms', 'p99 ms', 'p99.9 ms', 'max ms', 'count'];
 
 function figureCells(figures: Figures): readonly Child[] {
   const { p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs, count } = figures;

@@ -3,6 +3,7 @@
  * gauges from its progress. Every name begins with `fleetbed_`, every time is in seconds.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { operations } from '../../fixtures/contract/operations.ts';
 import { isFinal } from '../device/update-states.ts';
 import { type FleetEvent, RUN_ENDED } from './events.ts';
 import type { EventLinesCount } from './events-lines.ts';
@@ -17,6 +18,7 @@ const UPDATE_BUCKETS_SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 14_
 /** Label values that a server can make up; further ones are counted together. */
 const CAUSES_MAX = 200;
 const OTHER = 'other';
+const CONNECT = operations.connect.id;
 const MS_PER_SECOND = 1000;
 
 /** What a scrape is answered with. */
@@ -135,7 +137,7 @@ export class FleetMetrics {
     if (event.kind === 'exchange') this.#ended(event);
     else if (event.kind === 'update') this.#entered(event);
     else if (event.kind === 'socket-closed' && event.cause !== RUN_ENDED) {
-      this.#faults.inc({ operation: 'connect', cause: this.#bounded(event.cause) });
+      this.#faults.inc({ operation: CONNECT, cause: this.#bounded(event.cause) });
     }
   };
 
@@ -181,6 +183,8 @@ export class FleetMetrics {
     const { operation, status, cause, elapsedMs } = event;
     if (status === undefined) {
       this.#exchanges.inc({ operation, outcome: 'unanswered' });
+      // The socket's own end tells why a handshake failed.
+      if (operation === CONNECT) return;
       this.#faults.inc({ operation, cause: this.#bounded(cause ?? OTHER) });
       return;
     }
