@@ -237,7 +237,7 @@ export class Fleet {
     const lives = this.devices.map((device) =>
       live(device, { ...world, ...this.#load.restsOf(device) }, this.#load.startsAfterMs(device)),
     );
-    this.#load.start();
+    this.#load.start(world);
     return this.#operator ? [...lives, this.#operator.work()] : lives;
   }
 

@@ -110,4 +110,5 @@ export const loadFields = {
 
 export type Stage = v.InferOutput<typeof stageShape>;
 
+export type Arrival = v.InferOutput<typeof arrivalShape>;
 export type Scene = v.InferOutput<typeof sceneShape>;

@@ -9,6 +9,7 @@ import type { EndedExchange, ExchangeSubject } from '../client/transport.ts';
 import type { Device } from '../device/device.ts';
 import type { World } from '../device/world.ts';
 import type { Ended } from '../report/result.ts';
+import { Arrivals } from './arrivals.ts';
 import { type HerdComparison, HerdWatch } from './herd.ts';
 import type { FleetPlan } from './plan.ts';
 import type { Rests } from './rests.ts';
@@ -44,6 +45,7 @@ export class Load {
   readonly #herd: HerdWatch | undefined;
   readonly #spent = new Set<Device>();
   #timers: readonly Timer[] = [];
+  #arrivals: Arrivals | undefined;
   #mayDeploy: boolean;
 
   constructor(options: LoadOptions) {
@@ -109,15 +111,20 @@ export class Load {
     this.#scenes?.deployed();
   }
 
-  /** Begins to count the moments of stages and scenes. */
-  start(): void {
+  /** Begins to count the moments of stages and scenes, and lets events arrive. */
+  start({ client, ledger }: Pick<World, 'client' | 'ledger'>): void {
+    const { plan, devices, clock, random } = this.#options;
     this.#timers = this.#stageTimers();
     this.#scenes?.start();
+    const { arrivals } = plan;
+    this.#arrivals = arrivals && new Arrivals({ arrivals, devices, client, clock, random, ledger });
+    this.#arrivals?.start();
   }
 
   stop(): void {
     for (const timer of this.#timers) timer.cancel();
     this.#scenes?.stop();
+    this.#arrivals?.stop();
   }
 
   /** Each stage is a phase of the books, and the run ends with the last one. */
