@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Bench } from '../testing/bench.ts';
 import { type Answer, type Asked, PretendServer } from '../testing/pretend-server.ts';
@@ -9,6 +11,8 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
 const pause = async (): Promise<void> => undefined;
 const file = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
 
@@ -186,6 +190,35 @@ describe('a download', () => {
     const fault = await faultOf(bytes);
     expect(fault).toBeInstanceOf(StatusError);
     expect(fault).toMatchObject({ status, operation: 'download-artifact' });
+  });
+
+  it('of a large file never has more than a part of it in memory', async () => {
+    const large = Buffer.alloc(64 * 2 ** 20, 5);
+    const server = await PretendServer.start({
+      'download-artifact': () => ({ status: 200, body: large }),
+    });
+    const bench = new Bench(server.baseUrl);
+    closers.push(
+      () => server.close(),
+      () => bench.close(),
+    );
+    const { transport, clock } = bench;
+    const uri = `${server.baseUrl}/storage/artifacts/a1`;
+    const link = { transport, clock, caller: 'device 0', uri, fileMaxBytes: 2 ** 30, pause };
+    const atFirst = process.memoryUsage().arrayBuffers;
+    let [bytes, most] = [0, 0];
+    let unseen = 0;
+    for await (const chunk of downloadedBytes(link)) {
+      bytes += chunk.length;
+      unseen += chunk.length;
+      if (unseen < 8 * 2 ** 20) continue;
+      unseen = 0;
+      collectGarbage();
+      most = Math.max(most, process.memoryUsage().arrayBuffers - atFirst);
+    }
+    expect(bytes).toBe(large.length);
+    // The pretended server makes one copy of its own.
+    expect(most - large.length).toBeLessThan(large.length / 4);
   });
 
   it('of a file that says that it is too large is refused before its first byte', async () => {
