@@ -84,7 +84,13 @@ describe('a fleet against our server', () => {
     for (const { deviceId = '', outcome, behaviour } of result.devices) {
       expect(byId.get(deviceId)?.status, behaviour).toBe(outcome);
     }
-    expect(result.balance).toMatchObject({ checked: true, ok: true });
+    expect(result.balance).toMatchObject({
+      checked: true,
+      ok: true,
+      books: ['list', 'statistics', 'audit log'],
+      lostReports: 0,
+      doubledReports: 0,
+    });
     expect(
       new Set(result.devices.map(({ behaviour, outcome }) => `${behaviour} ${outcome}`)),
     ).toEqual(
