@@ -1,4 +1,5 @@
 /** The run itself on the page: thresholds, balance, the generator's health, plan and environment. */
+import { sharedKeysLine } from '../identity/shared-keys.ts';
 import { type Child, element, type Html, mark, section, table } from './html-elements.ts';
 import type { FleetResult } from './result.ts';
 
@@ -109,10 +110,13 @@ export function generatorSection({ generator, validity }: FleetResult): Html {
 }
 
 /** What was to be done, as the plan said it, and where. */
-export function planSection({ plan, shards, startedAt, deploymentId, ended }: FleetResult): Html {
+export function planSection(result: FleetResult): Html {
+  const { plan, shards, startedAt, deploymentId, ended, sharedKeys, spread } = result;
   const parts = shards.map(({ index, of }) => `${index} of ${of}`).join(', ');
   const facts: Record<string, string> = { startedAt, ended, shards: parts };
   if (deploymentId !== undefined) facts.deploymentId = deploymentId;
+  if (sharedKeys !== undefined) facts.keys = sharedKeysLine(sharedKeys);
+  if (spread !== undefined) facts.spread = JSON.stringify(spread);
   for (const [name, value] of Object.entries(plan)) {
     facts[name] = typeof value === 'string' ? value : JSON.stringify(value);
   }

@@ -45,6 +45,7 @@ const result: FleetResult = {
     })),
   },
   errors: [{ operation: 'connect', cause: hostile, count: 2 }],
+  spread: { takeovers: [], lost: [{ shard: 1, because: hostile }] },
   devices,
 };
 
@@ -114,6 +115,7 @@ describe('the page of a fleet', () => {
     expect(await text('balance')).toContain('The books differ.');
     expect(await text('generator')).toContain('64 MiB');
     expect(await text('plan')).toContain('pollIntervalMs');
+    expect(await text('plan')).toContain('"lost":[{"shard":1');
     expect(await page.locator('header .mark').allTextContents()).toEqual([
       'figures invalid',
       'books differ',
