@@ -8,6 +8,7 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import type { FleetResult } from '../../simulator/simulator.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { ServerReady } from '../ready.ts';
 import {
   type Ended,
@@ -86,8 +87,11 @@ describe('a simulator that is killed in the midst of an update, again and again'
     for (const updateState of killedWhen) killed.push(await killedAt(updateState));
     // The seed is that of the folder.
     const { stdout, stderr, code } = await runCommand([...words(), '--json']);
-    expect(code, stderr).toBe(0);
     result = JSON.parse(stdout);
+    // On a machine that is busy with other things the run may say that it was the limit itself.
+    const { balance, generator } = result;
+    const said = JSON.stringify({ stderr, balance, reasons: generator.reasons });
+    expect([exitCodes.pass, exitCodes.limited], said).toContain(code);
   }, RUN_MAX_MS);
 
   it('was killed each time before it had come to its end', () => {
