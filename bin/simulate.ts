@@ -18,6 +18,7 @@ import { keyTeller } from './simulate/identity-options.ts';
 import { type ListenAddress, listenAddress } from './simulate/listen-address.ts';
 import { planFrom } from './simulate/plan.ts';
 import { addPlanOptions } from './simulate/plan-options.ts';
+import { preflight } from './simulate/preflight.ts';
 import { ReadyWatch } from './simulate/ready-watch.ts';
 import {
   addSpreadOptions,
@@ -101,6 +102,8 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
   const output = outputOf(options);
   await prepareReports(options.report);
   await prepareReadyFile(options.readyFile);
+  // Beyond one machine, each worker has limits of its own.
+  if (options.shards === undefined) await preflight(plan, options.processes ?? 1);
   const signal = stopSignal();
   const title = `${plan.devices} devices against ${plan.baseUrl}, seed "${plan.seed}"`;
   output.progress(title);
