@@ -61,7 +61,11 @@ describe('a server in a bad state', () => {
       /transport/,
     ],
     ['sends more than it promised', (s) => s.write(`${head}content-length: 1\r\n\r\nxyz`), /./],
-    ['is no HTTP server', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), /transport\/HTTPParserError/],
+    [
+      'is no HTTP server',
+      (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
+      /transport\/HTTPParserError/,
+    ],
     [
       'redirects',
       (s) => s.write('HTTP/1.1 302 Found\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n'),

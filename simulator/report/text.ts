@@ -19,12 +19,25 @@ export function fleetReport(result: FleetResult): string {
     ...(result.thresholds.length > 0 ? [['Thresholds', ...thresholdLines(result)]] : []),
     balanceLines(result),
     ...spreadLines(result),
+    ...(result.herd ? [['Cohorts after the outage', ...herdLines(result.herd)]] : []),
     ...(result.sharedKeys ? [[`Keys: ${sharedKeysLine(result.sharedKeys)}`]] : []),
     ['Latency in ms (p50, p90, p99, max, count)', ...latencyLines(result)],
     ['Answers by operation', ...answerLines(result)],
     result.errors.length === 0 ? ['Errors: none'] : ['Errors', ...errorLines(result)],
   ];
   return sections.map((lines) => lines.map((line) => printable(line)).join('\n')).join('\n\n');
+}
+
+/** How hard each cohort came back, and how soon all of it was through. */
+function herdLines(herd: NonNullable<FleetResult['herd']>): string[] {
+  return columns(
+    herd.map(({ cohort, peakRequestsPerSecond, recovered, devices, fullRecoveryMs }) => [
+      cohort,
+      `peak ${peakRequestsPerSecond} requests/s`,
+      `${recovered} of ${devices} recovered`,
+      fullRecoveryMs === null ? 'not all of them' : `all after ${seconds(fullRecoveryMs)}`,
+    ]),
+  );
 }
 
 function invalidLines({ generator }: FleetResult): string[] {
