@@ -100,7 +100,7 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
     const late = clock.sleep(CONNECT_MAX_MS, given.signal).then(() => undefined);
     const answered = await Promise.race([answers, late]);
     if (answered === undefined) {
-      throw setUpFault(shown, 'does not answer; check --redis and that Redis runs there');
+      throw setUpFault(shown, silenceOf(address));
     }
     const [info, [seconds, microseconds]] = answered;
     checkVersion(shown, info);
@@ -132,6 +132,14 @@ function redisClient({ url, caPem }: RedisAddress, options: ConnectingOptions): 
   });
 }
 
+/** A Redis without TLS waits for the end of a command for as long as it is spoken to in TLS. */
+function silenceOf({ url }: RedisAddress): string {
+  const isTls = url.startsWith('rediss:');
+  return isTls
+    ? 'does not answer in TLS; try redis:// if it has none'
+    : 'does not answer; check --redis and that Redis runs there';
+}
+
 function checkVersion(shown: string, info: string): void {
   const version = /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown';
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -149,6 +157,10 @@ const password = 'give the right one in --redis redis://USER:PASSWORD@HOST, or i
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/NOAUTH|Authentication required/, `wants a password; ${password}`],
   [/WRONGPASS|invalid password|without any password/, `refused the password; ${password}`],
+  [
+    /unknown command.*hello/i,
+    `is older than version 6; needed is ${VERSION_LEAST.join('.')} or newer`,
+  ],
   [/NOPERM/, 'lets this user in but not at all commands; give it the right to all of them'],
   [/max number of clients/, 'has as many clients as it takes; raise its maxclients'],
   [/ECONNREFUSED/, 'nothing listens there; check --redis and that Redis runs'],

@@ -1,0 +1,73 @@
+/** A real Redis for tests: on loopback, on a free port, with a password, and gone afterwards. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+
+const unpacked = fileURLToPath(new URL('../../.fleetbed/redis', import.meta.url));
+
+/** A running Redis. */
+export interface RedisServer {
+  /** With the password. */
+  readonly url: string;
+  readonly port: number;
+  /** A client that sees everything. */
+  readonly client: Redis;
+  /** Ends it at once, as a machine that loses its power. */
+  kill(): Promise<void>;
+}
+
+/** Starts a Redis and waits until it answers. */
+export async function startRedis(password: string): Promise<RedisServer> {
+  const port = await freePort();
+  const settings = { bind: '127.0.0.1', port, requirepass: password, dir: tmpdir() };
+  const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const child = spawn(program(), [...words, '--save', '', '--appendonly', 'no'], {
+    env: { ...process.env, ...libraries() },
+    stdio: 'ignore',
+  });
+  const ended = once(child, 'close');
+  const url = `redis://:${password}@127.0.0.1:${port}`;
+  const client = new Redis(url, { retryStrategy: () => 50, maxRetriesPerRequest: null });
+  client.on('error', () => undefined);
+  await client.ping();
+  return {
+    url,
+    port,
+    client,
+    kill: async () => {
+      client.disconnect();
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function program(): string {
+  const named = process.env.REDIS_SERVER_PATH;
+  if (named) return named;
+  const folders = [join(unpacked, 'usr', 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
+  const path = folders.map((folder) => join(folder, 'redis-server')).find(existsSync);
+  if (path !== undefined) return path;
+  throw new Error('there is no redis-server: node bin/setup.mjs --redis');
+}
+
+/** What the unpacked program needs to find libraries that the machine has not. */
+function libraries(): Readonly<Record<string, string>> {
+  const machine = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
+  const folder = join(unpacked, 'usr', 'lib', machine);
+  return existsSync(folder) ? { LD_LIBRARY_PATH: folder } : {};
+}
