@@ -46,7 +46,7 @@ describe('the reader of results', () => {
     [
       'with a histogram that is none',
       { ...sampleResult, latencies: [{ ...latency, histogram: 'AAAA' }] },
-      'latencies.0.histogram: a histogram cannot be read',
+      'latencies.0.histogram: a histogram is not in the compressed V2 encoding',
     ],
     [
       'with a histogram of something else',
