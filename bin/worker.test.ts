@@ -122,7 +122,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
 
   it('survives a worker that is killed: its shard is taken over, and the report says so', async () => {
     const [lost] = await startTwoWorkers();
-    const run = fleet('--duration', '9s', '--takeover-after', '1s');
+    const run = fleet('--until', 'settled', '--duration', '30s', '--takeover-after', '1s');
     await lost.said('stderr', /plays shard/);
     await lost.end('SIGKILL');
     const result = await resultOf(run);
@@ -137,6 +137,16 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
       },
     ]);
     expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  it('leaves nothing for long when its head is killed: every key expires', async () => {
+    const run = fleet();
+    await run.said('stderr', /shards wait for workers/);
+    await run.end('SIGKILL');
+    const keys = await redis.client.keys('*');
+    expect(keys.length).toBeGreaterThan(5);
+    for (const key of keys) expect(await redis.client.ttl(key), key).toBeGreaterThan(0);
+    await redis.client.flushall();
   });
 
   it('ends when too few workers come, and says why one of them does not take part', async () => {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import * as v from 'valibot';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { RedisLink } from '../simulate/redis/connection.ts';
-import { RUNS_KEY, runKeys } from '../simulate/redis/run-keys.ts';
+import { FORGOTTEN_AFTER_SECONDS, RUNS_KEY, runKeys } from '../simulate/redis/run-keys.ts';
 import { sayOn, type UpMessage } from '../simulate/redis/run-line.ts';
 import { missingSecret, type OwnSecrets } from '../simulate/redis/secrets.ts';
 import { packageVersion } from '../version.ts';
@@ -123,7 +123,9 @@ class Follower {
 
   async #join(run: string, { needs, takeoverAfterMs }: RunInfo): Promise<WorkerRun> {
     const keys = runKeys(run);
-    await this.#options.link.client.hset(keys.workers, this.#name, 1);
+    const { client } = this.#options.link;
+    await client.hset(keys.workers, this.#name, 1);
+    await client.expire(keys.workers, FORGOTTEN_AFTER_SECONDS);
     const { link, clock, secrets, say } = this.#options;
     const name = this.#name;
     const options = { link, clock, secrets, say, keys, name, needs, takeoverAfterMs };

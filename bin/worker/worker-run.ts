@@ -113,8 +113,8 @@ export class WorkerRun {
     const isTakeover = job.attemptsStarted > 1;
     const player = `${name}/${++this.#begun}`;
     const tell = (message: UpMessage['message']) => this.#say({ shard, player, message });
-    say(`${player} ${isTakeover ? 'takes over' : 'plays'} shard ${shard} of ${plan.shard?.of}`);
     await tell({ say: 'begun' });
+    say(`${player} ${isTakeover ? 'takes over' : 'plays'} shard ${shard} of ${plan.shard?.of}`);
     const order = { plan: wholePlan({ plan, needs }, secrets), isTakeover, tellsEvents };
     const end = await this.#played(job.id ?? '', order, tell);
     say(`${player} ${end.kind === 'result' ? 'has played it to the end' : end.because}`);

@@ -48,7 +48,9 @@ const SHARE_AFTER_LOSS_MS = 2000;
 /** How long workers may take to let go of a run that is over. */
 const GOODBYE_MAX_MS = 3000;
 const GOODBYE_PERIOD_MS = 50;
-const KEEP_EVERY_PULSES = 20;
+/** Every one at first, while BullMQ makes its keys. */
+const KEEP_AT_FIRST_PULSES = 10;
+const KEEP_EVERY_PULSES = 10;
 
 /**
  * Plays the plan on workers, each shard on one.
@@ -202,7 +204,8 @@ class WorkersLead {
   #beat(): void {
     const { link, shards } = this.#run;
     this.#announce().catch(() => undefined);
-    if (++this.#pulses % KEEP_EVERY_PULSES === 0) {
+    this.#pulses++;
+    if (this.#pulses <= KEEP_AT_FIRST_PULSES || this.#pulses % KEEP_EVERY_PULSES === 0) {
       keepKeys(link.client, this.#keys, shards).catch(() => undefined);
     }
     this.#lookForWorkers();

@@ -9,7 +9,7 @@ export const QUEUE_NAME = 'shards';
 /** A head that has said nothing for so long is gone, and its run with it. */
 export const HEAD_SILENCE_MAX_MS = 10_000;
 /** Keys of a run whose head is gone are forgotten after this time. */
-const FORGOTTEN_AFTER_SECONDS = 300;
+export const FORGOTTEN_AFTER_SECONDS = 300;
 
 /** The names of a run's keys. */
 export interface RunKeys {
@@ -45,28 +45,30 @@ export function jobIdOf(shard: number): string {
 /** Keeps the keys for another while, should the head not be able to take them away. */
 export async function keepKeys(client: Redis, keys: RunKeys, shards: number): Promise<void> {
   const pipeline = client.pipeline();
-  for (const key of allKeys(keys, shards)) pipeline.expire(key, FORGOTTEN_AFTER_SECONDS);
+  for (const key of lastingKeys(keys, shards)) pipeline.expire(key, FORGOTTEN_AFTER_SECONDS);
   await pipeline.exec();
 }
 
 /** Takes every key of the run away. */
 export async function removeKeys(client: Redis, keys: RunKeys, shards: number): Promise<void> {
-  await client.unlink(...allKeys(keys, shards));
+  await client.unlink(...lastingKeys(keys, shards), ...passingKeys(keys, shards));
 }
 
-/** BullMQ's keys are told one by one: a search would walk over all that others keep there. */
-function allKeys(keys: RunKeys, shards: number): string[] {
-  const queue = new QueueKeys(keys.prefix);
-  const jobs = Array.from({ length: shards }, (_, shard) =>
-    queue.toKey(QUEUE_NAME, jobIdOf(shard)),
+const jobKeys = (keys: RunKeys, shards: number): readonly string[] =>
+  Array.from({ length: shards }, (_, shard) =>
+    new QueueKeys(keys.prefix).toKey(QUEUE_NAME, jobIdOf(shard)),
   );
-  return [
-    keys.info,
-    keys.workers,
-    keys.up,
-    keys.down,
-    ...Object.values(queue.getKeys(QUEUE_NAME)),
-    queue.getQueueQualifiedName(QUEUE_NAME),
-    ...jobs.flatMap((job) => [job, `${job}:lock`, `${job}:logs`]),
-  ];
+
+/** BullMQ's keys are told one by one: a search would walk over all that others keep there. */
+function lastingKeys(keys: RunKeys, shards: number): readonly string[] {
+  const queue = new QueueKeys(keys.prefix);
+  const { 'stalled-check': _, ...ofQueue } = queue.getKeys(QUEUE_NAME);
+  const own = [keys.info, keys.workers, keys.up, keys.down];
+  return [...own, ...Object.values(ofQueue), ...jobKeys(keys, shards)];
+}
+
+/** They expire by themselves, and early: a lock that is kept would hide the loss of its worker. */
+function passingKeys(keys: RunKeys, shards: number): readonly string[] {
+  const check = new QueueKeys(keys.prefix).toKey(QUEUE_NAME, 'stalled-check');
+  return [check, ...jobKeys(keys, shards).map((job) => `${job}:lock`)];
 }

@@ -2,6 +2,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Redis } from 'ioredis';
 import type { PlayerMessage } from '../../../simulator/shards/messages.ts';
+import { FORGOTTEN_AFTER_SECONDS } from './run-keys.ts';
 
 /** What a worker says to the head about a shard. */
 export interface UpMessage {
@@ -33,7 +34,8 @@ const MESSAGE_MAX_BYTES = 256 * 2 ** 20;
 export async function sayOn(client: Redis, stream: string, message: unknown): Promise<void> {
   const text = JSON.stringify(message);
   const isLong = text.length >= COMPRESSED_FROM_CHARACTERS;
-  await client.xadd(stream, '*', FIELD, isLong ? gzipSync(text).toString('base64') : text);
+  const said = client.xadd(stream, '*', FIELD, isLong ? gzipSync(text).toString('base64') : text);
+  await Promise.all([said, client.expire(stream, FORGOTTEN_AFTER_SECONDS)]);
 }
 
 /** What a stream is read with. */
