@@ -1,47 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import { deviceCalls, tokenCalls, userCalls } from '../stage/every-call.ts';
 import { allCases } from './all-cases.ts';
-import { deviceCalls, tokenCalls, userCalls } from './authorization-calls.ts';
+import { authorizationJudges } from './authorization-judges.ts';
 import {
   authorizationMatrix,
   type CallerKind,
   callerKinds,
   statusesOf,
 } from './authorization-matrix.ts';
+import { namedThings } from './tenants.ts';
 
 const kinds = Object.keys(callerKinds) as CallerKind[];
 const rows = Object.entries(authorizationMatrix) as [
   OperationId,
   Record<CallerKind, number | string>,
 ][];
-const ids = new Set(allCases.map(({ id }) => id));
+const cases = new Map(allCases.map((each) => [each.id, each]));
 
-/** The ids of the cases that decide a cell; other engineers of the suite decide the last two kinds. */
-const decidedBy: Partial<Record<CallerKind, (id: OperationId, status: number) => string>> = {
-  missing: (id, status) => `authorization/${id}-without-token-is-${status}`,
-  malformed: (id, status) => `authorization/${id}-with-malformed-header-is-${status}`,
-  invalid: (id, status) => `authorization/${id}-with-invalid-token-is-${status}`,
-  otherKind: (id, status) =>
-    `authorization/${id}-with-${id in userCalls ? 'device' : 'user'}-token-is-${status}`,
-  rejected: (id, status) => `authorization/${id}-of-rejected-device-is-${status}`,
-  decommissioned: (id, status) => `authorization/${id}-of-decommissioned-device-is-${status}`,
+/** The operations that those judges call that judge many of them at once. */
+const callsOf: Readonly<Record<string, readonly string[]>> = {
+  'time/expired-token-is-refused': Object.keys(deviceCalls),
+  'time/expired-user-token-is-refused': Object.keys(userCalls),
+  'tenants/things-of-another-tenant-are-refused': Object.keys(namedThings),
+  'tenants/artifacts-of-another-tenant-are-not-listed': ['list-artifacts'],
 };
 
-/** The cases of the kind `stranger`, whose ids say what belongs to another. */
-const strangerCases: Readonly<Partial<Record<OperationId, string>>> = {
-  'get-next-deployment': 'get-offers-nothing-of-another-device',
-  'post-next-deployment': 'post-offers-nothing-of-another-device',
-  'post-next-deployment-v2': 'v2-offers-nothing-of-another-device',
-  'put-deployment-status': 'status-of-another-device-is-404',
-  'put-deployment-log': 'log-of-another-device-is-404',
-  'get-update-control-map': 'control-map-of-another-device-is-404',
-  'get-configuration': 'get-configuration-is-of-no-other-device',
-  'put-configuration': 'put-configuration-reaches-no-other-device',
-  'patch-attributes': 'patch-attributes-reaches-no-other-device',
-  'put-attributes': 'put-attributes-reaches-no-other-device',
-  'post-alerts': 'post-alerts-reaches-no-other-device',
-  'post-monitor-configuration': 'post-monitor-configuration-reaches-no-other-device',
-};
+function coveredBy(covers: readonly string[] = []): readonly string[] {
+  return covers.map((each) => each.split(' ')[0] ?? '');
+}
 
 describe('the authorisation matrix', () => {
   it('has a row for every operation of the contract, and no other', () => {
@@ -80,20 +67,34 @@ describe('the authorisation matrix', () => {
     else expect(row.stranger).not.toBe(404);
   });
 
-  it.each(Object.entries(decidedBy))('has a case for each cell of the kind %s', (kind, idOf) => {
-    const wanted = statusesOf(kind as CallerKind).map(([id, status]) => idOf(id, status));
-    expect(wanted.length).toBeGreaterThan(15);
-    expect(wanted.filter((id) => !ids.has(id))).toEqual([]);
-  });
-
-  it('has a case for each operation by which a device could reach another', () => {
-    expect(Object.keys(strangerCases).toSorted()).toEqual(
-      statusesOf('stranger')
+  it.each(kinds)('has a judge for each status of the kind %s, and for nothing else', (kind) => {
+    const judged = Object.entries(authorizationJudges).filter(([, row]) => row[kind]);
+    expect(judged.map(([id]) => id).toSorted()).toEqual(
+      statusesOf(kind)
         .map(([id]) => id)
         .toSorted(),
     );
-    const missing = Object.values(strangerCases).filter((id) => !ids.has(`authorization/${id}`));
-    expect(missing).toEqual([]);
+  });
+
+  it.each(rows)('has judges of %s that are cases which call it', (id, row) => {
+    for (const [kind, caseId] of Object.entries(authorizationJudges[id] ?? {})) {
+      const listing = cases.get(caseId);
+      expect([caseId, listing?.id]).toEqual([caseId, caseId]);
+      // What calls many operations, or looks at what it must not show, covers no single status.
+      const called = callsOf[caseId] ?? coveredBy(listing?.covers);
+      expect([caseId, kind, called.includes(id)]).toEqual([caseId, kind, true]);
+      if (!(caseId in callsOf))
+        expect(listing?.covers).toContain(`${id} ${row[kind as CallerKind]}`);
+    }
+  });
+
+  it('has judges that call nothing beside what they are named for', () => {
+    for (const [caseId, called] of Object.entries(callsOf)) {
+      const judged = Object.entries(authorizationJudges).filter(([, row]) =>
+        Object.values(row).includes(caseId),
+      );
+      expect(judged.map(([id]) => id).toSorted()).toEqual(called.toSorted());
+    }
   });
 });
 

@@ -1,7 +1,8 @@
 /**
  * Who may call which operation, as a literal table: every operation of the contract with every kind
  * of caller. A number is the status that such a caller is answered, a text the reason why the cell
- * cannot be. A test holds the operations against the contract, and the cells against the cases.
+ * cannot be. A test holds the operations against the contract, and the cells against the cases that
+ * `authorization-judges.ts` names.
  * Spec: Authentication
  */
 import type { OperationId } from '../../fixtures/contract/operations.ts';

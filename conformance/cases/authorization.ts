@@ -3,18 +3,12 @@ import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { type Coverage, defineScenario, type JudgingCase } from '../case.ts';
 import { anySuccess, expectEach, expectStatus } from '../expectations.ts';
+import { askForNext, type Call, deviceCalls, tokenCalls, userCalls } from '../stage/every-call.ts';
 import type { Stage } from '../stage/stage.ts';
 import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
 import { Caller } from '../target/call.ts';
 import type { Answer } from '../target/target.ts';
 import { forged, unsigned, withOtherClaims } from '../target/token-claims.ts';
-import {
-  askForNext,
-  type Call,
-  deviceCalls,
-  tokenCalls,
-  userCalls,
-} from './authorization-calls.ts';
 import { type CallerKind, statusesOf } from './authorization-matrix.ts';
 
 type Calls = Readonly<Partial<Record<OperationId, Call>>>;

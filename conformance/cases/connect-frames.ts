@@ -2,11 +2,11 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { defineScenario, type JudgingCase } from '../case.ts';
 import { ExpectationFailure, expectEqual, expectThat, observed, shown } from '../expectations.ts';
-import { opcodes } from '../self-test/frames.ts';
 import type { Stage } from '../stage/stage.ts';
 import { acceptedDevice, needStatus } from '../stage/start-states.ts';
 import type { SuiteDevice } from '../stage/suite-device.ts';
 import { closeCodeOf, FrameLine, type FrameToSend } from '../target/frame-line.ts';
+import { opcodes } from '../target/frames.ts';
 import { askUpgrade, upgradeHeaders } from './connect-asking.ts';
 
 /** How long the server's next frame, or the end, is waited for. */

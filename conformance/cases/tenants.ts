@@ -100,8 +100,8 @@ const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: '
 /** How a thing is refused of which nobody may tell whether it is there. */
 const refusals = [400, 401, 403, 404] as const;
 
-/** What names a thing of one tenant. */
-const named: Readonly<Partial<Record<OperationId, Ask>>> = {
+/** The calls that name a thing of one tenant. */
+export const namedThings: Readonly<Partial<Record<OperationId, Ask>>> = {
   'get-artifact': (caller, { artifact: id }) => caller.call('get-artifact', { path: { id } }),
   'get-artifact-link': (caller, { artifact: id }) =>
     caller.call('get-artifact-link', { path: { id } }),
@@ -128,7 +128,7 @@ const apart = defineScenario({
       run: async ({ owner, stranger }, stage) => {
         const ids = { artifact: owner.artifact.id, deployment: owner.id };
         const thief = stage.caller(stranger.token);
-        await expectEach(refusals, stage.offered(named), (ask) => ask(thief, ids));
+        await expectEach(refusals, stage.offered(namedThings), (ask) => ask(thief, ids));
       },
     },
     {

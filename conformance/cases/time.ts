@@ -9,7 +9,7 @@ import {
   expectThat,
   NotObservable,
 } from '../expectations.ts';
-import { configurationLink, deviceCalls } from '../stage/every-call.ts';
+import { configurationLink, deviceCalls, userCalls } from '../stage/every-call.ts';
 import type { Stage } from '../stage/stage.ts';
 import {
   acceptedDevice,
@@ -58,6 +58,17 @@ const tokens = defineScenario({
       run: async ({ token }, stage) => {
         await stage.control.advance(2 * WEEK_SECONDS);
         await expectEach(401, stage.offered(deviceCalls), (call) => call(stage.caller(token)));
+      },
+    },
+    {
+      id: 'expired-user-token-is-refused',
+      title: "The audit log answers 401 to a user's token that has long expired.",
+      requirements: ['tokens.expired-is-refused'],
+      needs: ['audit-log'],
+      run: async (_, stage) => {
+        await stage.control.advance(2 * WEEK_SECONDS);
+        const { caller } = stage.operator;
+        await expectEach(401, stage.offered(userCalls), (call) => call(caller));
       },
     },
     {

@@ -7,7 +7,7 @@ import type { storageOperations } from '../../fixtures/contract/management/stora
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Headers } from '../target/exchange.ts';
-import type { Frame } from './frames.ts';
+import type { Frame } from '../target/frames.ts';
 
 /** Every operation that the proxy knows by its path: the contract's, management, artifact files. */
 export type ProxiedOperation =

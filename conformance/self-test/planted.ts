@@ -1,5 +1,6 @@
 /** A defect at work in a proxy: whose exchanges it touches, and whether it changed anything yet. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Frame } from '../target/frames.ts';
 import type {
   Ask,
   Defect,
@@ -10,7 +11,6 @@ import type {
   ProxiedRequest,
   Side,
 } from './defect.ts';
-import type { Frame } from './frames.ts';
 
 /** Whether a defect sees the exchanges of the operation; undefined is a request that is none. */
 export function touches({ operations }: Defect, operation: ProxiedOperation | undefined): boolean {

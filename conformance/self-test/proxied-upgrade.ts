@@ -1,8 +1,8 @@
 /** The switch of protocols through a proxy, and the websocket after it. RFC 6455 */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { bytesOf, type Frame, FrameReader } from '../target/frames.ts';
 import type { Line, Side } from './defect.ts';
-import { bytesOf, type Frame, FrameReader } from './frames.ts';
 import type { PlantedDefect } from './planted.ts';
 import { answerHeaders, type OutgoingAnswer } from './proxied-messages.ts';
 

@@ -8,9 +8,9 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';
+import { opcodes } from '../target/frames.ts';
 import { ownAnswer, withHeaders, withStatus, withText } from './alter.ts';
 import type { Defect, Plant } from './defect.ts';
-import { opcodes } from './frames.ts';
 import { PlantedDefect } from './planted.ts';
 import { DefectProxy } from './proxy.ts';
 

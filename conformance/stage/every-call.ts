@@ -9,7 +9,7 @@ import { factoryProvides, StartStateMissed } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 
 /** Asks one operation. */
-type Call = (caller: Caller) => Promise<Answer>;
+export type Call = (caller: Caller) => Promise<Answer>;
 /** Calls by operation. */
 export type Calls = Readonly<Partial<Record<OperationId, Call>>>;
 
@@ -24,13 +24,17 @@ const upgradeHeaders = {
   'sec-websocket-version': '13',
 };
 
+/** The call that shows whether a device's token is good: every target has it. */
+export const askForNext: Call = (caller) =>
+  caller.call('get-next-deployment', { query: factoryProvides });
+
 /** Operations that the token of a device opens. */
 export const deviceCalls: Calls = {
   'list-artifacts': (caller) =>
     caller.call('list-artifacts', { query: { release_name: 'any', device_type: 'any' } }),
   'get-artifact': (caller) => caller.call('get-artifact', { path }),
   'get-artifact-link': (caller) => caller.call('get-artifact-link', { path }),
-  'get-next-deployment': (caller) => caller.call('get-next-deployment', { query: factoryProvides }),
+  'get-next-deployment': askForNext,
   'post-next-deployment': (caller) =>
     caller.call('post-next-deployment', { body: factoryProvides }),
   'put-deployment-status': (caller) =>
@@ -53,6 +57,9 @@ export const userCalls: Calls = {
   'list-audit-logs': (caller) => caller.call('list-audit-logs'),
   'export-audit-logs': (caller) => caller.call('export-audit-logs'),
 };
+
+/** All of them. */
+export const tokenCalls: Calls = { ...deviceCalls, ...userCalls };
 
 /** The calls that a device makes without a token: by its signature, and by a signed link. */
 export async function tokenlessCalls(stage: Stage, device: SuiteDevice): Promise<Calls> {

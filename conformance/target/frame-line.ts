@@ -1,7 +1,7 @@
 /** A websocket written frame by frame, illegal frames too, which a library would not let through. */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../fixtures/clock.ts';
-import { bytesOf, type Frame, FrameReader, opcodes } from '../self-test/frames.ts';
+import { bytesOf, type Frame, FrameReader, opcodes } from './frames.ts';
 
 /** Frames that are kept; a server that floods is not listened to any further. */
 const FRAMES_MAX = 1000;

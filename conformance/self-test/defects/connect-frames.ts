@@ -1,7 +1,7 @@
 /** Planted defects of the frames of /connect, by section of RFC 6455. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { type Frame, opcodes } from '../../target/frames.ts';
 import type { Defect, Line, Plant, Side } from '../defect.ts';
-import { type Frame, opcodes } from '../frames.ts';
 
 const operations = ['connect'] as const;
 const { text, binary, close, ping, pong } = opcodes;
