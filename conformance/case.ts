@@ -8,7 +8,7 @@ import type { Stage } from './stage/stage.ts';
 
 export type { Capability } from './capabilities.ts';
 
-/** What a case does: only reads, makes things of its own, or touches devices of others. */
+/** What a case does: only reads, makes things of its own, or may touch or burden what others use. */
 type Risk = 'read' | 'write' | 'disruptive';
 
 /** A status of an operation that a case brings about, such as `put-deployment-status 409`. */

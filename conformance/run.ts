@@ -90,7 +90,7 @@ export class Run {
     this.id = id;
     this.#options = options;
     this.#ledger = options.ledger ?? noLedger;
-    this.#artifacts = new SharedArtifacts(this.#ledger);
+    this.#artifacts = new SharedArtifacts(id, this.#ledger);
     this.#startedMs = clock.monotonicMs();
     this.#gates = {
       capabilities: offered,

@@ -48,7 +48,7 @@ export function gate(each: PlayableCase, gates: Gates): Finding | undefined {
     return skip('read-only', `the case has the risk ${each.risk} and only reading was asked for`);
   }
   if (each.risk === 'disruptive' && !gates.disruptive) {
-    return skip('disruptive', 'the case touches devices of others and was not asked for');
+    return skip('disruptive', 'the case may touch or burden what others use and was not asked for');
   }
   return undefined;
 }

@@ -101,7 +101,7 @@ export function addRunOptions(command: Command): Command {
         .argParser(values.positiveDurationMs)
         .default(REQUEST_TIME_LIMIT_MS, '15s'),
     )
-    .option('--disruptive', "also play the cases that touch others' devices")
+    .option('--disruptive', "also play the cases that may touch or burden what others use")
     .addOption(
       new Option('--read-only', 'play only the cases that change nothing').conflicts('disruptive'),
     )

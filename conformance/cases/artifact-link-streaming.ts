@@ -24,11 +24,7 @@ async function largeFile(stage: Stage): Promise<LinkedFile> {
     files: [{ name: 'release.bin', content }],
     modifiedMs: Date.UTC(2026, 0, 31),
   });
-  const id = await stage.operator.uploadArtifact(`${name}.mender`, bytes);
-  if (id === undefined) throw new NotObservable('the target does not take the artifact');
-  stage.ownership.owns(`artifact ${id}`, async (operator) => {
-    await operator?.deleteArtifact(id);
-  });
+  const id = await stage.upload({ name, deviceType: boardType, bytes });
   return linkedFile(stage, { id, bytes });
 }
 

@@ -35,10 +35,7 @@ const malformedTimes = {
 async function configurationLink(stage: Stage, deviceType: string) {
   const device = await acceptedDevice(stage);
   await stage.operator.configure(device.id, configured);
-  const deploymentId = await stage.operator.deployConfiguration(device.id);
-  stage.ownership.owns(`deployment ${deploymentId}`, async (operator) => {
-    await operator?.abort(deploymentId);
-  });
+  await stage.deployConfiguration(device);
   const query = { ...factoryProvides, device_type: deviceType };
   const answer = await stage.settled(
     () => device.call('get-next-deployment', { query }),

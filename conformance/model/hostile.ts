@@ -6,7 +6,7 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { defineScenario, type JudgingCase } from '../case.ts';
 import { ExpectationFailure, shown, shownAnswer } from '../expectations.ts';
 import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice } from '../stage/start-states.ts';
+import { acceptedDevice, activeDeployment, factoryProvides } from '../stage/start-states.ts';
 import type { SuiteDevice } from '../stage/suite-device.ts';
 import type { Answer } from '../target/target.ts';
 import { type Mutated, mutated, strictJson } from './mutations.ts';
@@ -66,11 +66,16 @@ const authentication: JudgingCase<SuiteDevice> = {
 };
 
 /** A body that an operation takes, and the rule by which one that is no JSON is refused. */
-interface Operation {
+interface Operation<World> {
   readonly slug: string;
   readonly rule: RequirementId;
   readonly body: unknown;
-  readonly send: (device: SuiteDevice, raw: Buffer) => Promise<Answer>;
+  readonly send: (world: World, raw: Buffer) => Promise<Answer>;
+}
+
+interface InDeployment {
+  readonly device: SuiteDevice;
+  readonly id: string;
 }
 
 const alert = {
@@ -80,7 +85,7 @@ const alert = {
   timestamp: '2026-01-01T00:00:00Z',
 };
 
-const operations: readonly Operation[] = [
+const operations: readonly Operation<SuiteDevice>[] = [
   {
     slug: 'configuration',
     rule: 'configuration.malformed-is-400',
@@ -92,6 +97,24 @@ const operations: readonly Operation[] = [
     rule: 'inventory.malformed-is-400',
     body: [{ name: 'load', value: [1, 2] }],
     send: (device, raw) => device.call('patch-attributes', { raw }),
+  },
+  {
+    slug: 'whole-inventory',
+    rule: 'inventory.malformed-is-400',
+    body: [{ name: 'place', value: ['north', 'süd'] }],
+    send: (device, raw) => device.call('put-attributes', { raw }),
+  },
+  {
+    slug: 'next-deployment',
+    rule: 'next.post-body',
+    body: factoryProvides,
+    send: (device, raw) => device.call('post-next-deployment', { raw }),
+  },
+  {
+    slug: 'next-deployment-v2',
+    rule: 'next.v2-body',
+    body: { device_provides: factoryProvides, update_control_map: false },
+    send: (device, raw) => device.call('post-next-deployment-v2', { raw }),
   },
   {
     slug: 'alert',
@@ -107,25 +130,41 @@ const operations: readonly Operation[] = [
   },
 ];
 
-function operationCase({ slug, rule, body, send }: Operation): JudgingCase<SuiteDevice> {
+const reports: readonly Operation<InDeployment>[] = [
+  {
+    slug: 'status',
+    rule: 'status.malformed-is-400',
+    body: { status: 'installing', substate: 'größer' },
+    send: ({ device, id }, raw) => device.call('put-deployment-status', { path: { id }, raw }),
+  },
+  {
+    slug: 'log',
+    rule: 'log.malformed-is-400',
+    body: {
+      messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'größer' }],
+    },
+    send: ({ device, id }, raw) => device.call('put-deployment-log', { path: { id }, raw }),
+  },
+];
+
+function operationCase<World>({ slug, rule, body, send }: Operation<World>): JudgingCase<World> {
   return {
     id: `hostile-${slug}-bodies-are-refused`,
     title: `Bodies for the ${slug} that are no JSON any more are refused with an Error body.`,
     requirements: [rule, 'errors.body-is-error'],
-    run: async (device, stage: Stage) => {
+    run: async (world, stage: Stage) => {
       const random = stage.random.stream('hostile');
       for (let count = 0; count < BODIES_OF_AN_OPERATION; count += 1) {
         const hostile = mutated(Buffer.from(JSON.stringify(body)), random);
         // A body of no bytes is none, which some operations take.
         if (hostile.bytes.length === 0 || strictJson(hostile.bytes) !== undefined) continue;
-        expectRefusal(hostile, await send(device, hostile.bytes), rule);
+        expectRefusal(hostile, await send(world, hostile.bytes), rule);
       }
     },
   };
 }
 
-/** Spec: Errors; Device authentication */
-export const hostileCases = defineScenario({
+const ofDevices = defineScenario({
   area: 'model',
   name: 'Hostile bodies',
   start: 'an accepted device',
@@ -134,3 +173,16 @@ export const hostileCases = defineScenario({
   arrange: acceptedDevice,
   cases: [authentication, ...operations.map(operationCase)],
 });
+
+const ofDeployments = defineScenario<InDeployment>({
+  area: 'model',
+  name: 'Hostile reports',
+  start: 'a device that was offered a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: activeDeployment,
+  cases: reports.map(operationCase),
+});
+
+/** Spec: Errors; Device authentication; Device deployments v1, v2; Inventory */
+export const hostileCases = [...ofDevices, ...ofDeployments];

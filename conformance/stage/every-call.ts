@@ -83,10 +83,7 @@ export async function configurationLink(
     return undefined;
   }
   await stage.operator.configure(device.id, { timezone: 'Europe/Oslo' });
-  const deploymentId = await stage.operator.deployConfiguration(device.id);
-  stage.ownership.owns(`deployment ${deploymentId}`, async (operator) => {
-    await operator?.abort(deploymentId);
-  });
+  await stage.deployConfiguration(device);
   const offer = await stage.settled(
     () => device.call('get-next-deployment', { query: factoryProvides }),
     ({ status }) => status === 200,

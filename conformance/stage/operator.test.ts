@@ -4,7 +4,7 @@ import { readArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { stageOn } from '../testing/stage-on.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { OperatorFailure } from './operator.ts';
-import { readSample, type SampleName, sampleArtifacts } from './sample-artifacts.ts';
+import { readSample, type SampleName, sampleArtifacts, sampleOfRun } from './sample-artifacts.ts';
 
 describe('the operator', () => {
   it.each([
@@ -47,20 +47,13 @@ describe('the operator', () => {
 });
 
 describe('a stage', () => {
-  it('uses an artifact that an earlier run has left, and does not delete it', async () => {
-    const { name, deviceTypes } = sampleArtifacts.plain;
-    const methods: string[] = [];
+  it('cannot go on with a target that takes no artifact', async () => {
     const baseUrl = await serve((request, answer) => {
       request.resume();
-      methods.push(request.method ?? '');
-      const listed = [{ id: 'found', name, device_types_compatible: deviceTypes }];
-      if (request.method === 'POST') answer.writeHead(409).end();
-      else answer.end(JSON.stringify(listed));
+      answer.writeHead(409).end();
     });
-    const stage = stageOn(baseUrl);
-    expect((await stage.artifact('plain')).id).toBe('found');
-    expect((await stage.artifact('plain')).id).toBe('found');
-    expect(methods).toEqual(['POST', 'GET']);
+    const refused = stageOn(baseUrl).artifact('plain');
+    await expect(refused).rejects.toThrow('does not take conformance-cafe-release-1');
   });
 
   it('removes what it made, the newest first, and goes on after a failure', async () => {
@@ -116,6 +109,25 @@ describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample %s', (na
       clearsProvides: sample.clears,
       payloads: [{ type: sample.updateType, files: sample.files }],
     });
+  });
+});
+
+describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample %s of a run', (name) => {
+  it('says by its names which run has made it, and is described so', async () => {
+    const sample = await sampleOfRun(name, 'cafe0123');
+    const contents = await readArtifact(toStream(sample.bytes));
+    expect(contents).toMatchObject({
+      name: sample.name,
+      signed: sample.signed,
+      sizeBytes: sample.sizeBytes,
+      deviceTypesCompatible: sampleArtifacts[name].deviceTypes,
+      provides: sample.provides,
+      depends: sample.depends,
+      clearsProvides: sampleArtifacts[name].clears,
+      payloads: [{ type: sample.updateType, files: sampleArtifacts[name].files }],
+    });
+    expect(sample.name).toBe(sampleArtifacts[name].name.replace('-', '-cafe0123-'));
+    expect(sample.provides.artifact_name).toBe(sample.name);
   });
 });
 

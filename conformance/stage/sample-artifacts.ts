@@ -1,8 +1,13 @@
 /**
  * The artifact files that the suite uploads, written by another tool than ours (mender-artifact
- * 3.9.0), with what is known of them. The figures were read from the files by that tool.
+ * 3.9.0), with what is known of them. The figures were read from the files by that tool. A run
+ * uploads each under names of its own.
  */
 import { readFile } from 'node:fs/promises';
+import { renamedArtifact } from '../../fixtures/formats/mender-artifact.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { joinIntegers, readEcdsaSequence } from '../signing/der.ts';
+import { makeEcdsaKey } from '../signing/ecdsa.ts';
 
 /** One committed file and what a server has to tell of it. */
 export interface SampleArtifact {
@@ -110,8 +115,27 @@ export const sampleArtifacts = {
 
 export type SampleName = keyof typeof sampleArtifacts;
 
-/** The bytes of the file. */
+/** The names of artifacts in the samples, which a run makes its own. */
+const sampleName = /\bconformance-(?=(?:release-[12]|signed|bootstrap)\b)/g;
+
+/** The bytes of the file as it was committed. */
 export function readSample(name: SampleName): Promise<Buffer> {
   const { fileName } = sampleArtifacts[name];
   return readFile(new URL(`../../fixtures/vectors/mender-artifact/${fileName}`, import.meta.url));
+}
+
+/** A sample whose names say which run has made it, with its bytes. */
+export async function sampleOfRun(
+  name: SampleName,
+  runId: string,
+): Promise<SampleArtifact & { readonly bytes: Buffer }> {
+  const rename = (text: string): string => text.replace(sampleName, `conformance-${runId}-`);
+  const key = makeEcdsaKey(seededRandom(runId));
+  const bytes = await renamedArtifact(await readSample(name), {
+    rename,
+    // The form of signatures of artifacts is another one than that of devices.
+    sign: (manifest) => joinIntegers(readEcdsaSequence(key.sign(manifest))).toString('base64'),
+  });
+  const described: SampleArtifact = JSON.parse(rename(JSON.stringify(sampleArtifacts[name])));
+  return { ...described, sizeBytes: bytes.length, bytes };
 }

@@ -1,14 +1,10 @@
 /** Artifacts on the target that the cases of a run share; each is uploaded when first needed. */
+import { NotObservable } from '../expectations.ts';
 import { type Ledger, noLedger } from '../ledger.ts';
-import { type Made, removeThing } from '../thing.ts';
+import type { Made } from '../thing.ts';
 import type { Operator } from './operator.ts';
 import { Ownership } from './ownership.ts';
-import {
-  readSample,
-  type SampleArtifact,
-  type SampleName,
-  sampleArtifacts,
-} from './sample-artifacts.ts';
+import { type SampleArtifact, type SampleName, sampleOfRun } from './sample-artifacts.ts';
 
 /** A sample that the target has, with the id that the target gave it. */
 export interface UploadedArtifact extends SampleArtifact {
@@ -19,14 +15,19 @@ export interface UploadedArtifact extends SampleArtifact {
 /** The artifacts of one run. */
 export class SharedArtifacts {
   readonly #uploads = new Map<SampleName, Promise<UploadedArtifact>>();
+  readonly #runId: string;
   readonly #ownership: Ownership;
 
-  /** @param ledger where each upload is announced */
-  constructor(ledger: Ledger = noLedger) {
+  /**
+   * @param runId part of the name of each
+   * @param ledger where each upload is announced
+   */
+  constructor(runId: string, ledger: Ledger = noLedger) {
+    this.#runId = runId;
     this.#ownership = new Ownership(ledger);
   }
 
-  /** The artifact, uploaded by `operator` unless an earlier case, or an earlier run, did it. */
+  /** The artifact, uploaded by `operator` unless an earlier case did it. */
   get(name: SampleName, operator: Operator): Promise<UploadedArtifact> {
     const known = this.#uploads.get(name);
     if (known) return known;
@@ -50,22 +51,12 @@ export class SharedArtifacts {
   }
 
   async #upload(name: SampleName, operator: Operator): Promise<UploadedArtifact> {
-    const sample: SampleArtifact = sampleArtifacts[name];
-    const bytes = await readSample(name);
+    const sample = await sampleOfRun(name, this.#runId);
     const [deviceType = ''] = sample.deviceTypes;
-    const thing = { kind: 'artifact', name: sample.name, deviceType } as const;
-    let isOwn = true;
-    const owned = await this.#ownership.intend(thing, async (id, owner) => {
-      if (isOwn) await removeThing(thing, id, owner);
-    });
-    const uploaded = await operator.uploadArtifact(sample.fileName, bytes);
-    if (uploaded !== undefined) {
-      owned.made(uploaded);
-      return { ...sample, id: uploaded, bytes };
-    }
-    isOwn = false;
-    const id = await operator.findArtifact(sample.name, deviceType);
-    if (id === undefined) throw new Error(`the target refuses ${sample.name} and does not list it`);
-    return { ...sample, id, bytes };
+    const owned = await this.#ownership.intend({ kind: 'artifact', name: sample.name, deviceType });
+    const id = await operator.uploadArtifact(sample.fileName, sample.bytes);
+    if (id === undefined) throw new NotObservable(`the target does not take ${sample.name}`);
+    owned.made(id);
+    return { ...sample, id };
   }
 }

@@ -10,6 +10,7 @@ import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { Capability } from '../capabilities.ts';
+import { NotObservable } from '../expectations.ts';
 import { type Ledger, noLedger } from '../ledger.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import type { Control } from '../steering/control.ts';
@@ -118,7 +119,8 @@ export class Stage {
     owned.made(tenant.id);
     const { tenantToken, operator, control } = tenant;
     // All that is made in the tenant goes with it, so that nobody has to remove it.
-    const own = { artifacts: new SharedArtifacts(), ledger: noLedger };
+    const artifacts = new SharedArtifacts(this.#parts.runId);
+    const own = { artifacts, ledger: noLedger };
     const stage = new Stage({ ...this.#parts, ...own, operator, control, tenantToken });
     removal = async () => {
       await stage.ownership.release(undefined);
@@ -163,6 +165,30 @@ export class Stage {
   /** One of the sample artifacts, on the target. */
   artifact(name: SampleName): Promise<UploadedArtifact> {
     return this.#parts.artifacts.get(name, this.operator);
+  }
+
+  /** An artifact of this case alone, with a name that only this run uses; deleted in the end. */
+  async upload(file: {
+    readonly name: string;
+    readonly deviceType: string;
+    readonly bytes: Buffer;
+  }): Promise<string> {
+    const { name, deviceType, bytes } = file;
+    const owned = await this.ownership.intend({ kind: 'artifact', name, deviceType });
+    const id = await this.operator.uploadArtifact(`${name}.mender`, bytes);
+    if (id === undefined) throw new NotObservable(`the target does not take the artifact ${name}`);
+    owned.made(id);
+    return id;
+  }
+
+  /** Sends a device the configuration that was set; aborted in the end. */
+  async deployConfiguration(device: SuiteDevice): Promise<string> {
+    // The target names it; a configuration that was never sent is found by no name.
+    const name = `configuration of device ${device.identity.serial}`;
+    const owned = await this.ownership.intend({ kind: 'deployment', name });
+    const id = await this.operator.deployConfiguration(device.id);
+    owned.made(id);
+    return id;
   }
 
   /** A deployment by the operator, named after the run and aborted in the end. */

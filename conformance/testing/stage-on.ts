@@ -22,7 +22,7 @@ export function stageOn(baseUrl: string, clock: Clock = systemClock): Stage {
     operator: new ManagementOperator(session, 'user-token'),
     control: undefined,
     operations: operationsWith(new Set(capabilityNames)),
-    artifacts: new SharedArtifacts(),
+    artifacts: new SharedArtifacts('cafe'),
     ledger: noLedger,
     caseId: 'example/one',
     keyFor: (keyType) => keyring.keyFor(keyType, random),

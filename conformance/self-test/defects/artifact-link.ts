@@ -1,14 +1,13 @@
 /** Planted defects of links to artifact files, and of what they answer. */
-import { objectOf, ownAnswer, withHeaders, withStatus } from '../alter.ts';
+import { ownAnswer, withHeaders, withStatus } from '../alter.ts';
 import type { Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, fieldBecomes, refusalBecomes, statusBecomes } from '../plants.ts';
+import { artifactLinkConditionDefects } from './artifact-link-conditions.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const httpDate = /^[A-Z][a-z]{2}, .* GMT$/;
 const closed = /^bytes=(\d+)-(\d+)$/;
 /** Parts beyond this are of the larger file only. */
 const LARGE_BYTES = 100_000;
-const EARLY_MS = 120_000;
 
 const asking = ['get-artifact-link'] as const;
 const file = ['download-artifact'] as const;
@@ -48,40 +47,6 @@ function rangeBecomes(picks: RegExp, other: (range: string) => string): () => Pl
   });
 }
 
-/** A condition of requests without a Range makes this status of success another one. */
-function conditionBecomes(
-  name: 'if-modified-since' | 'if-unmodified-since',
-  isPicked: (date: string) => boolean,
-  status: number,
-): () => Plant {
-  return answerBecomes((answer, { headers }) => {
-    const date = headers[name];
-    const isHit = date !== undefined && headers.range === undefined && isPicked(date);
-    return isHit && answer.status === 200 ? withStatus(answer, status) : answer;
-  });
-}
-
-function isDate(date: string): boolean {
-  return httpDate.test(date);
-}
-
-function isNoDate(date: string): boolean {
-  return !isDate(date);
-}
-
-/** The target does not see the condition, with a Range or without. */
-function conditionIgnored(
-  name: 'if-modified-since' | 'if-unmodified-since',
-  isWithRange: boolean,
-): () => Plant {
-  return () => ({
-    request: (request) => {
-      const isHit = (request.headers.range !== undefined) === isWithRange;
-      return isHit ? withHeaders(request, { [name]: undefined }) : request;
-    },
-  });
-}
-
 function flipped(body: Buffer): Buffer {
   const copy = Buffer.from(body);
   if (copy.length > 0) copy[copy.length - 1] = (copy.at(-1) ?? 0) ^ 0xff;
@@ -99,54 +64,6 @@ function givenAgain(key: (request: ProxiedRequest) => string): () => Plant {
         return answer.status === 403 && body ? { ...answer, status: 200, body } : answer;
       },
     };
-  };
-}
-
-/** What tells a link in a request from others. */
-function linkIn({ path, query }: Pick<ProxiedRequest, 'path' | 'query'>): string {
-  return `${path}?${query}`;
-}
-
-/** The link that a device was told, and when it ends; undefined when the answer has none. */
-function toldLink(
-  answer: ProxiedAnswer,
-): { path: string; query: string; expire: string } | undefined {
-  const { uri, expire } = objectOf(answer);
-  if (answer.status !== 200 || typeof uri !== 'string') return undefined;
-  const { pathname: path, search } = new URL(uri);
-  return { path, query: search.slice(1), expire: String(expire) };
-}
-
-/** Each link is followed as soon as it is told, and what it gave is given ever after. */
-function outlivesItsTime(): Plant {
-  const files = new Map<string, ProxiedAnswer>();
-  return {
-    answer: async (answer, request, ask) => {
-      const link = request.operation === 'get-artifact-link' ? toldLink(answer) : undefined;
-      if (link) {
-        const following = {
-          ...request,
-          ...link,
-          operation: 'download-artifact',
-          headers: {},
-        } as const;
-        files.set(linkIn(link), await ask(following));
-      }
-      return answer.status === 403 ? (files.get(linkIn(request)) ?? answer) : answer;
-    },
-  };
-}
-
-function endsEarly(): Plant {
-  const ends = new Map<string, number>();
-  return {
-    answer: (answer, request) => {
-      const link = request.operation === 'get-artifact-link' ? toldLink(answer) : undefined;
-      if (link) ends.set(linkIn(link), Date.parse(link.expire) - EARLY_MS);
-      const isOver =
-        Date.parse(answer.headers.date ?? '') >= (ends.get(linkIn(request)) ?? Infinity);
-      return answer.status === 200 && isOver ? ownAnswer(403) : answer;
-    },
   };
 }
 
@@ -402,78 +319,9 @@ const ranges: readonly Defect[] = [
   },
 ];
 
-const conditions: readonly Defect[] = [
-  {
-    id: 'if-modified-since-is-ignored',
-    title: 'If-Modified-Since is ignored.',
-    breaks: ['link.if-modified-since'],
-    operations: file,
-    plant: conditionIgnored('if-modified-since', false),
-  },
-  {
-    id: 'if-modified-since-is-always-304',
-    title: 'With If-Modified-Since of any date the file is taken for unchanged.',
-    breaks: ['link.modified-since'],
-    operations: file,
-    plant: conditionBecomes('if-modified-since', isDate, 304),
-  },
-  {
-    id: 'malformed-modified-since-is-304',
-    title: 'With If-Modified-Since that is no date the file is taken for unchanged.',
-    breaks: ['link.malformed-modified-since'],
-    operations: file,
-    plant: conditionBecomes('if-modified-since', isNoDate, 304),
-  },
-  {
-    id: 'if-unmodified-since-is-ignored',
-    title: 'If-Unmodified-Since is ignored.',
-    breaks: ['link.if-unmodified-since'],
-    operations: file,
-    plant: conditionIgnored('if-unmodified-since', false),
-  },
-  {
-    id: 'if-unmodified-since-is-always-412',
-    title: 'With If-Unmodified-Since of any date the file is taken for changed.',
-    breaks: ['link.unmodified-since'],
-    operations: file,
-    plant: conditionBecomes('if-unmodified-since', isDate, 412),
-  },
-  {
-    id: 'malformed-unmodified-since-is-412',
-    title: 'With If-Unmodified-Since that is no date the file is taken for changed.',
-    breaks: ['link.malformed-unmodified-since'],
-    operations: file,
-    plant: conditionBecomes('if-unmodified-since', isNoDate, 412),
-  },
-  {
-    id: 'condition-of-a-range-is-ignored',
-    title: 'If-Unmodified-Since is ignored where a Range is asked for.',
-    breaks: ['link.conditional-range'],
-    operations: file,
-    plant: conditionIgnored('if-unmodified-since', true),
-  },
-  {
-    id: 'last-change-is-not-told',
-    title: 'The link does not say when the file was changed.',
-    breaks: ['link.tells-last-change'],
-    operations: file,
-    plant: answerBecomes((answer) => withHeaders(answer, { 'last-modified': undefined })),
-  },
-  {
-    id: 'expired-link-gives-the-file',
-    title: 'A link gives the file after its time too.',
-    breaks: ['link.expired'],
-    operations: [...asking, ...file],
-    plant: outlivesItsTime,
-  },
-  {
-    id: 'link-ends-before-its-time',
-    title: 'A link ends two minutes before the time that it names.',
-    breaks: ['link.valid-until-expire'],
-    operations: [...asking, ...file],
-    plant: endsEarly,
-  },
-];
-
 /** All rows of this area. */
-export const artifactLinkDefects: readonly Defect[] = [...links, ...ranges, ...conditions];
+export const artifactLinkDefects: readonly Defect[] = [
+  ...links,
+  ...ranges,
+  ...artifactLinkConditionDefects,
+];

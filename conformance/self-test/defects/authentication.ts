@@ -1,9 +1,14 @@
 /** Planted defects of the way in: first contact, decisions, fields of the request, the token. */
-import { jsonOf, objectOf, withHeaders, withJson, withStatus } from '../alter.ts';
-import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
+import { objectOf, withHeaders, withJson, withStatus } from '../alter.ts';
+import type { Defect, Plant } from '../defect.ts';
 import { answerBecomes, bodyBecomes, statusBecomes } from '../plants.ts';
 import { requestFor } from '../requests.ts';
-import { keyOf, signatureText, signedRequest, verifies } from '../signed-requests.ts';
+import { signedRequest } from '../signed-requests.ts';
+import {
+  authenticationRequestDefects,
+  isObject,
+  isRightlySigned,
+} from './authentication-request.ts';
 
 const operations = ['post-auth-request'] as const;
 
@@ -150,170 +155,6 @@ const flow: readonly Defect[] = [
   },
 ];
 
-/** What is wrong with one field only: the others are as they should be. */
-function isOnlyFault(field: string, isFault: (value: unknown) => boolean) {
-  return (request: ProxiedRequest): boolean => {
-    const { id_data: identity, pubkey } = objectOf(request);
-    const others = { id_data: isJsonText(identity), pubkey: isKey(pubkey) };
-    const othersAreGood = Object.entries(others).every(([name, good]) => name === field || good);
-    const isSigned = signatureText(request) !== undefined;
-    return isSigned && isObject(request) && othersAreGood && isFault(objectOf(request)[field]);
-  };
-}
-
-function isJsonText(value: unknown): boolean {
-  return (
-    typeof value === 'string' && jsonOf({ headers: {}, body: Buffer.from(value) }) !== undefined
-  );
-}
-
-function isKey(value: unknown): boolean {
-  return typeof value === 'string' && !value.includes('CERT') && keyOf(value) !== undefined;
-}
-
-function isOtherKind(value: unknown): boolean {
-  return value !== undefined && typeof value !== 'string';
-}
-
-const fields: readonly Defect[] = [
-  {
-    id: 'missing-id-data-is-401',
-    title: 'A request without id_data is answered 401.',
-    breaks: ['auth.id-data-is-required'],
-    operations,
-    plant: statusBecomes(
-      400,
-      401,
-      isOnlyFault('id_data', (value) => value === undefined),
-    ),
-  },
-  {
-    id: 'id-data-of-another-kind-is-401',
-    title: 'An id_data that is no text is answered 401.',
-    breaks: ['auth.id-data-is-text'],
-    operations,
-    plant: statusBecomes(400, 401, isOnlyFault('id_data', isOtherKind)),
-  },
-  {
-    id: 'id-data-may-be-any-text',
-    title: 'An id_data that is no JSON is answered 401, as a new device is.',
-    breaks: ['auth.id-data-is-json-text'],
-    operations,
-    plant: statusBecomes(
-      400,
-      401,
-      isOnlyFault('id_data', (value) => typeof value === 'string' && !isJsonText(value)),
-    ),
-  },
-  {
-    id: 'identity-must-be-flat',
-    title: 'An identity that holds an object is answered 400.',
-    breaks: ['auth.identity-is-free'],
-    operations,
-    plant: statusBecomes(401, 400, (request) =>
-      String(objectOf(request).id_data).includes('"position":{'),
-    ),
-  },
-  {
-    id: 'missing-pubkey-is-401',
-    title: 'A request without pubkey is answered 401.',
-    breaks: ['auth.pubkey-is-required'],
-    operations,
-    plant: statusBecomes(
-      400,
-      401,
-      isOnlyFault('pubkey', (value) => value === undefined),
-    ),
-  },
-  {
-    id: 'pubkey-of-another-kind-is-401',
-    title: 'A pubkey that is no text is answered 401.',
-    breaks: ['auth.pubkey-is-text'],
-    operations,
-    plant: statusBecomes(400, 401, isOnlyFault('pubkey', isOtherKind)),
-  },
-  {
-    id: 'pubkey-may-be-any-text',
-    title: 'A pubkey that is no PEM is answered 401.',
-    breaks: ['auth.pubkey-is-pem'],
-    operations,
-    plant: statusBecomes(
-      400,
-      401,
-      isOnlyFault('pubkey', (value) => typeof value === 'string' && !isKey(value)),
-    ),
-  },
-  {
-    id: 'tenant-token-of-another-kind-is-401',
-    title: 'A tenant_token that is no text is answered 401.',
-    breaks: ['auth.tenant-token-is-text'],
-    operations,
-    plant: statusBecomes(400, 401, isOnlyFault('tenant_token', isOtherKind)),
-  },
-  {
-    id: 'short-tenant-token-is-400',
-    title: 'A tenant_token of a few letters is answered 400.',
-    breaks: ['auth.tenant-token-may-be-there'],
-    operations,
-    plant: statusBecomes(401, 400, (request) => objectOf(request).tenant_token === 'token'),
-  },
-  {
-    id: 'external-id-of-another-kind-is-401',
-    title: 'An external_id that is no text is answered 401.',
-    breaks: ['auth.external-id-is-text'],
-    operations,
-    plant: statusBecomes(400, 401, isOnlyFault('external_id', isOtherKind)),
-  },
-  {
-    id: 'external-id-is-400',
-    title: 'A request with an external_id is answered 400.',
-    breaks: ['auth.external-id-may-be-there'],
-    operations,
-    plant: statusBecomes(401, 400, (request) => typeof objectOf(request).external_id === 'string'),
-  },
-  {
-    id: 'tenant-token-is-asked-for',
-    title: 'A device that is not let in yet and sends no tenant_token is answered 400.',
-    breaks: [
-      'auth.optional-fields',
-      'auth.first-contact-is-401',
-      'auth.undecided-is-401',
-      'auth.identity-is-free',
-      'auth.external-id-may-be-there',
-      'auth.new-key-waits',
-    ],
-    operations,
-    plant: statusBecomes(
-      401,
-      400,
-      (request) => isRightlySigned(request) && objectOf(request).tenant_token === undefined,
-    ),
-  },
-  {
-    id: 'unknown-field-is-400',
-    title: 'A field that the server does not know makes a request malformed.',
-    breaks: ['auth.unknown-fields'],
-    operations,
-    plant: statusBecomes(200, 400, (request) => 'tier' in objectOf(request)),
-  },
-  {
-    id: 'member-order-makes-an-identity',
-    title: 'An identity whose members come in another order is another device.',
-    breaks: ['auth.identity-is-the-content'],
-    operations,
-    plant: statusBecomes(200, 401, (request) =>
-      /^\{"serial"/.test(String(objectOf(request).id_data)),
-    ),
-  },
-  {
-    id: 'pem-line-ends-make-a-key',
-    title: 'A key with line ends of Windows is another key.',
-    breaks: ['auth.same-key'],
-    operations,
-    plant: statusBecomes(200, 401, (request) => String(objectOf(request).pubkey).includes('\r')),
-  },
-];
-
 const tokens: readonly Defect[] = [
   {
     id: 'token-is-quoted',
@@ -372,17 +213,11 @@ const tokens: readonly Defect[] = [
 ];
 
 /** Spec: States and transitions; AuthRequest; Device authentication */
-export const authenticationDefects: readonly Defect[] = [...flow, ...fields, ...tokens];
-
-function isObject(request: ProxiedRequest): boolean {
-  const value = jsonOf(request);
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isRightlySigned(request: ProxiedRequest): boolean {
-  const signed = signedRequest(request);
-  return signed !== undefined && verifies(signed, Buffer.from(signed.text, 'base64'));
-}
+export const authenticationDefects: readonly Defect[] = [
+  ...flow,
+  ...authenticationRequestDefects,
+  ...tokens,
+];
 
 /** Devices get other texts than the tokens that the target gave, which they stand for. */
 function tokensInDisguise(disguise: (token: string) => string): Plant {

@@ -1,0 +1,232 @@
+/** Planted defects of the fields of alerts and of monitor configurations: rules that nobody enforces. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
+import { listOf } from '../alter.ts';
+import type { Defect, ProxiedRequest } from '../defect.ts';
+import { statusBecomes } from '../plants.ts';
+
+/** The operation that takes alerts. */
+export const alerts = ['post-alerts'] as const;
+/** The operation that takes monitor configurations. */
+export const configurations = ['post-monitor-configuration'] as const;
+
+function isFilled(value: unknown): boolean {
+  return Object.keys(membersOf(value)).length > 0;
+}
+
+/** Whether one of the entries of the body is picked. */
+export function holds(picks: (entry: Members) => boolean): (request: ProxiedRequest) => boolean {
+  return (request) => listOf(request).some((entry) => isMap(entry) && picks(entry));
+}
+
+/** Whether an object, which is not empty, lacks the member as a text. */
+function lacksText(value: unknown, member: string): boolean {
+  return isFilled(value) && typeof membersOf(value)[member] !== 'string';
+}
+
+/** The details of the subject of an alert. */
+export function detailsOf({ subject }: Members): unknown {
+  return membersOf(subject).details;
+}
+
+/** The lines of an alert, wherever they stand. */
+function linesOf(alert: Members): readonly unknown[] {
+  const {
+    lines_before: before,
+    line_matching: matching,
+    lines_after: after,
+  } = membersOf(detailsOf(alert));
+  return [...entriesOf(before), ...(matching === undefined ? [] : [matching]), ...entriesOf(after)];
+}
+
+function isNoLineList(lines: unknown): boolean {
+  return lines !== undefined && !(Array.isArray(lines) && lines.every(isMap));
+}
+
+/** A rule on one field that nobody enforces. */
+interface UncheckedField {
+  readonly id: string;
+  readonly title: string;
+  readonly breaks: RequirementId;
+  readonly picks: (entry: Members) => boolean;
+}
+
+const alertFields: readonly UncheckedField[] = [
+  {
+    id: 'alert-needs-no-field',
+    title: 'An alert without any field is answered 204.',
+    breaks: 'alerts.fields-are-required',
+    picks: (alert) => !isFilled(alert),
+  },
+  {
+    id: 'alert-needs-no-name',
+    title: 'An alert whose name is missing or no text is answered 204.',
+    breaks: 'alerts.name',
+    picks: (alert) => lacksText(alert, 'name'),
+  },
+  {
+    id: 'alert-needs-no-level',
+    title: 'An alert whose level is missing or no text is answered 204.',
+    breaks: 'alerts.level',
+    picks: (alert) => lacksText(alert, 'level'),
+  },
+  {
+    id: 'alert-takes-any-level',
+    title: 'An alert of any level is answered 204.',
+    breaks: 'alerts.levels',
+    picks: ({ level }) => typeof level === 'string' && !['OK', 'CRITICAL'].includes(level),
+  },
+  {
+    id: 'alert-level-may-be-small',
+    title: 'An alert whose level is in small letters is answered 204.',
+    breaks: 'alerts.levels',
+    picks: ({ level }) => level === 'critical',
+  },
+  {
+    id: 'alert-needs-no-subject',
+    title: 'An alert whose subject is missing or no object is answered 204.',
+    breaks: 'alerts.subject',
+    picks: (alert) => isFilled(alert) && !isMap(alert.subject),
+  },
+  {
+    id: 'alert-needs-no-timestamp',
+    title: 'An alert whose timestamp is missing or no text is answered 204.',
+    breaks: 'alerts.timestamp',
+    picks: (alert) => lacksText(alert, 'timestamp'),
+  },
+  {
+    id: 'alert-takes-any-timestamp',
+    title: 'An alert whose timestamp is any text is answered 204.',
+    breaks: 'alerts.timestamp',
+    picks: ({ timestamp }) =>
+      typeof timestamp === 'string' && !/^\d{4}(-\d\d){2}T(\d\d:){2}\d\d/.test(timestamp),
+  },
+  {
+    id: 'subject-needs-no-field',
+    title: 'An alert with an empty subject is answered 204.',
+    breaks: 'alerts.subject-fields-are-required',
+    picks: ({ subject }) => isMap(subject) && !isFilled(subject),
+  },
+  {
+    id: 'subject-needs-no-name',
+    title: 'A subject whose name is missing or no text is answered 204.',
+    breaks: 'alerts.subject-name',
+    picks: ({ subject }) => lacksText(subject, 'name'),
+  },
+  {
+    id: 'subject-needs-no-type',
+    title: 'A subject whose type is missing or no text is answered 204.',
+    breaks: 'alerts.subject-type',
+    picks: ({ subject }) => lacksText(subject, 'type'),
+  },
+  {
+    id: 'subject-needs-no-status',
+    title: 'A subject whose status is missing or no text is answered 204.',
+    breaks: 'alerts.subject-status',
+    picks: ({ subject }) => lacksText(subject, 'status'),
+  },
+  {
+    id: 'details-of-any-kind-are-taken',
+    title: 'Details that are no object are answered 204.',
+    breaks: 'alerts.details',
+    picks: (alert) => detailsOf(alert) !== undefined && !isMap(detailsOf(alert)),
+  },
+  {
+    id: 'description-in-details-is-unchecked',
+    title: 'A description in details that is no text is answered 204.',
+    breaks: 'alerts.details-description',
+    picks: (alert) => {
+      const { description } = membersOf(detailsOf(alert));
+      return description !== undefined && typeof description !== 'string';
+    },
+  },
+  {
+    id: 'lines-before-are-unchecked',
+    title: 'Lines before that are no list of lines are answered 204.',
+    breaks: 'alerts.lines-before',
+    picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_before),
+  },
+  {
+    id: 'line-matching-is-unchecked',
+    title: 'A matching line that is no line is answered 204.',
+    breaks: 'alerts.line-matching',
+    picks: (alert) => {
+      const { line_matching: line } = membersOf(detailsOf(alert));
+      return line !== undefined && !isMap(line);
+    },
+  },
+  {
+    id: 'lines-after-are-unchecked',
+    title: 'Lines after that are no list of lines are answered 204.',
+    breaks: 'alerts.lines-after',
+    picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_after),
+  },
+  {
+    id: 'line-needs-no-field',
+    title: 'A line without any field is answered 204.',
+    breaks: 'alerts.line-fields-are-required',
+    picks: (alert) => linesOf(alert).some((line) => isMap(line) && !isFilled(line)),
+  },
+  {
+    id: 'line-number-may-be-a-fraction',
+    title: 'A line whose number is a fraction is answered 204.',
+    breaks: 'alerts.line-number',
+    picks: (alert) => linesOf(alert).some((line) => membersOf(line).line_number === 42.5),
+  },
+  {
+    id: 'line-needs-no-number',
+    title: 'A line without a number is answered 204.',
+    breaks: 'alerts.line-number',
+    picks: (alert) =>
+      linesOf(alert).some((line) => isFilled(line) && !('line_number' in membersOf(line))),
+  },
+  {
+    id: 'line-needs-no-data',
+    title: 'A line whose data is missing or no text is answered 204.',
+    breaks: 'alerts.line-data',
+    picks: (alert) => linesOf(alert).some((line) => lacksText(line, 'data')),
+  },
+];
+
+const entryFields: readonly UncheckedField[] = [
+  {
+    id: 'monitor-entry-needs-no-field',
+    title: 'A monitor configuration without any field is answered 204.',
+    breaks: 'monitor.fields-are-required',
+    picks: (entry) => !isFilled(entry),
+  },
+  {
+    id: 'monitor-entry-needs-no-name',
+    title: 'A monitor configuration whose name is missing or no text is answered 204.',
+    breaks: 'monitor.name',
+    picks: (entry) => lacksText(entry, 'name'),
+  },
+  {
+    id: 'monitor-entry-needs-no-status',
+    title: 'A monitor configuration whose status is missing or no text is answered 204.',
+    breaks: 'monitor.status',
+    picks: (entry) => lacksText(entry, 'status'),
+  },
+  {
+    id: 'monitor-entry-needs-no-type',
+    title: 'A monitor configuration whose type is missing or no text is answered 204.',
+    breaks: 'monitor.type',
+    picks: (entry) => lacksText(entry, 'type'),
+  },
+];
+
+/** The rows of both. */
+export const monitorFieldDefects: readonly Defect[] = [
+  ...alertFields.map((field) => unchecked(field, alerts, 'alerts.malformed-is-400')),
+  ...entryFields.map((field) => unchecked(field, configurations, 'monitor.malformed-is-400')),
+];
+
+/** Whoever takes a field of a wrong form takes a malformed body. */
+function unchecked(
+  { id, title, breaks, picks }: UncheckedField,
+  operations: Defect['operations'],
+  malformed: RequirementId,
+): Defect {
+  const plant = statusBecomes(400, 204, holds(picks));
+  return { id, title, breaks: [breaks, malformed], operations, plant };
+}
