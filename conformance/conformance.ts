@@ -16,6 +16,7 @@ import {
 } from './result.ts';
 import { type Progress, Run } from './run.ts';
 import { checkedBaseUrl, reachTarget } from './setup.ts';
+import type { ModelOptions } from './stage/model-options.ts';
 import type { CapabilityFinding } from './steering/declaration.ts';
 import { openSteering, type SteeringOptions } from './steering/steering.ts';
 import { Mask } from './target/mask.ts';
@@ -71,6 +72,8 @@ export interface ConformanceOptions extends Progress, SteeringOptions {
   /** Keeps the exchanges of a case that passed too. */
   readonly allEvidence?: boolean;
   readonly requestTimeLimitMs: number;
+  /** How hard the random cases try, or the one sequence that they repeat. */
+  readonly model?: ModelOptions;
   readonly tls?: { readonly caPem?: string };
 }
 

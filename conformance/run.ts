@@ -11,6 +11,7 @@ import type { CaseVerdict, Finding } from './result.ts';
 import { type Gates, gate, inconclusive, play, unplayed } from './runner.ts';
 import { verdictOfAttempts } from './stability.ts';
 import { Keyring } from './stage/keyring.ts';
+import type { ModelOptions } from './stage/model-options.ts';
 import type { Operator } from './stage/operator.ts';
 import { SharedArtifacts } from './stage/shared-artifacts.ts';
 import { Stage } from './stage/stage.ts';
@@ -70,6 +71,8 @@ export interface RunOptions extends Progress {
   readonly ledger?: Ledger | undefined;
   /** Keeps the exchanges of a case that passed too. */
   readonly allEvidence?: boolean;
+  /** How hard the random cases try. */
+  readonly model?: ModelOptions | undefined;
 }
 
 /** The run. Its owner closes it, which removes what the cases shared. */
@@ -193,6 +196,7 @@ export class Run {
       random,
       signal,
       learnSecret: (secret, kind = 'device-token') => mask.learn(secret, kind),
+      model: this.#options.model,
     });
   }
 

@@ -1,6 +1,11 @@
 /** The options of `fleetbed conform` and of its subcommands, and what they mean for a run. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConformanceOptions, Credentials } from '../../conformance/conformance.ts';
+import {
+  type ModelOptions,
+  readSequence,
+  type SequenceName,
+} from '../../conformance/stage/model-options.ts';
 import { readWaivers, type Waiver, WaiverFileError } from '../../conformance/waivers.ts';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
 import { setUpFault } from '../fault.ts';
@@ -32,6 +37,9 @@ export interface ConformOptions extends TargetOptions {
   readonly waivers?: string;
   readonly ledger?: string;
   readonly dryRun?: boolean;
+  readonly modelSequences?: number;
+  readonly modelSeed?: number;
+  readonly modelReplay?: SequenceName;
   readonly allEvidence?: boolean;
   readonly list?: boolean;
   readonly coverage?: string | true;
@@ -48,6 +56,8 @@ const REPEAT_MAX = 100;
 const REQUESTS_PER_SECOND_MAX = 10_000;
 const CASE_TIME_LIMIT_MS = 60_000;
 const REQUEST_TIME_LIMIT_MS = 15_000;
+const MODEL_SEQUENCES_MAX = 10_000;
+const SEED_MAX = 0x7fffffff;
 
 /** Adds where the target is and who the suite is there. */
 export function addTargetOptions(command: Command): Command {
@@ -101,7 +111,18 @@ export function addRunOptions(command: Command): Command {
         .argParser(values.positiveDurationMs)
         .default(REQUEST_TIME_LIMIT_MS, '15s'),
     )
-    .option('--disruptive', "also play the cases that may touch or burden what others use")
+    .option(
+      '--model-sequences <count>',
+      'random sequences that each case of model/ tries; give it time by --case-time-limit',
+      values.count(1, MODEL_SEQUENCES_MAX),
+    )
+    .option('--model-seed <number>', 'decides the random sequences', values.count(0, SEED_MAX))
+    .addOption(
+      new Option('--model-replay <sequence>', 'the one sequence to repeat, as its failure shows it')
+        .argParser(sequence)
+        .conflicts(['modelSequences', 'modelSeed']),
+    )
+    .option('--disruptive', 'also play the cases that may touch or burden what others use')
     .addOption(
       new Option('--read-only', 'play only the cases that change nothing').conflicts('disruptive'),
     )
@@ -110,6 +131,12 @@ export function addRunOptions(command: Command): Command {
     .option('--waivers <file>', 'YAML or JSON with failures that are tolerated until a day')
     .option('--dry-run', 'tell what would be played and made; the target is not asked')
     .option('--ledger <file>', 'where all that is made is noted, for `conform cleanup`');
+}
+
+function sequence(word: string): SequenceName {
+  const named = readSequence(word);
+  if (named) return named;
+  throw new InvalidArgumentError('Accepted: SEED,PATH,STEPS, as a failure of model/ shows it.');
 }
 
 /** Who the suite is at the target. */
@@ -141,10 +168,19 @@ export async function runSettingsOf(options: ConformOptions) {
     caseTimeLimitMs: options.caseTimeLimit,
     requestTimeLimitMs: options.requestTimeLimit,
     waivers,
+    model: modelOf(options),
     ...(seed !== undefined && { seed }),
     ...(rate !== undefined && { requestsPerSecondMax: rate }),
     ...(caPem !== undefined && { tls: { caPem } }),
   } satisfies Partial<ConformanceOptions>;
+}
+
+function modelOf({ modelSequences, modelSeed, modelReplay }: ConformOptions): ModelOptions {
+  return {
+    ...(modelSequences !== undefined && { sequences: modelSequences }),
+    ...(modelSeed !== undefined && { seed: modelSeed }),
+    ...(modelReplay && { replay: modelReplay }),
+  };
 }
 
 async function readNamedWaivers(file: string | undefined): Promise<readonly Waiver[]> {

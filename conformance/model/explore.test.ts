@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ExpectationFailure } from '../expectations.ts';
+import { type ModelOptions, readSequence } from '../stage/model-options.ts';
 import { OperatorFailure } from '../stage/operator.ts';
 import { stageOn } from '../testing/stage-on.ts';
 import { serve } from '../testing/tiny-server.ts';
@@ -53,9 +54,9 @@ const exploration: Exploration = {
   sequences: 40,
 };
 
-async function foundOn(keep: Write, given = exploration): Promise<ExpectationFailure> {
-  const stage = stageOn(await configurationServer(keep));
-  const failure = await explore(stage, given).catch((error: unknown) => error);
+async function foundOn(keep: Write, model: ModelOptions = {}): Promise<ExpectationFailure> {
+  const stage = stageOn(await configurationServer(keep), undefined, model);
+  const failure = await explore(stage, exploration).catch((error: unknown) => error);
   if (failure instanceof ExpectationFailure) return failure;
   throw new Error(`no requirement was missed: ${failure}`);
 }
@@ -101,11 +102,28 @@ describe('random sequences', () => {
 
   it('find the same again by the figures that the failure shows, in one sequence', async () => {
     const { expected } = await foundOn(comesBack);
-    const shown = /\(seed (-?\d+), path ([\d:]+), steps ([^)]+)\)$/.exec(expected);
-    const [, seed = '', path = '', steps = ''] = shown ?? [];
-    const replay = { seed: Number(seed), path, steps };
-    const again = await foundOn(comesBack, { ...exploration, sequences: 1, replay });
-    expect(again.expected.split(' (seed')[0]).toBe(expected.split(' (seed')[0]);
+    const [, word = ''] = /\(--model-replay (\S+) repeats it\)$/.exec(expected) ?? [];
+    const replay = readSequence(word);
+    if (!replay) throw new Error(`${word} is no name of a sequence`);
+    const again = await foundOn(comesBack, { replay });
+    const withoutWord = (text: string): string => text.replace(/ \(--model.*/, '');
+    expect(withoutWord(again.expected)).toBe(withoutWord(expected));
+  });
+
+  it('are as many as the run wants, and of its seed', async () => {
+    const seen: string[][] = [];
+    for (const model of [{ sequences: 3, seed: 7 }, { sequences: 3, seed: 7 }, { seed: 8 }]) {
+      const words: string[] = [];
+      const keeping: Write = (stores, name, given) => {
+        words.push(JSON.stringify(given));
+        write(stores, name, given);
+      };
+      const stage = stageOn(await configurationServer(keeping), undefined, model);
+      await explore(stage, exploration);
+      seen.push(words);
+    }
+    expect(seen[0]).toEqual(seen[1]);
+    expect(seen[2]?.length).toBeGreaterThan(seen[0]?.length ?? 0);
   });
 
   it('tell a store that is shared from one that forgets', async () => {

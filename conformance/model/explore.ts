@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { ExpectationFailure } from '../expectations.ts';
+import { sequenceWord } from '../stage/model-options.ts';
 import type { Stage } from '../stage/stage.ts';
 import { StartStateMissed } from '../stage/start-states.ts';
 import { startOf } from './identity-steps.ts';
@@ -23,9 +24,8 @@ const SHRINK_SETTLE_FACTOR = 3;
 export interface Exploration {
   readonly starts: fc.Arbitrary<Start>;
   readonly steps: readonly fc.Arbitrary<Step>[];
+  /** How many are tried where the run does not say. */
   readonly sequences: number;
-  /** Repeats one sequence: the figures that a failure shows. */
-  readonly replay?: { readonly seed: number; readonly path: string; readonly steps: string };
 }
 
 /** What the target did where the contract is silent: matter, then what was seen. */
@@ -36,7 +36,7 @@ type Command = fc.AsyncCommand<Life, Reality>;
 /** Tries the sequences. Throws an ExpectationFailure that shows the shortest one that fails. */
 export async function explore(stage: Stage, exploration: Exploration): Promise<Readings> {
   const explorer = new Explorer(stage);
-  const { replay } = exploration;
+  const { replay, sequences = exploration.sequences } = stage.model;
   const steps = exploration.steps.map((each) => each.map((step) => explorer.command(step)));
   const sequence = fc.tuple(
     fc.tuple(exploration.starts, exploration.starts),
@@ -49,15 +49,17 @@ export async function explore(stage: Stage, exploration: Exploration): Promise<R
   const property = fc.asyncProperty(sequence, ([starts, commands]) =>
     explorer.play(starts, commands),
   );
-  const seed = replay?.seed ?? stage.random.stream('sequences').integer(-0x80000000, 0x7fffffff);
+  const ownSeed = stage.random.stream('sequences').integer(-0x80000000, 0x7fffffff);
+  const seed = replay?.seed ?? stage.model.seed ?? ownSeed;
   const details = await fc.check(property, {
     seed,
-    numRuns: exploration.sequences,
+    numRuns: replay ? 1 : sequences,
     ...(replay ? { path: replay.path } : {}),
   });
   const [shortest] = details.counterexample ?? [];
-  const commandPath = /replayPath="([^"]*)"/.exec(String(shortest?.[1]))?.[1] ?? '';
-  explorer.conclude(`seed ${seed}, path ${details.counterexamplePath}, steps ${commandPath}`);
+  const taken = /replayPath="([^"]*)"/.exec(String(shortest?.[1]))?.[1] ?? '';
+  const path = details.counterexamplePath ?? '';
+  explorer.conclude(`--model-replay ${sequenceWord({ seed, path, steps: taken })} repeats it`);
   return explorer.readings;
 }
 
@@ -161,7 +163,9 @@ class Explorer {
   #isOver(): boolean {
     if (this.#interruption !== undefined) return true;
     const nowMs = this.#stage.clock.monotonicMs();
-    if (!this.#shortest) return nowMs - this.#startedMs > EXPLORE_MAX_MS;
+    // Who asks for a number of sequences gets them; the time of the case is the limit then.
+    const isPatient = this.#stage.model.sequences !== undefined;
+    if (!this.#shortest) return !isPatient && nowMs - this.#startedMs > EXPLORE_MAX_MS;
     return this.#shrinkRuns >= SHRINK_RUNS_MAX || nowMs - this.#shrinkStartedMs > SHRINK_MAX_MS;
   }
 }

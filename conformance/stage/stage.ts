@@ -18,6 +18,7 @@ import { bearer, Caller } from '../target/call.ts';
 import type { LearnSecret } from '../target/mask.ts';
 import type { Answer, Session } from '../target/target.ts';
 import { removeThing } from '../thing.ts';
+import type { ModelOptions } from './model-options.ts';
 import type { Operator } from './operator.ts';
 import { Ownership, type Removal } from './ownership.ts';
 import type { SampleName } from './sample-artifacts.ts';
@@ -49,6 +50,8 @@ export interface StageParts {
   readonly random: Random;
   readonly signal: AbortSignal;
   readonly learnSecret: LearnSecret;
+  /** What the run says of its random cases. */
+  readonly model?: ModelOptions | undefined;
 }
 
 /** The stage of one case. */
@@ -58,6 +61,7 @@ export class Stage {
   readonly names: VendorNames;
   readonly random: Random;
   readonly clock: Clock;
+  readonly model: ModelOptions;
   readonly #parts: StageParts;
 
   constructor(parts: StageParts) {
@@ -67,6 +71,7 @@ export class Stage {
     this.names = parts.names;
     this.random = parts.random;
     this.clock = parts.clock;
+    this.model = parts.model ?? {};
   }
 
   /** The operator. A case that uses it has to say so in its needs. */

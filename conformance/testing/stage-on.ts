@@ -6,12 +6,17 @@ import { capabilityNames, operationsWith } from '../capabilities.ts';
 import { noLedger } from '../ledger.ts';
 import { Keyring } from '../stage/keyring.ts';
 import { ManagementOperator } from '../stage/management-operator.ts';
+import type { ModelOptions } from '../stage/model-options.ts';
 import { SharedArtifacts } from '../stage/shared-artifacts.ts';
 import { Stage } from '../stage/stage.ts';
 import { Target } from '../target/target.ts';
 
 /** A stage with an operator on the server at the base URL. */
-export function stageOn(baseUrl: string, clock: Clock = systemClock): Stage {
+export function stageOn(
+  baseUrl: string,
+  clock: Clock = systemClock,
+  model: ModelOptions = {},
+): Stage {
   const target = new Target({ baseUrl, clock, requestTimeLimitMs: 5000 });
   const { signal } = new AbortController();
   const session = target.session(signal);
@@ -32,5 +37,6 @@ export function stageOn(baseUrl: string, clock: Clock = systemClock): Stage {
     random,
     signal,
     learnSecret: () => undefined,
+    model,
   });
 }

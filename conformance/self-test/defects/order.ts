@@ -1,6 +1,7 @@
 /** Planted defects that take an order of steps, or a body that nobody sends by chance. */
-import { tokenOf } from '../alter.ts';
-import type { Defect, Plant } from '../defect.ts';
+import { entriesOf, isMap, membersOf } from '../../target/json-members.ts';
+import { jsonOf, tokenOf, withJson } from '../alter.ts';
+import type { Defect, Plant, ProxiedOperation } from '../defect.ts';
 import { requestBecomes } from '../plants.ts';
 
 /** After a PUT of attributes the next PATCH of the same device replaces them too. */
@@ -16,6 +17,42 @@ function patchReplacesAfterPut(): Plant {
       return putters.delete(token) ? { ...request, method: 'PUT' } : request;
     },
   };
+}
+
+/** After one operation the next good body of the same device for another one is taken for `empty`. */
+function lostAfter(
+  first: ProxiedOperation,
+  isGood: (body: unknown) => boolean,
+  empty: unknown,
+): () => Plant {
+  return () => {
+    const due = new Set<string>();
+    return {
+      request: (request) => {
+        const token = tokenOf(request);
+        if (request.operation === first) {
+          due.add(token);
+          return request;
+        }
+        const isLost = isGood(jsonOf(request)) && due.delete(token);
+        return isLost ? withJson(request, empty) : request;
+      },
+    };
+  };
+}
+
+function isPairs(body: unknown): boolean {
+  return isMap(body) && Object.values(body).every((value) => typeof value === 'string');
+}
+
+function isAttributes(body: unknown): boolean {
+  const isPlain = (value: unknown): boolean => ['number', 'string'].includes(typeof value);
+  const isOfOneKind = (value: unknown): boolean =>
+    Array.isArray(value) && value.every((each) => isPlain(each) && typeof each === typeof value[0]);
+  return entriesOf(body).every((entry) => {
+    const { value } = membersOf(entry);
+    return isPlain(value) || isOfOneKind(value);
+  });
 }
 
 /** A body that is no JSON is taken for an empty object. */
@@ -39,6 +76,20 @@ export const orderDefects: readonly Defect[] = [
     breaks: ['inventory.patch-upserts', 'inventory.patch-keeps'],
     operations: ['put-attributes', 'patch-attributes'],
     plant: patchReplacesAfterPut,
+  },
+  {
+    id: 'configuration-after-attributes-is-lost',
+    title: 'The first configuration that a device writes after a PATCH of attributes is lost.',
+    breaks: ['configuration.written-is-read', 'configuration.update'],
+    operations: ['patch-attributes', 'put-configuration'],
+    plant: lostAfter('patch-attributes', isPairs, {}),
+  },
+  {
+    id: 'attributes-after-configuration-are-lost',
+    title: 'The first PATCH of attributes after a device has written its configuration is lost.',
+    breaks: ['inventory.patch-upserts', 'inventory.patch-adds'],
+    operations: ['put-configuration', 'patch-attributes'],
+    plant: lostAfter('put-configuration', isAttributes, []),
   },
   {
     id: 'broken-configuration-is-taken-for-an-empty-one',
