@@ -4,6 +4,7 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { type Coverage, defineScenario, type JudgingCase } from '../case.ts';
 import { anySuccess, expectEach, expectStatus } from '../expectations.ts';
 import { askForNext, type Call, deviceCalls, tokenCalls, userCalls } from '../stage/every-call.ts';
+import { authorizationOf } from '../stage/passing-token.ts';
 import type { Stage } from '../stage/stage.ts';
 import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
 import { Caller } from '../target/call.ts';
@@ -76,8 +77,7 @@ function withHeader(stage: Stage, authorization: string): Caller {
 
 /** The token by which the operator calls. */
 function userToken({ operator }: Stage): string {
-  const { headers } = operator.caller.request('list-audit-logs');
-  return headers?.authorization?.replace(/^Bearer /, '') ?? '';
+  return authorizationOf(operator).authorization?.replace(/^Bearer /, '') ?? '';
 }
 
 const nobody = defineScenario<Stage>({

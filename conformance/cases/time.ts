@@ -10,6 +10,7 @@ import {
   NotObservable,
 } from '../expectations.ts';
 import { configurationLink, deviceCalls, userCalls } from '../stage/every-call.ts';
+import { passingUserToken } from '../stage/passing-token.ts';
 import type { Stage } from '../stage/stage.ts';
 import {
   acceptedDevice,
@@ -62,13 +63,13 @@ const tokens = defineScenario({
     },
     {
       id: 'expired-user-token-is-refused',
-      title: "The audit log answers 401 to a user's token that has long expired.",
+      title: "The audit log answers 401 to a user's token a minute after its time.",
       requirements: ['tokens.expired-is-refused'],
       needs: ['audit-log'],
       run: async (_, stage) => {
-        await stage.control.advance(2 * WEEK_SECONDS);
-        const { caller } = stage.operator;
-        await expectEach(401, stage.offered(userCalls), (call) => call(caller));
+        const token = await passingUserToken(stage, MINUTE_SECONDS);
+        await stage.control.advance(2 * MINUTE_SECONDS);
+        await expectEach(401, stage.offered(userCalls), (call) => call(stage.caller(token)));
       },
     },
     {

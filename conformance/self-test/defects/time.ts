@@ -85,6 +85,13 @@ export const timeDefects: readonly Defect[] = [
     plant: expiryBecomes(204),
   },
   {
+    id: 'expired-user-token-opens-the-audit-log',
+    title: "A user's token that has expired still opens the audit log.",
+    breaks: ['tokens.expired-is-refused'],
+    operations: ['list-audit-logs', 'export-audit-logs'],
+    plant: expiryBecomes(200),
+  },
+  {
     id: 'expired-token-is-403',
     title: 'A token that has expired is answered 403 where a device reads its configuration.',
     breaks: ['tokens.expired-is-refused'],
