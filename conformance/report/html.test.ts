@@ -205,8 +205,9 @@ describe('the file', () => {
   it('stays of a size that can be sent around, however much evidence there is', () => {
     const long = { ...exchange, answer: { ...exchange.answer, body: '"'.repeat(4096) } };
     const exchanges = Array.from({ length: 40 }, () => long);
+    const byHand = 'x'.repeat(50_000);
     const all = listCases().map(({ id }) =>
-      verdictOn(id, { verdict: 'fail', expected: 'x', actual: 'y' }, { exchanges }),
+      verdictOn(id, { verdict: 'fail', expected: 'x', actual: 'y' }, { exchanges, byHand }),
     );
     const worst = conformanceHtml(resultOf(all), coverage);
     expect(Buffer.byteLength(worst)).toBeLessThan(4_000_000);

@@ -40,11 +40,14 @@ function boundedVerdicts(verdicts: readonly CaseVerdict[]): readonly object[] {
   const bounded = new Map<CaseVerdict, object>();
   for (const name of verdictNames) {
     for (const verdict of verdicts.filter((each) => each.verdict === name)) {
-      const { exchanges = [], sentences: _, covers: __, ...rest } = verdict;
+      const { exchanges = [], sentences: _, covers: __, byHand = '', ...rest } = verdict;
+      const script = byHand.length <= room ? byHand : '# The script stands in the JSON report.';
+      room -= script.length;
       const kept = newestWithin(exchanges, Math.min(room, CASE_EVIDENCE_MAX_CHARACTERS));
       room -= sizeOf(kept);
       const dropped = (verdict.exchangesDropped ?? 0) + exchanges.length - kept.length;
-      bounded.set(verdict, { ...rest, exchanges: kept, exchangesDropped: dropped });
+      const way = byHand === '' ? {} : { byHand: script };
+      bounded.set(verdict, { ...rest, ...way, exchanges: kept, exchangesDropped: dropped });
     }
   }
   return verdicts.map((verdict) => bounded.get(verdict) ?? verdict);

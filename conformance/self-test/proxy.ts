@@ -244,6 +244,8 @@ export class DefectProxy {
 
   #own(socket: Duplex): void {
     this.#sockets.add(socket);
+    // A caller who has gone is no fault of the proxy's, also when its answer is being written.
+    socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#sockets.delete(socket));
   }
 

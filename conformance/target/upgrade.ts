@@ -39,6 +39,8 @@ export function requestUpgrade({
     });
     request.on('error', reject);
     request.on('upgrade', (answer, socket, head) => {
+      // A connection that is cut before its frames are read must not end the run.
+      socket.on('error', () => socket.destroy());
       // Frames that came in one packet with the answer.
       if (head.length > 0) socket.unshift(head);
       const { statusCode = 0 } = answer;
