@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -310,6 +310,30 @@ describe('a websocket through a proxy', () => {
     const socket = await opened(await echo(planted));
     expect(await echoed(socket, 'real')).toBe('forged');
     expect(planted.changes).toBe(1);
+  });
+
+  it('outlives a caller who is gone when the answer comes', async () => {
+    const steps = new EventEmitter();
+    const late: Plant = {
+      request: async ({ operation }) => {
+        if (operation === 'connect') {
+          steps.emit('asked');
+          await once(steps, 'left');
+        }
+        return ownAnswer(403, { error: 'x'.repeat(100_000) });
+      },
+    };
+    const { baseUrl } = await proxyBefore('http://127.0.0.1:9', planting(late));
+    const caller = connect(Number(new URL(baseUrl).port), '127.0.0.1');
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nHost: host\r\n\r\n';
+    caller.write(`GET ${connectPath} HTTP/1.1\r\n${upgrade}`);
+    await once(steps, 'asked');
+    caller.resetAndDestroy();
+    await once(caller, 'close');
+    steps.emit('left');
+    expect(
+      await exchanged(baseUrl, 'GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'),
+    ).toContain('403');
   });
 
   it('can refuse what the target grants', async () => {
