@@ -4,15 +4,18 @@ import type { Message, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 /** An object of JSON, as far as one knows without looking. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Bytes that are no UTF-8 must not become letters on their way through a defect. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** Whether an answer is a success. */
 export function isSuccess({ status }: ProxiedAnswer): boolean {
   return status >= 200 && status < 300;
 }
 
-/** The JSON of the body; undefined when it is none. */
+/** The JSON of the body; undefined when it is none, as it is with bytes that are no UTF-8. */
 export function jsonOf({ body }: Message): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(utf8.decode(body));
   } catch {
     return undefined;
   }
