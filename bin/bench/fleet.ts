@@ -17,12 +17,13 @@ export interface FleetBench {
 
 /** What was seen between the moment when all were there and the end. */
 export interface FleetMeasurement {
-  /** Resident memory before the fleet was made and with all of it there, after a collection each. */
-  readonly memoryBeforeBytes: number;
-  readonly memoryBytes: number;
+  /** Before the fleet was made and at the end with all of it there, after a collection each. */
+  readonly memoryBefore: Memory;
+  readonly memory: Memory;
   readonly socketsOpen: number;
   readonly exchanges: number;
-  readonly errors: number;
+  /** Over the whole run, such as `12 connect timeout`. */
+  readonly errors: readonly string[];
   readonly cpuMs: number;
   readonly elapsedMs: number;
   /** How late what was due was sent, over the whole run. */
@@ -30,17 +31,23 @@ export interface FleetMeasurement {
   readonly lateMaxMs: number;
 }
 
+/** What the process holds, in bytes. */
+interface Memory {
+  readonly resident: number;
+  /** What lives on the heap and outside of it; without what the engine keeps for later. */
+  readonly used: number;
+}
+
 const GATHER_MAX_MS = 300_000;
 
 const { plan, sockets, measuredMs } = JSON.parse(process.argv[2] ?? '') as FleetBench;
 const collect = garbageCollector();
-const memoryBeforeBytes = residentBytes();
+const memoryBefore = memoryNow();
 const over = new AbortController();
 const givenUp = systemClock.after(GATHER_MAX_MS, () => over.abort());
-let begun:
-  | { exchanges: number; cpu: NodeJS.CpuUsage; atMs: number; memoryBytes: number }
-  | undefined;
-let last = { exchanges: 0, errors: 0, socketsOpen: 0 };
+let begun: { exchanges: number; cpu: NodeJS.CpuUsage; atMs: number } | undefined;
+let last = { exchanges: 0, socketsOpen: 0 };
+let memory = memoryBefore;
 
 const result = await simulateFleet(plan, {
   clock: systemClock,
@@ -50,21 +57,23 @@ const result = await simulateFleet(plan, {
     const isGathered = progress.funnel.idle === plan.devices && progress.socketsOpen >= sockets;
     if (begun || !isGathered) return;
     givenUp.cancel();
-    const memoryBytes = residentBytes();
     const { exchanges } = progress;
-    begun = { exchanges, cpu: process.cpuUsage(), atMs: systemClock.monotonicMs(), memoryBytes };
-    systemClock.after(measuredMs, () => over.abort());
+    begun = { exchanges, cpu: process.cpuUsage(), atMs: systemClock.monotonicMs() };
+    systemClock.after(measuredMs, () => {
+      memory = memoryNow();
+      over.abort();
+    });
   },
 });
 if (!begun) throw new Error(`the fleet was not gathered within ${GATHER_MAX_MS / 1000} s`);
 const { user, system } = process.cpuUsage(begun.cpu);
 const { lateness } = result.generator.schedule;
 const measured: FleetMeasurement = {
-  memoryBeforeBytes,
-  memoryBytes: begun.memoryBytes,
+  memoryBefore,
+  memory,
   socketsOpen: last.socketsOpen,
   exchanges: last.exchanges - begun.exchanges,
-  errors: last.errors,
+  errors: result.errors.map(({ count, operation, cause }) => `${count} ${operation} ${cause}`),
   cpuMs: (user + system) / 1000,
   elapsedMs: systemClock.monotonicMs() - begun.atMs,
   lateP99Ms: lateness.p99Ms,
@@ -72,9 +81,10 @@ const measured: FleetMeasurement = {
 };
 process.stdout.write(`${JSON.stringify(measured)}\n`);
 
-function residentBytes(): number {
+function memoryNow(): Memory {
   collect();
-  return process.memoryUsage.rss();
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { resident: rss, used: heapUsed + external };
 }
 
 function garbageCollector(): () => void {
