@@ -91,12 +91,15 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
 
   it('takes the shard of a killed process over, and the report says so', async () => {
     const file = join(folder, 'ready.json');
-    const more = ['--devices', '8', '--seed', 'lossy', '--deploy', 'release-2'];
+    // Installs long enough that nothing has settled when the process is killed.
+    const slow = ['--behaviour-parameter', 'steady.installMs=4000'];
+    const more = ['--devices', '8', '--seed', 'lossy', '--deploy', 'release-2', ...slow];
     const ends = ['--until', 'settled', '--duration', '40s', '--ready-file', file];
     const before = (await deployments()).length;
     const run = startCommand(words(...more, ...ends, '--processes', '2'));
     await untilThere(file);
-    const [victim = 0] = childrenOf(run);
+    const [victim] = childrenOf(run);
+    if (victim === undefined) throw new Error('the fleet has no process that could be killed');
     process.kill(victim, 'SIGKILL');
     const result = await resultOf(run.ended);
     expect(result.devices.map(({ outcome }) => outcome)).toEqual(Array(8).fill('success'));
