@@ -60,10 +60,16 @@ const all = ['device-1', 'device-2', 'device-3'];
 
 describe('a report', () => {
   it('that the server acknowledged and lost is an error, with the device named', async () => {
+    let lost = false;
     const world = await worldOf((own) => ({
-      'put-deployment-status': taking(own, (status, id) =>
-        status === 'success' && id === 'device-2' ? 204 : undefined,
-      ),
+      'put-deployment-status': taking(own, (status, id) => {
+        if (status !== 'success' || id !== 'device-2') return undefined;
+        lost = true;
+        return 204;
+      }),
+      // Offered it again, the device would say that it has it already, and the books would agree.
+      'post-next-deployment-v2': (asked) =>
+        lost && own.deviceOf(asked)?.id === 'device-2' ? { status: 204 } : own.next(asked),
     }));
     const { balance, verdicts, second } = await run(world.server.baseUrl);
     expect(balance).toMatchObject({ checked: true, ok: false, lostReports: 1, doubledReports: 0 });

@@ -49,6 +49,25 @@ export class SmallWorld {
     return [...this.devices.values()].find((device) => device.id === id);
   }
 
+  /** Offers the deployment to a device that it is for and that has not ended it. */
+  next(asked: Asked): Answer {
+    const device = this.deviceOf(asked);
+    if (device === undefined) return { status: 401 };
+    const ended = ['success', 'failure', 'aborted', 'already-installed'];
+    if (!this.deployedTo?.has(device.id) || ended.includes(device.status ?? '')) return recorded;
+    const { device_provides: provides } = asked.json() as {
+      device_provides: { artifact_name: string };
+    };
+    if (provides.artifact_name === release) {
+      device.status = 'already-installed';
+      return recorded;
+    }
+    const uri = `${this.server.baseUrl}/storage/artifacts/1`;
+    const source = { uri, expire: when };
+    const artifact = { artifact_name: release, source, device_types_compatible: ['board'] };
+    return { status: 200, body: { id: 'deployment-1', artifact } };
+  }
+
   #answers(): Answers {
     return {
       login: () => ({ status: 200, body: tokenFor('user') }),
@@ -72,7 +91,7 @@ export class SmallWorld {
         }
         return recorded;
       },
-      'post-next-deployment-v2': (asked) => this.#next(asked),
+      'post-next-deployment-v2': (asked) => this.next(asked),
       'put-deployment-status': (asked) => this.#report(asked),
       'put-deployment-log': () => recorded,
       'download-artifact': () => ({ status: 200, body: this.#file }),
@@ -120,24 +139,6 @@ export class SmallWorld {
     const counts: Record<string, number> = { total_size: 1000 };
     for (const { status } of this.#parts()) counts[status] = (counts[status] ?? 0) + 1;
     return counts;
-  }
-
-  #next(asked: Asked): Answer {
-    const device = this.deviceOf(asked);
-    if (device === undefined) return { status: 401 };
-    const ended = ['success', 'failure', 'aborted', 'already-installed'];
-    if (!this.deployedTo?.has(device.id) || ended.includes(device.status ?? '')) return recorded;
-    const { device_provides: provides } = asked.json() as {
-      device_provides: { artifact_name: string };
-    };
-    if (provides.artifact_name === release) {
-      device.status = 'already-installed';
-      return recorded;
-    }
-    const uri = `${this.server.baseUrl}/storage/artifacts/1`;
-    const source = { uri, expire: when };
-    const artifact = { artifact_name: release, source, device_types_compatible: ['board'] };
-    return { status: 200, body: { id: 'deployment-1', artifact } };
   }
 
   #report(asked: Asked): Answer {
