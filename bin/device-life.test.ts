@@ -63,15 +63,26 @@ describe('the persistent connection', () => {
     timeout: RUN_MAX_MS,
   }, async () => {
     const fleet = await start();
-    const opened = (events: readonly FleetEvent[], most: number): boolean =>
-      events.filter(({ kind }) => kind === 'socket-opened').length >= most;
+    const openedOf = (events: readonly FleetEvent[]) =>
+      events.flatMap((event) => (event.kind === 'socket-opened' ? [event.device] : []));
+    const isOver = ended(2, (events) => openedOf(events).length >= 9);
+    const json = { name: 'to all', artifact_name: release, all_devices: true };
+    let deploying: Promise<unknown> | undefined;
     const result = await fleet.play({
       behaviours: ['steady', 'socket-flapping', 'bricked'],
       connect: true,
       behaviourParameters: { 'socket-flapping': { holdMs: 300 }, bricked: quick },
       durationMs: 12_000,
-      endsWhen: ended(2, (events) => opened(events, 9)),
+      deploy: undefined,
+      endsWhen: (events) => {
+        // A device whose update comes before its socket would lose none.
+        if (new Set(openedOf(events)).size === 3) {
+          deploying ??= fleet.testbed.admin.call('create-deployment', { json });
+        }
+        return isOver(events);
+      },
     });
+    await deploying;
     const causes = (name: string): string[] => {
       const device = result.devices.find(({ behaviour }) => behaviour === name)?.index;
       return fleet.events.flatMap((event) =>
