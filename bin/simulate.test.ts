@@ -6,49 +6,26 @@ import type { Deployment, DeploymentDevice } from '../fixtures/contract/manageme
 import type { Device } from '../fixtures/contract/management/devices.ts';
 import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { pathOf } from '../fixtures/contract/operation.ts';
-import { writeArtifact } from '../fixtures/formats/mender-artifact-writer.ts';
 import type { FleetResult } from '../simulator/simulator.ts';
-import type { ServerReady } from './ready.ts';
-import {
-  type RunningCommand,
-  runCommand,
-  startCommand,
-  startServe,
-} from './testing/built-command.ts';
+import { type RunningCommand, runCommand, startCommand } from './testing/built-command.ts';
+import { releaseName, type ServedRelease, serveRelease } from './testing/served-release.ts';
 
 const RUN_MAX_MS = 60_000;
-const ARTIFACT_NAME = 'release-2';
 
 let server: RunningCommand;
-let ready: ServerReady;
+let ready: ServedRelease['ready'];
+let manage: ServedRelease['manage'];
 let folder: string;
 
 beforeAll(async () => {
-  ({ running: server, ready } = await startServe());
+  ({ running: server, ready, manage } = await serveRelease());
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-simulate-'));
-  const artifact = await writeArtifact({
-    name: ARTIFACT_NAME,
-    deviceTypes: ['fleetbed-board'],
-    payloadType: 'single-file',
-    files: [{ name: 'app.bin', content: Buffer.alloc(20_000, 7) }],
-    modifiedMs: 0,
-  });
-  const form = new FormData();
-  form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release-2.mender');
-  await manage(pathOf(managementOperations['upload-artifact']), { method: 'POST', body: form });
 });
 
 afterAll(async () => {
   await server.end();
   rmSync(folder, { recursive: true });
 });
-
-async function manage(path: string, request: RequestInit = {}): Promise<Response> {
-  const headers = { Authorization: `Bearer ${ready.adminToken}`, ...request.headers };
-  const answer = await fetch(ready.baseUrl + path, { ...request, headers });
-  expect(answer.ok, `${path}: ${answer.status}`).toBe(true);
-  return answer;
-}
 
 /** What the management API answers, taken at its word. */
 async function read<Answer>(path: string): Promise<Answer> {
@@ -73,7 +50,7 @@ describe('a fleet against our server', () => {
   }, async () => {
     const behaviours = ['steady', 'failing-install', 'aborted-midway', 'already-installed'];
     const result = await runUntilSettled([
-      ...[...reach(), ...login(), '--devices', '12', '--connect', '--deploy', ARTIFACT_NAME],
+      ...[...reach(), ...login(), '--devices', '12', '--connect', '--deploy', releaseName],
       ...behaviours.flatMap((name) => ['--behaviour', `${name}=1`]),
     ]);
     const id = result.deploymentId ?? '';

@@ -1,9 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { managementOperations } from '../fixtures/contract/management/index.ts';
-import { pathOf } from '../fixtures/contract/operation.ts';
-import { writeArtifact } from '../fixtures/formats/mender-artifact-writer.ts';
 import type { FleetResult } from '../simulator/simulator.ts';
 import type { ServerReady } from './ready.ts';
 import {
@@ -11,9 +8,9 @@ import {
   type RunningCommand,
   runCommand,
   startCommand,
-  startServe,
 } from './testing/built-command.ts';
 import { type RedisServer, startRedis } from './testing/redis-server.ts';
+import { serveRelease } from './testing/served-release.ts';
 
 const RUN_MAX_MS = 60_000;
 const PASSWORD = 'a-password-of-redis';
@@ -28,19 +25,7 @@ const closers: (() => unknown)[] = [];
 beforeAll(async () => {
   redis = await startRedis(PASSWORD);
   lostMidway = loseRedis();
-  ({ running: server, ready } = await startServe());
-  const artifact = await writeArtifact({
-    name: 'release-2',
-    deviceTypes: ['fleetbed-board'],
-    payloadType: 'single-file',
-    files: [{ name: 'app.bin', content: Buffer.alloc(20_000, 7) }],
-    modifiedMs: 0,
-  });
-  const form = new FormData();
-  form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release-2.mender');
-  const headers = { Authorization: `Bearer ${ready.adminToken}` };
-  const path = pathOf(managementOperations['upload-artifact']);
-  await fetch(ready.baseUrl + path, { method: 'POST', headers, body: form });
+  ({ running: server, ready } = await serveRelease());
 }, RUN_MAX_MS);
 
 afterEach(async () => {

@@ -11,6 +11,7 @@ import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts'
 import { type Machine, thisMachine } from './report/generator-machine.ts';
 import { GeneratorWatch } from './report/generator-watch.ts';
 import type { FleetProgress, FleetResult, LatencySoFar } from './report/result.ts';
+import type { Funnel } from './report/result-devices.ts';
 import type { ProcessFacts } from './report/result-generator.ts';
 import { resultOf } from './report/result-of-fleet.ts';
 import { ThresholdWatch } from './report/thresholds-live.ts';
@@ -74,8 +75,9 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     watch.look(fleet.openNow());
     const shard = checked.shard?.index ?? 0;
     if (thresholds.look(fleet, clock.now())) fleet.end('threshold');
-    fleet.ledger.series.stood(clock.now(), accountsOf(funnelOf(fleet.devices, fleet.target)));
-    onProgress?.(progressOf(fleet, watch.facts(shard, fleet.elapsedMs())));
+    const funnel = funnelOf(fleet.devices, fleet.target);
+    fleet.ledger.series.stood(clock.now(), accountsOf(funnel));
+    onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
   };
   const reports = clock.every(PROGRESS_PERIOD_MS, report);
   const driver = hooks.drive?.(() => fleet.isQuiet());
@@ -122,10 +124,10 @@ async function preparedKeys(
   }
 }
 
-function progressOf(fleet: Fleet, generator: ProcessFacts): FleetProgress {
+function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): FleetProgress {
   return {
     elapsedMs: fleet.elapsedMs(),
-    funnel: funnelOf(fleet.devices, fleet.target),
+    funnel,
     exchanges: fleet.ledger.exchangeCount,
     errors: fleet.ledger.errorCount,
     socketsOpen: fleet.socketsOpen,

@@ -2,12 +2,11 @@
  * `node dist/bin/bench/embedding.js`: how long it takes in one process to start a testbed, to stop
  * it, to bring it back to its start, and to make another world in it and drop that again.
  */
-import { cpus } from 'node:os';
 import { systemClock } from '../../fixtures/clock.ts';
 import { startTestbed, type Testbed } from '../../server/testbed.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createOutput } from '../output.ts';
-import { packageVersion } from '../version.ts';
+import { machine, median } from './run-bench.ts';
 
 const ROUNDS = 30;
 const EACH_MAX_MS = 60;
@@ -45,16 +44,9 @@ output.line(`then, medians of ${ROUNDS} rounds (and the fastest)`);
 for (const [name, all] of Object.entries(times)) {
   output.line(`  ${name.padEnd(26)} ${shown(median(all))} (${shown(Math.min(...all))})`);
 }
-output.line(
-  `  node ${process.versions.node}, fleetbed ${packageVersion()}, ${cpus().length} x ${cpus()[0]?.model}`,
-);
-const slowest = Math.max(median(times.start), median(times.stop));
+output.line(`  node ${process.versions.node}, ${machine()}`);
+const slowest = Math.max(median(times.start ?? []), median(times.stop ?? []));
 process.exitCode = slowest > EACH_MAX_MS ? exitCodes.undecided : exitCodes.pass;
-
-function median(values: readonly number[] = []): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}
 
 function shown(ms: number): string {
   return `${ms.toFixed(1).padStart(6)} ms`;

@@ -6,18 +6,15 @@
 import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
-import { cpus } from 'node:os';
 import autocannon from 'autocannon';
 import { systemClock } from '../../fixtures/clock.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { reportFault } from '../fault.ts';
 import { createOutput } from '../output.ts';
 import type { ServerReady } from '../ready.ts';
-import { packageVersion } from '../version.ts';
 import type { BareAnswer } from './bare.ts';
-import { type Child, startChild } from './child.ts';
+import { type Children, machine, median, runBench } from './run-bench.ts';
 import { signInDevices } from './signed-in.ts';
 
 const DEVICES = 1000;
@@ -43,25 +40,16 @@ interface Contender {
   readonly generatorBusy: number[];
 }
 
-const children: Child[] = [];
-try {
-  process.exitCode = await bench();
-} catch (fault) {
-  const { exitCode, sentence } = reportFault(fault);
-  output.progress(sentence);
-  process.exitCode = exitCode;
-} finally {
-  await Promise.all(children.map((child) => child.end()));
-}
+await runBench(output, bench);
 
-async function bench(): Promise<ExitCode> {
+async function bench(children: Children): Promise<ExitCode> {
   const options = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'error'];
-  const served = await started('../fleetbed.js', ['serve', '--json', ...options]);
+  const served = await children.start('../fleetbed.js', ['serve', '--json', ...options]);
   const ready = JSON.parse(served.firstLine) as ServerReady;
   output.progress(`signing in ${DEVICES} devices`);
   const tokens = await signInDevices(ready, DEVICES);
   const example = await poll(ready.baseUrl, tokens[0] ?? '');
-  const bare = await started('bare.js', [JSON.stringify(bareAnswerLike(example))]);
+  const bare = await children.start('bare.js', [JSON.stringify(bareAnswerLike(example))]);
   const contenders = [
     contender('node:http', `http://127.0.0.1:${bare.firstLine}`),
     contender('fleetbed', ready.baseUrl),
@@ -77,12 +65,6 @@ async function bench(): Promise<ExitCode> {
     );
   }
   return report(contenders);
-}
-
-async function started(script: string, args: readonly string[]): Promise<Child> {
-  const child = await startChild(script, args);
-  children.push(child);
-  return child;
 }
 
 function contender(name: string, baseUrl: string): Contender {
@@ -168,18 +150,9 @@ function report(contenders: readonly Contender[]): ExitCode {
   return exitCodes.pass;
 }
 
-function machine(): string {
-  return `fleetbed ${packageVersion()}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}`;
-}
-
 function versionOf(name: string): string {
   const file = createRequire(import.meta.url).resolve(`${name}/package.json`);
   return String(JSON.parse(readFileSync(file, 'utf8')).version);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
 function shown(rate = 0): string {

@@ -3,17 +3,15 @@
  * autocannon on the same endpoint in the same run, and whether the same seed gives the same events.
  */
 import { createHash } from 'node:crypto';
-import { cpus } from 'node:os';
 import autocannon from 'autocannon';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { FleetPlan } from '../../simulator/simulator.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { reportFault } from '../fault.ts';
 import { createOutput } from '../output.ts';
 import type { ServerReady } from '../ready.ts';
-import { type Child, startChild } from './child.ts';
 import type { FleetBench, FleetMeasurement } from './fleet.ts';
+import { type Children, machine, median, runBench } from './run-bench.ts';
 import { signInDevices } from './signed-in.ts';
 import { virtualRun } from './virtual-fleet.ts';
 
@@ -28,34 +26,29 @@ const ROUND_SECONDS = 5;
 const VIRTUAL_DEVICES = 50;
 
 const output = createOutput(false);
-const children: Child[] = [];
-try {
-  process.exitCode = await bench();
-} catch (fault) {
-  const { exitCode, sentence } = reportFault(fault);
-  output.progress(sentence);
-  process.exitCode = exitCode;
-} finally {
-  await Promise.all(children.map((child) => child.end()));
-}
+await runBench(output, bench);
 
-async function bench(): Promise<ExitCode> {
+async function bench(children: Children): Promise<ExitCode> {
   output.line(`fleet simulator, node ${process.versions.node}, ${machine()}`);
-  const misses = [...(await held()), ...(await costOfRequests()), ...(await sameSeed())];
+  const misses = [
+    ...(await held(children)),
+    ...(await costOfRequests(children)),
+    ...(await sameSeed()),
+  ];
   for (const miss of misses) output.line(`  MISSED: ${miss}`);
   return misses.length === 0 ? exitCodes.pass : exitCodes.undecided;
 }
 
 /** Ten thousand devices that poll, half of them with a socket. */
-async function held(): Promise<readonly string[]> {
+async function held(children: Children): Promise<readonly string[]> {
   output.progress(`gathering ${HELD_DEVICES} devices`);
-  const server = await freshServer();
+  const server = await freshServer(children);
   const cohorts = [
     { name: 'with sockets', weight: HELD_SOCKETS, connect: true },
     { name: 'without', weight: HELD_DEVICES - HELD_SOCKETS },
   ];
   const plan = { ...planFor(server), devices: HELD_DEVICES, rampMs: 30_000, cohorts };
-  const seen = await measured({ plan, sockets: HELD_SOCKETS, measuredMs: HELD_MS });
+  const seen = await measured(children, { plan, sockets: HELD_SOCKETS, measuredMs: HELD_MS });
   const { memory, memoryBefore } = seen;
   const bytesEach = (memory.resident - memoryBefore.resident) / HELD_DEVICES;
   const usedEach = (memory.used - memoryBefore.used) / HELD_DEVICES;
@@ -75,14 +68,14 @@ async function held(): Promise<readonly string[]> {
 }
 
 /** The poll without an update as fast as it goes: fleet and autocannon in turn. */
-async function costOfRequests(): Promise<readonly string[]> {
+async function costOfRequests(children: Children): Promise<readonly string[]> {
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let round = 1; round <= ROUNDS; round++) {
     output.progress(`requests per CPU second, round ${round} of ${ROUNDS}`);
-    const server = await freshServer();
+    const server = await freshServer(children);
     const plan = { ...planFor(server), devices: CONNECTIONS, pollIntervalMs: 10, rampMs: 0 };
-    const seen = await measured({ plan, sockets: 0, measuredMs: ROUND_SECONDS * 1000 });
+    const seen = await measured(children, { plan, sockets: 0, measuredMs: ROUND_SECONDS * 1000 });
     if (seen.errors.length > 0) throw new Error(`the fleet saw ${seen.errors.join(', ')}`);
     ours.push(seen.exchanges / (seen.cpuMs / 1000));
     theirs.push(await autocannonRate(server));
@@ -134,11 +127,10 @@ async function sameSeed(): Promise<readonly string[]> {
   return new Set(logs.map(({ digest }) => digest)).size === 1 ? [] : ['the two runs differ'];
 }
 
-async function freshServer(): Promise<ServerReady> {
-  await Promise.all(children.splice(0).map((child) => child.end()));
+async function freshServer(children: Children): Promise<ServerReady> {
+  await children.end();
   const options = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'error'];
-  const server = await startChild('../fleetbed.js', ['serve', '--json', ...options]);
-  children.push(server);
+  const server = await children.start('../fleetbed.js', ['serve', '--json', ...options]);
   return JSON.parse(server.firstLine) as ServerReady;
 }
 
@@ -158,20 +150,11 @@ function planFor(server: ServerReady): FleetPlan {
   };
 }
 
-async function measured(asked: FleetBench): Promise<FleetMeasurement> {
-  const fleet = await startChild('fleet.js', [JSON.stringify(asked)]);
+async function measured(children: Children, asked: FleetBench): Promise<FleetMeasurement> {
+  const fleet = await children.start('fleet.js', [JSON.stringify(asked)]);
   return JSON.parse(fleet.firstLine) as FleetMeasurement;
 }
 
 function kilobytes(bytes: number): string {
   return `${(bytes / 1024).toFixed(1)} KB`;
-}
-
-function machine(): string {
-  return `${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}`;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

@@ -9,6 +9,7 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { openStore, type Store } from '../../server/store/store.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createOutput } from '../output.ts';
+import { median } from './run-bench.ts';
 
 const DEVICES = 1000;
 const ATTRIBUTES = 10;
@@ -86,10 +87,6 @@ function took(act: () => unknown): number {
   const startedMs = systemClock.monotonicMs();
   act();
   return systemClock.monotonicMs() - startedMs;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function shown(values: readonly number[]): string {

@@ -6,48 +6,26 @@ import { systemClock } from '../../fixtures/clock.ts';
 import type { Deployment } from '../../fixtures/contract/management/deployments.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
-import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import type { FleetResult } from '../../simulator/simulator.ts';
-import type { ServerReady } from '../ready.ts';
-import {
-  type RunningCommand,
-  runCommand,
-  startCommand,
-  startServe,
-} from '../testing/built-command.ts';
+import { type RunningCommand, runCommand, startCommand } from '../testing/built-command.ts';
+import { type ServedRelease, serveRelease } from '../testing/served-release.ts';
 
 const RUN_MAX_MS = 60_000;
 
 let server: RunningCommand;
-let ready: ServerReady;
+let ready: ServedRelease['ready'];
+let manage: ServedRelease['manage'];
 let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-processes-'));
-  ({ running: server, ready } = await startServe());
-  const artifact = await writeArtifact({
-    name: 'release-2',
-    deviceTypes: ['fleetbed-board'],
-    payloadType: 'single-file',
-    files: [{ name: 'app.bin', content: Buffer.alloc(20_000, 7) }],
-    modifiedMs: 0,
-  });
-  const form = new FormData();
-  form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release-2.mender');
-  await manage(pathOf(managementOperations['upload-artifact']), { method: 'POST', body: form });
+  ({ running: server, ready, manage } = await serveRelease());
 }, RUN_MAX_MS);
 
 afterAll(async () => {
   await server.end();
   rmSync(folder, { recursive: true });
 });
-
-async function manage(path: string, request: RequestInit = {}): Promise<Response> {
-  const headers = { Authorization: `Bearer ${ready.adminToken}`, ...request.headers };
-  const answer = await fetch(ready.baseUrl + path, { ...request, headers });
-  expect(answer.ok, `${path}: ${answer.status}`).toBe(true);
-  return answer;
-}
 
 async function deployments(): Promise<readonly Deployment[]> {
   return (await (await manage(pathOf(managementOperations['list-deployments']))).json()) as never;

@@ -6,56 +6,37 @@ import type { Deployment } from '../../fixtures/contract/management/deployments.
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
-import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import type { FleetResult } from '../../simulator/simulator.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { ServerReady } from '../ready.ts';
 import {
   type Ended,
   type RunningCommand,
   runCommand,
   startCommand,
-  startServe,
 } from '../testing/built-command.ts';
+import { releaseName, type ServedRelease, serveRelease } from '../testing/served-release.ts';
 
 const RUN_MAX_MS = 90_000;
-const ARTIFACT_NAME = 'release-2';
 const DEVICES = 24;
 /** Moments of an update at which the simulator is killed, one run after the other. */
 const killedWhen = ['downloading', 'installing', 'rebooting'] as const;
 
 let server: RunningCommand;
-let ready: ServerReady;
+let ready: ServedRelease['ready'];
+let manage: ServedRelease['manage'];
 let folder: string;
 let state: string;
 
 beforeAll(async () => {
-  ({ running: server, ready } = await startServe());
+  ({ running: server, ready, manage } = await serveRelease());
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-state-'));
   state = join(folder, 'state');
-  const artifact = await writeArtifact({
-    name: ARTIFACT_NAME,
-    deviceTypes: ['fleetbed-board'],
-    payloadType: 'single-file',
-    files: [{ name: 'app.bin', content: Buffer.alloc(20_000, 7) }],
-    modifiedMs: 0,
-  });
-  const form = new FormData();
-  form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release-2.mender');
-  await manage(pathOf(managementOperations['upload-artifact']), { method: 'POST', body: form });
 }, RUN_MAX_MS);
 
 afterAll(async () => {
   await server.end();
   rmSync(folder, { recursive: true });
 });
-
-async function manage(path: string, request: RequestInit = {}): Promise<Response> {
-  const headers = { Authorization: `Bearer ${ready.adminToken}`, ...request.headers };
-  const answer = await fetch(ready.baseUrl + path, { ...request, headers });
-  expect(answer.ok, `${path}: ${answer.status}`).toBe(true);
-  return answer;
-}
 
 /** What the management API lists, taken at its word. */
 async function listed<Item>(operation: 'list-devices' | 'list-deployments'): Promise<Item[]> {
@@ -66,7 +47,7 @@ async function listed<Item>(operation: 'list-devices' | 'list-deployments'): Pro
 const login = () => `${ready.adminEmail}:${ready.adminPassword}`;
 const words = () => [
   ...['simulate', '--base-url', ready.baseUrl, '--accept-with', login(), '--state', state],
-  ...['--devices', String(DEVICES), '--deploy', ARTIFACT_NAME, '--keys', 'ecdsa=1,ed25519=1'],
+  ...['--devices', String(DEVICES), '--deploy', releaseName, '--keys', 'ecdsa=1,ed25519=1'],
   ...['--poll', '300ms', '--ramp', '500ms', '--until', 'settled', '--duration', '60s'],
 ];
 

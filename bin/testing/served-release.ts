@@ -1,0 +1,39 @@
+/** The built server with one release on it, for fleets that are to be updated. */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
+import type { ServerReady } from '../ready.ts';
+import { type RunningCommand, startServe } from './built-command.ts';
+
+/** The artifact that the server holds; it fits every device of a fleet that names no type. */
+export const releaseName = 'release-2';
+
+/** The server, and what its operator does. */
+export interface ServedRelease {
+  readonly running: RunningCommand;
+  readonly ready: ServerReady;
+  /** Calls a path of the management API; throws when it is refused. */
+  manage(path: string, request?: RequestInit): Promise<Response>;
+}
+
+/** Starts the server and uploads the release. */
+export async function serveRelease(): Promise<ServedRelease> {
+  const { running, ready } = await startServe();
+  const manage = async (path: string, request: RequestInit = {}): Promise<Response> => {
+    const headers = { Authorization: `Bearer ${ready.adminToken}`, ...request.headers };
+    const answer = await fetch(ready.baseUrl + path, { ...request, headers });
+    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`);
+    return answer;
+  };
+  const artifact = await writeArtifact({
+    name: releaseName,
+    deviceTypes: ['fleetbed-board'],
+    payloadType: 'single-file',
+    files: [{ name: 'app.bin', content: Buffer.alloc(20_000, 7) }],
+    modifiedMs: 0,
+  });
+  const body = new FormData();
+  body.append('artifact', new Blob([Uint8Array.from(artifact)]), `${releaseName}.mender`);
+  await manage(pathOf(managementOperations['upload-artifact']), { method: 'POST', body });
+  return { running, ready, manage };
+}
