@@ -10,6 +10,7 @@ import type { KeyProgress } from './identity/rsa-pool.ts';
 import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts';
 import { type Machine, thisMachine } from './report/generator-machine.ts';
 import { GeneratorWatch } from './report/generator-watch.ts';
+import { planSummary } from './report/plan-summary.ts';
 import type { FleetProgress, FleetResult, LatencySoFar } from './report/result.ts';
 import type { Funnel } from './report/result-devices.ts';
 import type { ProcessFacts } from './report/result-generator.ts';
@@ -68,6 +69,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     random: seededRandom(checked.seed),
     onKeys: hooks.onKeys,
   });
+  const summary = await planSummary(checked);
   const fleet = new Fleet(checked, clock, { identities, events, coordinator });
   const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
   const thresholds = new ThresholdWatch(checked);
@@ -89,7 +91,9 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     events.emit({ kind: 'ended', because: ended });
     report();
     const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);
-    return await resultOf(fleet, { plan: checked, ended, startedAt, watch, sharedKeys });
+    return await resultOf(fleet, {
+      ...{ plan: checked, summary, ended, startedAt, watch, sharedKeys },
+    });
   } finally {
     reports.cancel();
     driver?.cancel();

@@ -117,10 +117,13 @@ describe('the comparison of two runs', () => {
 
   it('notes in what the plans differ', () => {
     const other = runOf([1], { plan: { ...sampleResult.plan, devices: 7, deploy: 'release-2' } });
-    expect(compareResults(runOf([1]), other).notes).toEqual([
-      'devices is 3 and 7',
-      'deploy is absent and "release-2"',
+    const { plans, notes } = compareResults(runOf([1]), other);
+    expect(plans).toBe('different');
+    expect(notes).toEqual([
+      'the plans differ: devices is 3 and 7',
+      'the plans differ: deploy is absent and "release-2"',
     ]);
+    expect(compareResults(runOf([1]), runOf([2]))).toMatchObject({ plans: 'same', notes: [] });
   });
 
   it('refuses a damaged result with one sentence', () => {

@@ -12,6 +12,7 @@ import {
 } from './compare-statistics.ts';
 import { HistogramError } from './histogram-text.ts';
 import { DurationHistogram } from './histograms.ts';
+import { planDifferences } from './plan-differences.ts';
 import type { FleetResult } from './result.ts';
 import type { Figures } from './result-figures.ts';
 import { countsOf } from './thresholds-measures.ts';
@@ -35,6 +36,8 @@ interface ComparisonRow {
 /** Two runs beside each other. */
 export interface Comparison {
   readonly verdict: ComparisonVerdict;
+  /** Whether both were to do the same; the notes say in what they were not. */
+  readonly plans: 'same' | 'different';
   readonly rows: readonly ComparisonRow[];
   /** What makes the runs less comparable: other plans, invalid figures. */
   readonly notes: readonly string[];
@@ -87,9 +90,14 @@ export function compareResults(
       ...errorRows(before, after),
       ...successRows(before, after),
     ];
-    const notes = notesOf(before, after);
+    const different = planDifferences(before.plan, after.plan);
+    const notes = [
+      ...invalidNotes(before, after),
+      ...different.map((difference) => `the plans differ: ${difference}`),
+    ];
     const isInvalid = [before, after].some(({ validity }) => validity === 'invalid');
-    return { verdict: isInvalid ? 'not enough data' : overall(rows), rows, notes };
+    const verdict = isInvalid ? 'not enough data' : overall(rows);
+    return { verdict, plans: different.length === 0 ? 'same' : 'different', rows, notes };
   } catch (error) {
     if (!(error instanceof HistogramError)) throw error;
     throw new ComparisonError(`a result is damaged: ${error.message}`, { cause: error });
@@ -223,20 +231,12 @@ function direction({ before, after }: Measured): ComparisonVerdict {
   return after > before ? 'regression' : 'improvement';
 }
 
-/** What differs between the plans, and what is wrong with a run. */
-function notesOf(before: FleetResult, after: FleetResult): string[] {
-  const notes: string[] = [];
-  for (const [which, { generator }] of [['first', before] as const, ['second', after] as const]) {
-    for (const reason of generator.reasons) notes.push(`the ${which} run is invalid: ${reason}`);
-  }
-  const fields = new Set([...Object.keys(before.plan), ...Object.keys(after.plan)]);
-  for (const field of fields) {
-    const [one, other] = [before.plan, after.plan].map((plan) =>
-      JSON.stringify(Object.entries(plan).find(([name]) => name === field)?.[1]),
-    );
-    if (one !== other) notes.push(`${field} is ${one ?? 'absent'} and ${other ?? 'absent'}`);
-  }
-  return notes;
+/** What is wrong with a run. */
+function invalidNotes(before: FleetResult, after: FleetResult): string[] {
+  const runs = [['first', before] as const, ['second', after] as const];
+  return runs.flatMap(([which, { generator }]) =>
+    generator.reasons.map((reason) => `the ${which} run is invalid: ${reason}`),
+  );
 }
 
 function range({ low, high }: { readonly low: number; readonly high: number }): string {

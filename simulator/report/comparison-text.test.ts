@@ -13,15 +13,16 @@ const row: Row = {
   because: '9 to 11 ms before, 24 to 26 ms after',
 };
 
+const notes = ['the plans differ: devices is 10 and 20'];
 const textOf = (...rows: readonly Row[]) =>
-  comparisonText({ verdict: 'regression', rows, notes: ['devices is 10 and 20'] });
+  comparisonText({ verdict: 'regression', plans: 'different', rows, notes });
 
 describe('the text of a comparison', () => {
   it('shows the verdict, notes, what differs, and counts of the rest', () => {
     const text = textOf(row, { ...row, verdict: 'no difference' });
     expect(text.split('\n')).toEqual([
       'Comparison: regression',
-      '  note: devices is 10 and 20',
+      '  note: the plans differ: devices is 10 and 20',
       'Regressions: 1',
       '  put-attributes  p99  10.0ms -> 25.0ms  9 to 11 ms before, 24 to 26 ms after',
       'No difference: 1 measures',

@@ -175,6 +175,17 @@ describe('results of several processes', () => {
       () => [shardOf(0, 2), { ...shardOf(1, 2), plan: { ...shardOf(1, 2).plan, deploy: 'a' } }],
       'deploy is absent and "a"',
     ],
+    [
+      'different stages',
+      () => {
+        const staged = (durationMs: number) => ({ stages: [{ kind: 'hold', durationMs }] });
+        return [0, 1].map((index) => {
+          const shard = shardOf(index, 2);
+          return { ...shard, plan: { ...shard.plan, ...staged(1000 + index) } };
+        });
+      },
+      'the results are of different plans: stages[0].durationMs is 1000 and 1001',
+    ],
     ['a shard that is there twice', () => [shardOf(1, 2), shardOf(1, 2)], 'shards 2/2 and 2/2'],
     ['shards that overlap', () => [shardOf(0, 2), shardOf(1, 3)], 'shards 1/2 and 2/3 overlap'],
     ['the whole and a part', () => [shardOf(0, 1), shardOf(1, 3)], 'shards 1/1 and 2/3 overlap'],

@@ -9,6 +9,7 @@ import { judgedGenerator, scheduleOf } from './generator.ts';
 import { HistogramError } from './histogram-text.ts';
 import { mergedMeasures, mergedUpdates } from './merge-figures.ts';
 import { mergedSeries } from './merge-series.ts';
+import { planDifferences } from './plan-differences.ts';
 import type { Ended, FleetResult } from './result.ts';
 import type { Balance, Funnel } from './result-devices.ts';
 import type { Accounts } from './result-figures.ts';
@@ -80,18 +81,11 @@ function checkSamePlan(first: FleetResult, results: readonly FleetResult[]): voi
     if (seed !== first.seed) {
       throw new MergeError(`the results have different seeds, "${first.seed}" and "${seed}"`);
     }
-    const fields = new Set([...Object.keys(first.plan), ...Object.keys(plan)]);
-    for (const field of fields) {
-      const [one, other] = [shownField(first.plan, field), shownField(plan, field)];
-      if (one === other) continue;
-      throw new MergeError(`the results are of different plans: ${field} is ${one} and ${other}`);
-    }
+    const [difference, ...more] = planDifferences(first.plan, plan);
+    if (difference === undefined) continue;
+    const rest = more.length === 0 ? '' : `, and ${more.length} more`;
+    throw new MergeError(`the results are of different plans: ${difference}${rest}`);
   }
-}
-
-function shownField(plan: FleetResult['plan'], field: string): string {
-  const found = Object.entries(plan).find(([name]) => name === field)?.[1];
-  return JSON.stringify(found) ?? 'absent';
 }
 
 function checkApart(results: readonly FleetResult[]): void {

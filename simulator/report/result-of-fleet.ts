@@ -2,7 +2,6 @@
 import type { Device } from '../device/device.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { accountsOf, countedPart, funnelOf, outcomeOf } from '../fleet/funnel.ts';
-import { defaultDeviceType } from '../fleet/muster.ts';
 import type { FleetPlan } from '../fleet/plan.ts';
 import type { SharedKeys } from '../identity/shared-keys.ts';
 import { judgedGenerator, scheduleOf } from './generator.ts';
@@ -21,6 +20,8 @@ import { measuresOf } from './thresholds-measures.ts';
 /** What is known of the run beside the fleet. */
 export interface RunFacts {
   readonly plan: FleetPlan;
+  /** The plan as it stands in the result. */
+  readonly summary: PlanSummary;
   readonly ended: Ended;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
@@ -46,7 +47,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     schema: fleetSchema,
     ended: facts.ended,
     seed: facts.plan.seed,
-    plan: planSummary(facts.plan),
+    plan: facts.summary,
     shards: [facts.plan.shard ?? { index: 0, of: 1 }],
     startedAt: facts.startedAt,
     durationMs,
@@ -93,26 +94,5 @@ function deviceRow(device: Device, { target }: Fleet): DeviceRow {
     artifactName: device.provides.artifact_name,
     ...(part?.offeredMs === undefined ? {} : { offeredMs: part.offeredMs }),
     ...(part?.endedMs === undefined ? {} : { endedMs: part.endedMs }),
-  };
-}
-
-/** Names every field that goes out, so that a new secret in the plan cannot slip through. */
-function planSummary(plan: FleetPlan): PlanSummary {
-  const { baseUrl, devices, keys, behaviours, connect, durationMs, until, deploy } = plan;
-  const { pollIntervalMs, inventoryIntervalMs, rampMs } = plan;
-  return {
-    baseUrl,
-    devices,
-    keys,
-    behaviours,
-    pollIntervalMs,
-    inventoryIntervalMs,
-    rampMs,
-    ...(durationMs === undefined ? {} : { durationMs }),
-    ...(until === undefined ? {} : { until }),
-    connect,
-    ...(deploy === undefined ? {} : { deploy }),
-    deviceType: plan.deviceType ?? defaultDeviceType,
-    ...(plan.thresholds === undefined ? {} : { thresholds: plan.thresholds }),
   };
 }

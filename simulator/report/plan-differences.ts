@@ -1,0 +1,50 @@
+/** In what the plans of two results differ, place by place. */
+import { printable } from '../../fixtures/printable.ts';
+import type { PlanSummary } from './result-plan.ts';
+
+/** Places that are found; plans that differ in more of them have little in common. */
+const DIFFERENCES_MAX = 20;
+const SHOWN_MAX_CHARACTERS = 60;
+/** In its own place: it differs wherever anything does. */
+const DIGEST = 'digest';
+
+/**
+ * Clauses such as `stages[1].durationMs is 1000 and 2000`; none when the plans are the same. At most
+ * so many, in the order of the first plan.
+ */
+export function planDifferences(one: PlanSummary, other: PlanSummary): readonly string[] {
+  const { digest: _one, ...first } = one;
+  const { digest: _other, ...second } = other;
+  const found = differencesIn(first, second, '').slice(0, DIFFERENCES_MAX);
+  if (found.length > 0 || one.digest === other.digest) return found;
+  return [clause(DIGEST, one.digest, other.digest)];
+}
+
+function differencesIn(one: unknown, other: unknown, path: string): string[] {
+  if (isParted(one) && isParted(other) && Array.isArray(one) === Array.isArray(other)) {
+    const [ours, theirs] = [new Map(Object.entries(one)), new Map(Object.entries(other))];
+    const names = new Set([...ours.keys(), ...theirs.keys()]);
+    const isList = Array.isArray(one);
+    return [...names].flatMap((name) =>
+      differencesIn(ours.get(name), theirs.get(name), placeOf(path, name, isList)),
+    );
+  }
+  return JSON.stringify(one) === JSON.stringify(other) ? [] : [clause(path, one, other)];
+}
+
+function isParted(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function placeOf(path: string, name: string, isList: boolean): string {
+  if (isList) return `${path}[${name}]`;
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function clause(path: string, one: unknown, other: unknown): string {
+  return `${path} is ${shown(one)} and ${shown(other)}`;
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'absent' : printable(JSON.stringify(value), SHOWN_MAX_CHARACTERS);
+}
