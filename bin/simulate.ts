@@ -28,6 +28,7 @@ import {
   spreadPlan,
 } from './simulate/spread.ts';
 import { stopSignal } from './stop-signal.ts';
+import { packageVersion } from './version.ts';
 
 /** The options that are about the run and its reports; the others make up the plan. */
 interface RunOptions extends SpreadOptions {
@@ -112,6 +113,7 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
   const hooks = {
     signal,
     clock: systemClock,
+    version: packageVersion(),
     ...audience.hooks,
     onKeys: keyTeller(audience.output),
     say: (text: string) => audience.output.progress(text),
@@ -120,11 +122,13 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
       audience.see(progress);
     },
   };
-  const result = await simulateSpread(plan, hooks, options)
-    .catch((error: unknown) => {
+  const result = await simulateSpread(plan, hooks, options).then(
+    async (whole) => ({ ...whole, ...(await audience.close()) }),
+    async (error: unknown) => {
+      await audience.close();
       throw fleetFault(error, plan);
-    })
-    .finally(() => audience.close());
+    },
+  );
   await watch.readyWritten;
   await writeReports(options.report, {
     json: result,

@@ -8,7 +8,7 @@ import { checkPlan, type FleetPlan } from './fleet/plan.ts';
 import { Identities } from './identity/identities.ts';
 import type { KeyProgress } from './identity/rsa-pool.ts';
 import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts';
-import { type Machine, thisMachine } from './report/generator-machine.ts';
+import { type Machine, thisMachine, thisMachineFacts } from './report/generator-machine.ts';
 import { GeneratorWatch } from './report/generator-watch.ts';
 import { planSummary } from './report/plan-summary.ts';
 import type { FleetProgress, FleetResult, LatencySoFar } from './report/result.ts';
@@ -46,6 +46,8 @@ export interface FleetHooks {
   readonly drive?: (isQuiet: () => boolean) => Timer;
   /** Watches the process from then on; absent: Node's own measures. */
   readonly machine?: () => Machine;
+  /** Of the program, for the result. */
+  readonly version?: string;
   /** The line to the head of the run, when the plan is a shard of one. */
   readonly coordinator?: Coordinator;
 }
@@ -93,6 +95,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);
     return await resultOf(fleet, {
       ...{ plan: checked, summary, ended, startedAt, watch, sharedKeys },
+      machine: thisMachineFacts(hooks.version),
     });
   } finally {
     reports.cancel();

@@ -2,9 +2,14 @@
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../fixtures/clock.ts';
-import { EventLines } from '../../simulator/report/events-lines.ts';
+import { EventLines, type EventLinesCount } from '../../simulator/report/events-lines.ts';
 import { FleetMetrics } from '../../simulator/report/prometheus.ts';
-import type { FleetEvent, FleetHooks, FleetProgress } from '../../simulator/simulator.ts';
+import type {
+  FleetEvent,
+  FleetHooks,
+  FleetProgress,
+  FleetResult,
+} from '../../simulator/simulator.ts';
 import { requireWritable } from '../files.ts';
 import type { Output } from '../output.ts';
 import type { ListenAddress } from './listen-address.ts';
@@ -38,8 +43,11 @@ export interface Audience {
   see(progress: FleetProgress): void;
   /** For what is said while the run goes on. */
   readonly output: Output;
-  /** Lets the last events be written, and says how many were lost. */
-  close(): Promise<void>;
+  /**
+   * Lets the last events be written, and says how many were lost.
+   * @returns what has become of them; nothing where there was no event stream
+   */
+  close(): Promise<Pick<FleetResult, 'events'>>;
 }
 
 /**
@@ -77,7 +85,10 @@ export async function openAudience(
     close: async () => {
       view.close();
       await listener?.close();
-      if (lines && events !== undefined) await sayWhatWasLost(lines, events, output);
+      if (lines === undefined || events === undefined) return {};
+      const count = await lines.close();
+      sayWhatWasLost(count, events, output);
+      return { events: count };
     },
   };
 }
@@ -95,8 +106,8 @@ function toAll(listeners: readonly ((event: FleetEvent) => void)[]): (event: Fle
   };
 }
 
-async function sayWhatWasLost(lines: EventLines, target: string, output: Output): Promise<void> {
-  const { written, lost, fault } = await lines.close();
+function sayWhatWasLost(count: EventLinesCount, target: string, output: Output): void {
+  const { written, lost, fault } = count;
   if (lost === 0) return;
   const because = fault === undefined ? 'its reader was too slow' : `writing failed with ${fault}`;
   const where = target === STANDARD_OUTPUT ? 'standard output' : target;

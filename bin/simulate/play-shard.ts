@@ -9,6 +9,7 @@ import { type PlayerLine, playShard } from '../../simulator/shards/player.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault, reportFault } from '../fault.ts';
 import { fleetFault } from '../fleet-outcome.ts';
+import { packageVersion } from '../version.ts';
 
 /** What a parent says: first the order, then whatever the head says. */
 export type ParentMessage = HeadMessage | { readonly say: 'order'; readonly order: ShardOrder };
@@ -35,6 +36,7 @@ async function obey(): Promise<number> {
   await playShard(order, {
     line,
     clock: systemClock,
+    version: packageVersion(),
     faultOf: (error) => reportFault(fleetFault(error, order.plan)),
   });
   await line.delivered;

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FleetResult } from '../../simulator/simulator.ts';
 import { parseExposition } from '../../simulator/testing/exposition.ts';
 import type { ServerReady } from '../ready.ts';
 import {
@@ -75,11 +76,14 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
   });
 
   it('says how many events are missing when the disk is full', async () => {
-    const { code, stderr } = await runCommand([
+    const { code, stdout, stderr } = await runCommand([
       ...small(),
-      ...['--duration', '1s', '--events', '/dev/full'],
+      ...['--duration', '1s', '--events', '/dev/full', '--json'],
     ]);
     expect(code).toBe(0);
+    const { events }: FleetResult = JSON.parse(stdout);
+    expect(events).toMatchObject({ written: 0, fault: 'ENOSPC' });
+    expect(events?.lost).toBeGreaterThan(10);
     expect(stderr).toMatch(/events: (\d+) of \1 are missing in \/dev\/full; .*ENOSPC/);
   });
 

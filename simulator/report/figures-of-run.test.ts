@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../../fixtures/clock.ts';
 import {
@@ -162,6 +163,31 @@ describe('a run', () => {
       expect(endedMs).toBeGreaterThan(offeredMs);
       expect(offeredMs).toBeGreaterThanOrEqual(deployedMs ?? Number.POSITIVE_INFINITY);
     }
+  });
+});
+
+describe('the machine of a run', () => {
+  it('is told by what it is, with neither its name nor a path', async () => {
+    const world = await worldOf();
+    const { machines } = await run(world.server.baseUrl, { durationMs: 50 }, { version: '1.2.3' });
+    expect(machines).toEqual([
+      {
+        fleetbed: '1.2.3',
+        node: process.version,
+        platform: process.platform,
+        release: expect.stringMatching(/^\d/),
+        architecture: process.arch,
+        cpuModel: expect.stringMatching(/\w/),
+        cpus: expect.any(Number),
+        memoryBytes: expect.any(Number),
+        processes: 1,
+      },
+    ]);
+    const [machine] = machines ?? [];
+    expect(machine?.cpus).toBeGreaterThan(0);
+    expect(machine?.memoryBytes).toBeGreaterThan(2 ** 27);
+    expect(JSON.stringify(machines)).not.toContain(hostname());
+    expect(JSON.stringify(machines)).not.toContain(process.cwd());
   });
 });
 

@@ -1,10 +1,13 @@
 /** How this process itself does: the one place that asks Node for it. */
+
+import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import {
   type EventLoopUtilization,
   monitorEventLoopDelay,
   PerformanceObserver,
   performance,
 } from 'node:perf_hooks';
+import type { MachineFacts } from './result-machines.ts';
 
 /** What a process has used up to a moment. */
 export interface MachineReading {
@@ -31,6 +34,21 @@ export interface Machine {
 /** How often the event loop is looked at; Node counts this wait as part of what it measures. */
 const RESOLUTION_MS = 10;
 const NANOSECONDS_PER_MS = 1e6;
+
+/** What this process runs on. @param fleetbed version of the program, where it is known */
+export function thisMachineFacts(fleetbed: string | undefined): MachineFacts {
+  return {
+    ...(fleetbed !== undefined && { fleetbed }),
+    node: process.version,
+    platform: platform(),
+    release: release(),
+    architecture: arch(),
+    cpuModel: cpus()[0]?.model.trim() || 'unknown',
+    cpus: availableParallelism(),
+    memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
+    processes: 1,
+  };
+}
 
 /** This process, watched from now on; close it when done. */
 export function thisMachine(): Machine {

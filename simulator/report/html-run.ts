@@ -111,16 +111,35 @@ export function generatorSection({ generator, validity }: FleetResult): Html {
 
 /** What was to be done, as the plan said it, and where. */
 export function planSection(result: FleetResult): Html {
-  const { plan, shards, startedAt, deploymentId, ended, sharedKeys, spread } = result;
+  const { plan, shards, startedAt, deploymentId, ended, sharedKeys, spread, events } = result;
   const parts = shards.map(({ index, of }) => `${index} of ${of}`).join(', ');
   const facts: Record<string, string> = { startedAt, ended, shards: parts };
   if (deploymentId !== undefined) facts.deploymentId = deploymentId;
   if (sharedKeys !== undefined) facts.keys = sharedKeysLine(sharedKeys);
+  if (events !== undefined) facts.events = `${events.written} written, ${events.lost} lost`;
   if (spread !== undefined) facts.spread = JSON.stringify(spread);
   for (const [name, value] of Object.entries(plan)) {
     facts[name] = typeof value === 'string' ? value : JSON.stringify(value);
   }
-  return section('plan', 'Plan and environment', definitions(facts));
+  return section(
+    'plan',
+    'Plan and environment',
+    definitions(facts),
+    machineTable(result.machines ?? []),
+  );
+}
+
+function machineTable(machines: NonNullable<FleetResult['machines']>): Html {
+  const rows = machines.map((row) => [
+    row.fleetbed ?? 'not told',
+    row.node,
+    `${row.platform} ${row.release} ${row.architecture}`,
+    `${row.cpus} x ${row.cpuModel}`,
+    `${Math.round(row.memoryBytes / MEBIBYTE)} MiB`,
+    String(row.processes),
+  ]);
+  const columns = ['Fleetbed', 'Node', 'System', 'Processors', 'Memory', 'Processes'];
+  return table('Machines that made the load', columns, rows);
 }
 
 function definitions(facts: Readonly<Record<string, Child>>): Html {

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { deviceRowOf, differenceOf, sampleResult } from '../testing/sample-result.ts';
+import {
+  deviceRowOf,
+  differenceOf,
+  sampleMachine,
+  sampleResult,
+} from '../testing/sample-result.ts';
 import { fleetHtml } from './html.ts';
 import type { FleetResult } from './result.ts';
 
@@ -21,7 +26,15 @@ const devices = Array.from({ length: 20 }, (_, index) => {
 
 const result: FleetResult = {
   ...sampleResult,
-  plan: { ...sampleResult.plan, baseUrl: `http://host/${hostile}` },
+  plan: {
+    ...sampleResult.plan,
+    baseUrl: `http://host/${hostile}`,
+    stages: Array.from({ length: 9 }, () => ({ kind: 'hold', durationMs: 1000 })),
+  },
+  machines: [
+    { ...sampleMachine, processes: 2 },
+    { ...sampleMachine, cpuModel: hostile },
+  ],
   seed: hostile,
   deployedMs: startMs,
   validity: 'invalid',
@@ -116,6 +129,9 @@ describe('the page of a fleet', () => {
     expect(await text('generator')).toContain('64 MiB');
     expect(await text('plan')).toContain('pollIntervalMs');
     expect(await text('plan')).toContain('"lost":[{"shard":1');
+    expect(await text('plan')).toContain('stages[{"kind":"hold","durationMs":1000}');
+    expect(await text('plan')).toContain('0.1.0v20.19.0linux 6.1 x642 x Some CPU4096 MiB2');
+    expect(await text('plan')).toContain(`2 x ${hostile}`);
     expect(await page.locator('header .mark').allTextContents()).toEqual([
       'figures invalid',
       'books differ',

@@ -3,7 +3,7 @@ import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { noonMs } from '../testing/bench.ts';
-import { figuresOf, sampleResult } from '../testing/sample-result.ts';
+import { figuresOf, sampleMachine, sampleResult } from '../testing/sample-result.ts';
 import { scheduleOf } from './generator.ts';
 import { Ledger } from './ledger.ts';
 import { MergeError, mergeResults } from './merge.ts';
@@ -137,6 +137,23 @@ describe('results of several processes', () => {
       startedAt: '2026-01-31T12:00:00.000Z',
       durationMs: 6000,
     });
+  });
+
+  it('name every kind of machine once, and add up what was lost of the events', () => {
+    const other = { ...sampleMachine, node: 'v22.1.0' };
+    const parts = [
+      { ...shardOf(0, 4), machines: [sampleMachine], events: { written: 5, lost: 1 } },
+      { ...shardOf(1, 4), machines: [other], events: { written: 7, lost: 2, fault: 'ENOSPC' } },
+      { ...shardOf(2, 4), machines: [sampleMachine] },
+      shardOf(3, 4),
+    ];
+    const merged = mergeResults(parts);
+    expect(merged.machines).toEqual([{ ...sampleMachine, processes: 2 }, other]);
+    expect(merged.events).toEqual({ written: 12, lost: 3, fault: 'ENOSPC' });
+    expect(mergeResults(parts.toReversed())).toEqual(merged);
+    const silent = mergeResults([shardOf(0, 2), shardOf(1, 2)]);
+    expect(Object.keys(silent)).not.toContain('machines');
+    expect(Object.keys(silent)).not.toContain('events');
   });
 
   it('are judged again as a whole: thresholds, books and the generator', () => {

@@ -14,6 +14,7 @@ import type { Ended, FleetResult } from './result.ts';
 import type { Balance, Funnel } from './result-devices.ts';
 import type { Accounts } from './result-figures.ts';
 import type { GeneratorFacts } from './result-generator.ts';
+import { mergedMachines } from './result-machines.ts';
 import { thresholdVerdicts } from './thresholds.ts';
 import { measuresOf } from './thresholds-measures.ts';
 
@@ -56,6 +57,7 @@ function merged(first: FleetResult, results: readonly FleetResult[]): FleetResul
     ...span,
     validity: generator.reasons.length === 0 ? 'valid' : 'invalid',
     generator,
+    ...mergedSurroundings(results),
     ...mergedDeployment(results),
     funnel: sums(results.map(({ funnel }) => funnel)) as Funnel,
     accounts: sums(results.map(({ accounts }) => accounts)) as Accounts,
@@ -69,6 +71,24 @@ function merged(first: FleetResult, results: readonly FleetResult[]): FleetResul
   };
   const thresholds = thresholdVerdicts(whole.plan.thresholds ?? [], measuresOf(whole));
   return { ...whole, thresholds };
+}
+
+/** Absent where no part says anything of it. */
+function mergedSurroundings(
+  results: readonly FleetResult[],
+): Pick<FleetResult, 'machines' | 'events'> {
+  const machines = mergedMachines(results.flatMap((each) => each.machines ?? []));
+  const events = results.flatMap((each) => each.events ?? []);
+  const faults = [...new Set(events.flatMap(({ fault = [] }) => fault))].sort();
+  const total = (field: 'written' | 'lost'): number =>
+    events.reduce((sum, each) => sum + each[field], 0);
+  const fault = faults.length === 0 ? {} : { fault: faults.join(', ') };
+  return {
+    ...(machines.length > 0 && { machines }),
+    ...(events.length > 0 && {
+      events: { written: total('written'), lost: total('lost'), ...fault },
+    }),
+  };
 }
 
 function mergedHerd(results: readonly FleetResult[]): Pick<FleetResult, 'herd'> {

@@ -14,6 +14,7 @@ import {
   type PlanSummary,
 } from './result.ts';
 import type { GeneratorFacts } from './result-generator.ts';
+import type { MachineFacts } from './result-machines.ts';
 import { thresholdVerdicts } from './thresholds.ts';
 import { measuresOf } from './thresholds-measures.ts';
 
@@ -26,6 +27,7 @@ export interface RunFacts {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly watch: GeneratorWatch;
+  readonly machine: MachineFacts;
   readonly sharedKeys: SharedKeys | undefined;
 }
 
@@ -53,6 +55,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     durationMs,
     validity: generator.reasons.length === 0 ? 'valid' : 'invalid',
     generator,
+    machines: [facts.machine],
     ...(target === undefined ? {} : { deploymentId: target.deploymentId }),
     ...(target?.createdMs === undefined ? {} : { deployedMs: target.createdMs }),
     funnel,

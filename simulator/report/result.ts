@@ -18,6 +18,7 @@ import {
   updatesShape,
 } from './result-figures.ts';
 import { generatorShape, type ProcessFacts, thresholdShape } from './result-generator.ts';
+import { machinesShape } from './result-machines.ts';
 import { planSummaryShape, shardShape } from './result-plan.ts';
 import { spreadShape } from './result-spread.ts';
 
@@ -26,6 +27,18 @@ export type { PlanSummary } from './result-plan.ts';
 
 /** The version of the form: fields may be added, none changes its meaning. */
 export const fleetSchema = 'fleetbed-fleet/2';
+
+/** What has become of the event stream of a run that had one. */
+const eventsShape = v.object({
+  written: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  lost: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(0),
+    v.description('Left out because their reader was too slow, or writing failed.'),
+  ),
+  fault: v.exactOptional(v.pipe(v.string(), v.description('Such as ENOSPC.'))),
+});
 
 /** Why a run ended. */
 const ends = ['settled', 'duration', 'stages', 'iterations', 'interrupted', 'threshold'] as const;
@@ -50,6 +63,8 @@ export const fleetResultShape = v.object({
     v.description('Invalid: the generator was the limit; see generator.reasons.'),
   ),
   generator: generatorShape,
+  machines: v.exactOptional(machinesShape),
+  events: v.exactOptional(eventsShape),
   thresholds: v.array(thresholdShape),
   deploymentId: v.exactOptional(v.pipe(v.string(), v.description("The run's own deployment."))),
   deployedMs: v.exactOptional(

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   deviceRowOf,
   differenceOf,
+  sampleMachine,
   sampleProgress,
   sampleResult,
 } from '../testing/sample-result.ts';
@@ -47,6 +48,19 @@ describe('the report of a run', () => {
     expect(text).toContain('shard 1: b took over from a after 4.2 s (a died); 7 devices had come');
     expect(text).toContain('shard 2: LOST, it has no result (nobody took it)');
     expect(fleetReport(sampleResult)).not.toContain('Shards');
+  });
+
+  it('says how many events were lost, and on what the run was made', () => {
+    const machines = [{ ...sampleMachine, processes: 3, cpuModel: 'CPU\u001b[2J' }];
+    const events = { written: 30, lost: 12, fault: 'ENOSPC' };
+    const text = fleetReport({ ...sampleResult, machines, events });
+    expect(text).toContain('Events: 12 of 42 are LOST (writing failed with ENOSPC)');
+    expect(text).toContain(
+      'Made on\n  fleetbed 0.1.0, node v20.19.0, linux 6.1 x64, 2 x CPU\\u{1b}[2J, 4.0 GiB, 3 processes',
+    );
+    const whole = fleetReport({ ...sampleResult, events: { written: 9, lost: 0 } });
+    expect(whole).toContain('Events: 9 written, none lost');
+    expect(fleetReport(sampleResult)).not.toMatch(/Events|Made on/);
   });
 
   it('does not claim a balance where there was no deployment', () => {

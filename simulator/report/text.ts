@@ -3,6 +3,7 @@ import { printable } from '../../fixtures/printable.ts';
 import { sharedKeysLine } from '../identity/shared-keys.ts';
 import { columns } from './columns.ts';
 import type { FleetProgress, FleetResult } from './result.ts';
+import { machineLine } from './result-machines.ts';
 import { timeToPercentMs, updateTimes } from './update-times.ts';
 
 /** Differences and errors that are shown in full; the JSON report has all of them. */
@@ -21,9 +22,11 @@ export function fleetReport(result: FleetResult): string {
     ...spreadLines(result),
     ...(result.herd ? [['Cohorts after the outage', ...herdLines(result.herd)]] : []),
     ...(result.sharedKeys ? [[`Keys: ${sharedKeysLine(result.sharedKeys)}`]] : []),
+    ...eventLines(result),
     ['Latency in ms (p50, p90, p99, max, count)', ...latencyLines(result)],
     ['Answers by operation', ...answerLines(result)],
     result.errors.length === 0 ? ['Errors: none'] : ['Errors', ...errorLines(result)],
+    ...(result.machines ? [['Made on', ...machineLines(result.machines)]] : []),
   ];
   return sections.map((lines) => lines.map((line) => printable(line)).join('\n')).join('\n\n');
 }
@@ -43,6 +46,20 @@ function herdLines(herd: NonNullable<FleetResult['herd']>): string[] {
 function invalidLines({ generator }: FleetResult): string[] {
   const reasons = generator.reasons.map((reason) => `  ${reason}`);
   return ['INVALID: the generator was the limit, not the server', ...reasons];
+}
+
+function machineLines(machines: NonNullable<FleetResult['machines']>): string[] {
+  return shortened(machines.map((machine) => `  ${machineLine(machine)}`));
+}
+
+/** Whoever reads the event stream has to know that it is not whole. */
+function eventLines({ events }: FleetResult): string[][] {
+  if (events === undefined) return [];
+  const { written, lost, fault } = events;
+  if (lost === 0) return [[`Events: ${written} written, none lost`]];
+  const because =
+    fault === undefined ? 'their reader was too slow' : `writing failed with ${fault}`;
+  return [[`Events: ${lost} of ${lost + written} are LOST (${because})`]];
 }
 
 /** How long it took until half, nearly all and all of the fleet was updated. */

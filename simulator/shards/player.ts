@@ -19,13 +19,15 @@ export interface PlayerLine {
 export interface PlayerOptions {
   readonly line: PlayerLine;
   readonly clock: Clock;
+  /** Of the program, for the result. */
+  readonly version?: string;
   /** Puts what ended the shard before its time into words. */
   readonly faultOf: (error: unknown) => { readonly sentence: string; readonly exitCode: number };
 }
 
 /** Plays the shard to its end and says its result, or its fault. Never throws. */
 export async function playShard(order: ShardOrder, options: PlayerOptions): Promise<void> {
-  const { line, clock, faultOf } = options;
+  const { line, clock, version, faultOf } = options;
   const talk = new HeadTalk(order, line, clock);
   const events = order.tellsEvents ? new EventBatches(line, clock) : undefined;
   try {
@@ -33,6 +35,7 @@ export async function playShard(order: ShardOrder, options: PlayerOptions): Prom
       signal: talk.signal,
       clock,
       coordinator: talk,
+      ...(version !== undefined && { version }),
       onProgress: (progress) => line.say({ say: 'progress', progress }),
       ...(events && { onEvent: (event: FleetEvent) => events.add(event) }),
     });

@@ -7,6 +7,19 @@ import {
   fleetSchema,
 } from '../report/result.ts';
 
+/** A machine as a result tells it. */
+export const sampleMachine = {
+  fleetbed: '0.1.0',
+  node: 'v20.19.0',
+  platform: 'linux',
+  release: '6.1',
+  architecture: 'x64',
+  cpuModel: 'Some CPU',
+  cpus: 2,
+  memoryBytes: 4 * 2 ** 30,
+  processes: 1,
+};
+
 /** Figures of these durations. */
 export function figuresOf(durationsMs: readonly number[]) {
   const histogram = DurationHistogram.empty();

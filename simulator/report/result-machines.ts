@@ -1,0 +1,52 @@
+/** On what a run was made: the machines, told by what they are; no name and no path of any. */
+import * as v from 'valibot';
+import type { Immutable } from './immutable.ts';
+
+const text = v.string();
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+const machineShape = v.object({
+  fleetbed: v.exactOptional(v.pipe(text, v.description('Version of the program.'))),
+  node: v.pipe(text, v.description('Version of Node, such as v20.19.0.')),
+  platform: v.pipe(text, v.description('Such as linux.')),
+  release: v.pipe(text, v.description('Of the operating system.')),
+  architecture: text,
+  cpuModel: text,
+  cpus: v.pipe(count, v.description('That the process may use.')),
+  memoryBytes: v.pipe(count, v.description('That the process may use.')),
+  processes: v.pipe(count, v.description('Processes of the run on machines of this kind.')),
+});
+
+/** Machines that are alike cannot be told apart: they are one row. */
+export const machinesShape = v.array(machineShape);
+
+/** A kind of machine, and how many processes of the run were on it. */
+export type MachineFacts = Immutable<v.InferOutput<typeof machineShape>>;
+
+/** Rows of several parts as one list in one order, whatever order the parts are in. */
+export function mergedMachines(rows: readonly MachineFacts[]): readonly MachineFacts[] {
+  const merged = new Map<string, MachineFacts>();
+  for (const { processes, ...kind } of rows) {
+    const key = machineLine({ ...kind, processes: 1 });
+    merged.set(key, { ...kind, processes: processes + (merged.get(key)?.processes ?? 0) });
+  }
+  return [...merged.entries()]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, row]) => row);
+}
+
+const GIBIBYTE = 2 ** 30;
+
+/** The machine in a line for people. */
+export function machineLine(machine: MachineFacts): string {
+  const { fleetbed, node, platform, release, architecture, cpuModel, cpus, processes } = machine;
+  const words = [
+    ...(fleetbed === undefined ? [] : [`fleetbed ${fleetbed}`]),
+    `node ${node}`,
+    `${platform} ${release} ${architecture}`,
+    `${cpus} x ${cpuModel}`,
+    `${(machine.memoryBytes / GIBIBYTE).toFixed(1)} GiB`,
+    ...(processes === 1 ? [] : [`${processes} processes`]),
+  ];
+  return words.join(', ');
+}
