@@ -110,6 +110,9 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
   output.progress(title);
   const watch = new ReadyWatch(plan, options.readyFile);
   const audience = await openAudience(options, { clock: systemClock, output, title, signal });
+  signal.addEventListener('abort', () => audience.output.progress(endingLine(plan)), {
+    once: true,
+  });
   const hooks = {
     signal,
     clock: systemClock,
@@ -138,6 +141,12 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
   output.data(result);
   output.line(fleetReport(result));
   return worstExitCode([fleetExitCode(result, plan), figuresExitCode(result)]);
+}
+
+/** What the first Ctrl-C has come to. */
+function endingLine({ drainMs = 0 }: FleetPlan): string {
+  const open = drainMs > 0 ? `open deployments have ${drainMs / 1000} s left` : 'nothing is begun';
+  return `ending: ${open}; Ctrl-C stops at once`;
 }
 
 /** Where the events have standard output to themselves, everything for human eyes goes beside it. */

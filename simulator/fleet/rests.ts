@@ -52,6 +52,15 @@ export class Rests {
     return this.#begun({ waitMs, worker, outlivesDrain });
   }
 
+  /**
+   * A wait that nobody breaks off, because who waits hears of nothing.
+   * @param outlivesDrain whether it belongs to work that is to be finished when the run drains
+   * @throws FleetStopped likewise
+   */
+  restUnheard(waitMs: number, outlivesDrain: boolean): Promise<void> {
+    return this.#begun({ waitMs, outlivesDrain });
+  }
+
   /** Ends the sleeper's rest now; when he does not rest, his next one ends as it begins. */
   wake(sleeper: object): void {
     const wake = this.#wakes.get(sleeper);

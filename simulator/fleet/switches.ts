@@ -69,11 +69,14 @@ export class Switches {
   /** A wait of a device: between two rounds, or amidst one. @throws FleetStopped, PowerLoss */
   rest(device: Device, waitMs: number, isBetweenRounds: boolean): Promise<void> {
     const { rests } = this.#options;
-    if (device.session === undefined || device.off) return rests.rest(waitMs);
+    const isUpdating = device.life === 'updating';
+    // A reboot belongs to its update.
+    if (device.off) return rests.restUnheard(waitMs, isUpdating);
+    if (device.session === undefined) return rests.rest(waitMs);
     if (isBetweenRounds) return this.#pause(device, waitMs);
     const cutMs = this.#cutForMs(device);
     if (cutMs > 0) return Promise.reject(new PowerLoss(cutMs));
-    return rests.restAmidst(waitMs, device, device.life === 'updating');
+    return rests.restAmidst(waitMs, device, isUpdating);
   }
 
   /** Takes the device's power away for so long; it returns by itself. */
