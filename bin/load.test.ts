@@ -110,6 +110,101 @@ describe('arrivals', () => {
   });
 });
 
+describe('arrivals of logs', () => {
+  it('come at a rate of their own, for deployments that devices have', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const logs = [{ event: 'logs', perSecond: 2 } as const];
+    const run = await play({ devices: 3, arrivals: logs, durationMs: MINUTE_MS });
+    const uploads = run.events.filter(
+      (event) => event.kind === 'exchange' && event.operation === 'put-deployment-log',
+    );
+    // Nobody's update fails: no device uploads a log of its own.
+    expect(Math.abs(uploads.length - 110)).toBeLessThan(40);
+    expect(new Set(uploads.map((event) => event.kind === 'exchange' && event.status))).toEqual(
+      new Set([204]),
+    );
+    const devices = new Set(uploads.map(({ device }) => device));
+    expect(devices.size).toBe(3);
+    const gaps = gapsOf(moments(run, ofOperation('put-deployment-log')));
+    // At a rate of their own: neither all at once nor one as far from the next as any other.
+    expect(Math.max(...gaps)).toBeGreaterThan(1000);
+    expect(gaps.filter((gap) => gap < 250).length).toBeGreaterThan(10);
+  });
+
+  it('reach nobody when nothing was ever deployed', { timeout: RUN_MAX_MS }, async () => {
+    const arrivals = [{ event: 'logs', perSecond: 2 } as const];
+    const night = { name: 'update-night', atMs: 10 * MINUTE_MS } as const;
+    const run = await play({ devices: 3, arrivals, scenes: [night], durationMs: MINUTE_MS });
+    expect(moments(run, ofOperation('put-deployment-log'))).toEqual([]);
+    expect(run.result.errors.map(({ cause }) => cause)).toEqual(['arrivals/no-device-can']);
+  });
+});
+
+function gapsOf(times: readonly number[]): number[] {
+  return times.slice(1).map((time, before) => time - (times[before] ?? 0));
+}
+
+describe('a reconnect storm', () => {
+  const storm = { name: 'reconnect-storm', atMs: MINUTE_MS } as const;
+  const connected = { connect: true, backOff: { leastMs: 1000, mostMs: 4000 } } as const;
+
+  const lost = (event: FleetEvent): boolean =>
+    event.kind === 'socket-closed' && event.cause === 'cut';
+  const opened = (event: FleetEvent): boolean => event.kind === 'socket-opened';
+
+  function later(run: VirtualRun): FleetEvent[] {
+    const startedMs = Date.parse(run.result.startedAt);
+    return run.events.filter((event) => opened(event) && event.atMs >= startedMs + MINUTE_MS);
+  }
+
+  it('breaks every socket at one moment, and all come back within the time, by chance', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const run = await play({ ...connected, scenes: [{ ...storm, withinMs: 10_000 }] });
+    const losses = moments(run, lost);
+    expect(losses).toHaveLength(12);
+    expect(Math.max(...losses) - Math.min(...losses)).toBeLessThan(200);
+    expect(new Set(later(run).map(({ device }) => device)).size).toBe(12);
+    const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
+    expect(returns).toHaveLength(12);
+    expect(Math.max(...returns)).toBeLessThan(71_000);
+    expect(new Set(returns.map((atMs) => Math.floor(atMs / 1000))).size).toBeGreaterThan(4);
+    const counted = run.result.errors.filter(({ cause }) => cause === 'cut');
+    expect(counted).toMatchObject([{ operation: 'connect', count: 12 }]);
+    // The devices themselves went on: nothing but their sockets was hit.
+    expect(moments(run, signIns).filter((atMs) => atMs >= MINUTE_MS)).toEqual([]);
+  });
+
+  it('without jitter brings them all back at one moment', { timeout: RUN_MAX_MS }, async () => {
+    const scene = { ...storm, withinMs: 10_000, jitter: false };
+    const run = await play({ ...connected, scenes: [scene] });
+    const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
+    expect(returns).toHaveLength(12);
+    for (const atMs of returns) expect(Math.abs(atMs - 70_000)).toBeLessThan(500);
+  });
+
+  it('without a time brings each back by its back-off', { timeout: RUN_MAX_MS }, async () => {
+    const run = await play({ ...connected, scenes: [storm] });
+    const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
+    expect(returns).toHaveLength(12);
+    expect(Math.max(...returns)).toBeLessThan(MINUTE_MS + 1500);
+    expect(new Set(returns).size).toBeGreaterThan(2);
+  });
+
+  it('of a cohort leaves the sockets of the others alone', { timeout: RUN_MAX_MS }, async () => {
+    const cohorts = [
+      { name: 'here', weight: 1 },
+      { name: 'there', weight: 1 },
+    ];
+    const run = await play({ ...connected, cohorts, scenes: [{ ...storm, cohort: 'there' }] });
+    const hit = new Set(run.events.filter(lost).map(({ device }) => device));
+    const there = run.result.devices.filter(({ cohort }) => cohort === 'there');
+    expect([...hit].sort()).toEqual(there.map(({ index }) => index).sort());
+    expect(hit.size).toBe(6);
+  });
+});
+
 describe('a power cut', () => {
   const cut = { name: 'power-cut', atMs: 60_000, lastingMs: 20_000, withinMs: 10_000 } as const;
 
