@@ -310,4 +310,27 @@ describe('a herd comparison', () => {
     const outage = run.result.errors.filter(({ cause }) => cause === 'transport/OUTAGE');
     expect(outage.length).toBeGreaterThan(0);
   });
+
+  it('takes the sockets away for as long as the network is, and each comes back', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const outage = { name: 'herd-comparison', atMs: 60_000, lastingMs: 30_000 } as const;
+    const backOff = { leastMs: 1000, mostMs: 8000 };
+    const run = await play({ connect: true, backOff, scenes: [outage] });
+    const ofKind = (kind: FleetEvent['kind']) =>
+      moments(run, (event) => event.kind === kind).filter((atMs) => atMs >= 60_000);
+    const lost = ofKind('socket-closed').filter((atMs) => atMs < 119_000);
+    expect(lost).toHaveLength(12);
+    expect(Math.max(...lost)).toBeLessThan(60_500);
+    const back = ofKind('socket-opened');
+    expect(back).toHaveLength(12);
+    expect(Math.min(...back)).toBeGreaterThanOrEqual(90_000);
+    expect(Math.max(...back)).toBeLessThan(99_000);
+    const causes = run.result.errors.filter(({ operation }) => operation === 'connect');
+    expect(causes.map(({ cause }) => cause).sort()).toEqual(['cut', 'transport/OUTAGE']);
+    // Several tries of each while nothing got through, none of them a handshake that was sent.
+    const tries = causes.find(({ cause }) => cause === 'transport/OUTAGE')?.count ?? 0;
+    expect(tries).toBeGreaterThan(12 * 2);
+    expect(tries).toBeLessThan(12 * 15);
+  });
 });

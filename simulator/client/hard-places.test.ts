@@ -1,11 +1,13 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { systemClock } from '../../fixtures/clock.ts';
 import { type FleetPlan, simulateFleet } from '../simulator.ts';
+import { SmallWorld } from '../testing/small-world.ts';
 
-const closers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
 });
 
 /** A server that treats every connection so; the first request, which knocks, is answered. */
@@ -89,5 +91,32 @@ describe('own addresses', () => {
     });
     await run(baseUrl, { sourceAddresses: ['127.0.0.2', '127.0.0.3'] });
     expect(new Set(peers)).toEqual(new Set(['127.0.0.2', '127.0.0.3']));
+  });
+
+  it('are where websockets come from as well', async () => {
+    const { server } = await SmallWorld.start();
+    const peers = new Map<string, number>();
+    const upgrades = new WebSocketServer({ server: server.http });
+    upgrades.on('connection', (_, { socket: { remoteAddress = '' } }) => {
+      peers.set(remoteAddress, (peers.get(remoteAddress) ?? 0) + 1);
+    });
+    closers.push(() => {
+      for (const client of upgrades.clients) client.terminate();
+      return server.close();
+    });
+    await run(server.baseUrl, {
+      devices: 4,
+      connect: true,
+      acceptWith: { email: 'admin@example.com', password: 'secret-word' },
+      sourceAddresses: ['127.0.0.2', '127.0.0.3'],
+      durationMs: 1500,
+    });
+    expect(Object.fromEntries(peers)).toEqual({ '127.0.0.2': 2, '127.0.0.3': 2 });
+  });
+
+  it('that are none of this machine end the run before it begins', async () => {
+    const { baseUrl } = await badServer((socket) => socket.destroy());
+    const fault = await run(baseUrl, { sourceAddresses: ['192.0.2.7'] }).catch(String);
+    expect(fault).toMatch(/EADDRNOTAVAIL/);
   });
 });
