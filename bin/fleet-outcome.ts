@@ -1,5 +1,5 @@
 /** What a fleet's run means for the command line: its exit code, and its faults as sentences. */
-import { StatusError } from '../simulator/client/errors.ts';
+import { StatusError, TransportError } from '../simulator/client/errors.ts';
 import { PlayerFault } from '../simulator/shards/head.ts';
 import {
   BehaviourFileError,
@@ -37,7 +37,7 @@ export function figuresExitCode({ validity, thresholds }: FleetResult): ExitCode
 /** The fault of a run in a sentence with the way out; what is not foreseen stays as it is. */
 export function fleetFault(
   error: unknown,
-  plan: Pick<FleetPlan, 'baseUrl' | 'acceptWith'>,
+  plan: Pick<FleetPlan, 'baseUrl' | 'acceptWith' | 'tls'>,
 ): unknown {
   if (error instanceof PlanError) {
     return new CommandFault(`the plan is wrong: ${error.message}`, exitCodes.usage, error);
@@ -56,7 +56,35 @@ export function fleetFault(
     const sentence = `${plan.baseUrl} refused the login of ${who}; check EMAIL:PASSWORD`;
     return new CommandFault(sentence, exitCodes.setUp, error);
   }
-  return setUpFault(error, plan.baseUrl);
+  const unwanted = error instanceof TransportError ? unwantedCaller(error, plan) : undefined;
+  if (unwanted === undefined) return setUpFault(error, plan.baseUrl);
+  return new CommandFault(`${plan.baseUrl}: ${unwanted}`, exitCodes.setUp, error);
+}
+
+/** What a server says, where it says anything, to a caller whose certificate it does not take. */
+const refusedCertificate =
+  /ALERT_(ACCESS_DENIED|BAD_CERTIFICATE|CERTIFICATE_|HANDSHAKE_FAILURE|UNKNOWN_CA)/;
+/** What such a caller sees when it says nothing. */
+const cuts: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** Whether a server with TLS may have hung up because of who calls, and the way out. */
+function unwantedCaller(
+  { reason }: TransportError,
+  { baseUrl, tls }: Pick<FleetPlan, 'baseUrl' | 'tls'>,
+): string | undefined {
+  const isRefused = refusedCertificate.test(reason);
+  // A clean-up may have its server from a ledger: the place is then that file.
+  const mayBeTls = !baseUrl.startsWith('http:');
+  if (!isRefused && !(mayBeTls && cuts.has(reason))) return undefined;
+  const hasCertificate = tls?.certPem !== undefined;
+  if (isRefused) {
+    return hasCertificate
+      ? 'the server does not accept the certificate of --cert; name another one'
+      : 'the server wants a certificate of its callers; name one with --cert and --key';
+  }
+  return hasCertificate
+    ? 'the connection was cut; the server may not accept the certificate of --cert'
+    : 'the connection was cut; if the server wants a certificate of its callers, name one with --cert and --key';
 }
 
 function knownExitCode({ exitCode }: PlayerFault): ExitCode {

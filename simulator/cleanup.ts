@@ -9,6 +9,7 @@ import { ClientError } from './client/errors.ts';
 import { ManagementClient } from './client/management.ts';
 import { Transport } from './client/transport.ts';
 import { Lanes } from './fleet/lanes.ts';
+import type { FleetPlan } from './fleet/plan.ts';
 import { identityKey } from './identity/identity.ts';
 import { ledgersAt, type PlacedLedger } from './state/ledger-places.ts';
 import { keyFingerprint, type MadeDevice, MadeLedger } from './state/made-ledger.ts';
@@ -24,7 +25,8 @@ export interface FleetCleanupOptions {
   readonly credentials: { readonly email: string; readonly password: string };
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
-  readonly caPem?: string | undefined;
+  /** Whom to trust, and who asks. */
+  readonly tls?: FleetPlan['tls'];
   /** Ends the clean-up; another one goes on from there. */
   readonly signal: AbortSignal;
   /** Called with the number of devices that are dealt with, and of all. */
@@ -83,7 +85,7 @@ class Cleanup {
   #devices = 0;
 
   constructor(baseUrl: string, options: FleetCleanupOptions, ledgers: readonly PlacedLedger[]) {
-    const { clock, requestTimeLimitMs, caPem, credentials } = options;
+    const { clock, requestTimeLimitMs, tls, credentials } = options;
     this.#baseUrl = baseUrl;
     this.#options = options;
     this.#ledgers = ledgers;
@@ -91,7 +93,7 @@ class Cleanup {
       baseUrl,
       requestTimeLimitMs,
       clock,
-      caPem,
+      ...tls,
       observer: nobody,
       connectionsMax: CONNECTIONS_MAX,
     });

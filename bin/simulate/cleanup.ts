@@ -3,11 +3,11 @@ import { type Command, Option } from 'commander';
 import { systemClock } from '../../fixtures/clock.ts';
 import { cleanUpFleet, type FleetCleanupResult } from '../../simulator/cleanup.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { readNamedFile } from '../files.ts';
 import { fleetFault } from '../fleet-outcome.ts';
 import * as values from '../option-values.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { certificatesIn } from './certificates.ts';
 
 const REQUEST_TIME_LIMIT_MS = 30_000;
 /** Devices between two lines of progress. */
@@ -17,6 +17,8 @@ interface CleanupOptions {
   readonly acceptWith: values.Credentials;
   readonly baseUrl?: string;
   readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
   readonly json?: boolean;
 }
 
@@ -34,6 +36,8 @@ export function addCleanup(simulate: Command): void {
     )
     .option('--base-url <url>', 'where the server is, if not where the ledger says', values.baseUrl)
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")
+    .option('--cert <file>', "PEM file with the operator's own certificate; with --key")
+    .option('--key <file>', 'PEM file with the key of --cert')
     .option('--json', 'standard output carries the result as JSON')
     .action(async (places: readonly string[], options: CleanupOptions) => {
       process.exitCode = await cleanup(places, options);
@@ -42,13 +46,13 @@ export function addCleanup(simulate: Command): void {
 
 async function cleanup(places: readonly string[], options: CleanupOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
-  const { baseUrl, ca, acceptWith: credentials } = options;
-  const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
+  const { baseUrl, ca, cert, key, acceptWith: credentials } = options;
+  const tls = await certificatesIn({ ca, cert, key });
   const result = await cleanUpFleet({
     places,
     baseUrl,
     credentials,
-    caPem,
+    tls,
     clock: systemClock,
     requestTimeLimitMs: REQUEST_TIME_LIMIT_MS,
     signal: stopSignal(),
@@ -56,7 +60,8 @@ async function cleanup(places: readonly string[], options: CleanupOptions): Prom
       if (done % DEVICES_TOLD === 0) output.progress(`${done} of ${of} devices`);
     },
   }).catch((error: unknown) => {
-    throw fleetFault(error, { baseUrl: baseUrl ?? places.join(' '), acceptWith: credentials });
+    const place = baseUrl ?? places.join(' ');
+    throw fleetFault(error, { baseUrl: place, acceptWith: credentials, tls });
   });
   output.data(result);
   output.line(cleanupReport(result));

@@ -16,6 +16,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import { fleetFault } from '../fleet-outcome.ts';
+import { certificatesIn } from './certificates.ts';
 import { defaultPoolFolder } from './identity-options.ts';
 
 /** The options as commander gives them, those of the plan among others. */
@@ -41,7 +42,7 @@ export async function planFrom(command: Command): Promise<FleetPlan> {
       "error: option '--shard <index/count>' needs --seed TEXT, for all shards the same",
     );
   }
-  const tls = await certificates({ ca, cert, key });
+  const tls = await certificatesIn({ ca, cert, key });
   const seed = words.seed ?? seedIn(words.state) ?? systemRandom.uuid().slice(0, 8);
   const rsaPoolFolder = words.rsaPoolFolder ?? defaultPoolFolder();
   // Every other word that a plan needs is an option with a default.
@@ -81,20 +82,4 @@ async function readPlanFile(path: string): Promise<PlanWords> {
     const faults = error.faults.map((fault) => `${path}:${fault}`).join('; ');
     throw new CommandFault(`the plan file is wrong: ${faults}`, exitCodes.usage, error);
   }
-}
-
-async function certificates(
-  files: Readonly<Record<'ca' | 'cert' | 'key', string | undefined>>,
-): Promise<FleetPlan['tls']> {
-  const { ca, cert, key } = files;
-  if ((cert === undefined) !== (key === undefined)) {
-    const sentence = '--cert and --key go together: a certificate is of no use without its key.';
-    throw new CommandFault(sentence, exitCodes.usage);
-  }
-  if (ca === undefined && cert === undefined) return undefined;
-  return {
-    ...(ca !== undefined && { caPem: await readNamedFile('--ca', ca) }),
-    ...(cert !== undefined && { certPem: await readNamedFile('--cert', cert) }),
-    ...(key !== undefined && { keyPem: await readNamedFile('--key', key) }),
-  };
 }

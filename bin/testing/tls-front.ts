@@ -40,7 +40,8 @@ export async function openTlsFront(baseUrl: string, nowMs: number): Promise<TlsF
   };
 }
 
-function selfSigned(nowMs: number) {
+/** A certificate for 127.0.0.1 that is its own authority, and its key; both in PEM. */
+export function selfSigned(nowMs: number) {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const signer = forge.pki.privateKeyFromPem(key);
@@ -52,7 +53,10 @@ function selfSigned(nowMs: number) {
   const name = [{ name: 'commonName', value: '127.0.0.1' }];
   certificate.setSubject(name);
   certificate.setIssuer(name);
-  certificate.setExtensions([{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }]);
+  certificate.setExtensions([
+    { name: 'basicConstraints', cA: true },
+    { name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] },
+  ]);
   certificate.sign(signer, forge.md.sha256.create());
   return { key, certificatePem: forge.pki.certificateToPem(certificate) };
 }

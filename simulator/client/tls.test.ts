@@ -16,6 +16,7 @@ const server = createServer({ key: keyPem, cert: certificatePem }, (_request, re
 const upgrades = new WebSocketServer({ server });
 const clock = new ManualClock(noonMs);
 const transports: Transport[] = [];
+const closers: (() => void)[] = [];
 let port = 0;
 
 beforeAll(async () => {
@@ -24,6 +25,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   for (const transport of transports.splice(0)) await transport.close();
+  for (const close of closers.splice(0)) close();
 });
 afterAll(async () => {
   for (const client of upgrades.clients) client.terminate();
@@ -31,19 +33,70 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-function hello(host: string, caPem?: string) {
+interface HelloOptions {
+  readonly serverPort?: number;
+  readonly ledger?: Ledger;
+  readonly certPem?: string;
+  readonly keyPem?: string;
+}
+
+function hello(host: string, caPem?: string, at: HelloOptions = {}) {
+  const { serverPort = port, ledger = new Ledger(clock), ...own } = at;
   const transport = new Transport({
-    baseUrl: `https://${host}:${port}`,
+    baseUrl: `https://${host}:${serverPort}`,
     clock,
-    observer: new Ledger(clock),
+    observer: ledger,
     requestTimeLimitMs: 5000,
     connectionsMax: 1,
     caPem,
+    ...own,
   });
   transports.push(transport);
   const request = { operation: 'login', caller: 'operator', method: 'GET' } as const;
   return transport.exchange({ ...request, target: '/', headers: {} });
 }
+
+describe('a server that wants a certificate of its callers', () => {
+  const own = { certPem: certificatePem, keyPem };
+
+  async function asking() {
+    const settings = { requestCert: true, rejectUnauthorized: true, ca: certificatePem };
+    const asks = createServer({ key: keyPem, cert: certificatePem, ...settings }, (_, response) => {
+      response.end('hello');
+    });
+    const sockets = new WebSocketServer({ server: asks });
+    await new Promise<void>((resolve) => asks.listen(0, '127.0.0.1', resolve));
+    closers.push(() => {
+      for (const client of sockets.clients) client.terminate();
+      asks.closeAllConnections();
+      asks.close();
+    });
+    return { serverPort: (asks.address() as AddressInfo).port, ledger: new Ledger(clock) };
+  }
+
+  it('serves who has one, and is a counted outcome for who has none', async () => {
+    const at = await asking();
+    const { body } = await hello('127.0.0.1', certificatePem, { ...at, ...own });
+    expect(body.toString()).toBe('hello');
+    const fault = await hello('127.0.0.1', certificatePem, at).catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(TransportError);
+    expect(at.ledger.operations()).toMatchObject([{ answers: { '2xx': 1 }, unanswered: 1 }]);
+  });
+
+  it.each([
+    ['opens for a device that has one', own, 'open', 0],
+    ['closes for a device that has none, and counts it', {}, 'closed', 1],
+  ])('has a websocket that %s', async (_what, mine, state, unanswered) => {
+    const { serverPort, ledger: observer } = await asking();
+    const options = { baseUrl: `https://127.0.0.1:${serverPort}`, clock, observer };
+    const limits = { requestTimeLimitMs: 5000, caPem: certificatePem };
+    const socket = new DeviceSocket(token, { ...options, ...limits, ...mine });
+    while (socket.state === 'opening') await new Promise((resolve) => setImmediate(resolve));
+    expect(socket.state).toBe(state);
+    expect(observer.operations()).toMatchObject([{ operation: 'connect', unanswered }]);
+    socket.close();
+  });
+});
 
 describe('a server with a certificate', () => {
   it('is not trusted when nobody vouches for it, and the way out is told', async () => {
