@@ -74,10 +74,13 @@ export class DeviceSocket {
     this.#listen();
   }
 
-  /** To be called now and then: pings a quiet server and gives a silent one up. */
-  watch(): void {
+  /**
+   * To be called now and then: pings a quiet server and gives a silent one up.
+   * @param nowMs the clock's monotonic time
+   */
+  watch(nowMs: number): void {
     if (this.state !== 'open') return;
-    const silentMs = this.#options.clock.monotonicMs() - this.#heardMs;
+    const silentMs = nowMs - this.#heardMs;
     if (silentMs > SILENCE_MAX_MS) this.#socket.terminate();
     else if (silentMs > PING_AFTER_MS && !this.#pinged) {
       this.#pinged = true;

@@ -10,6 +10,7 @@ import {
 } from '../../fixtures/formats/connect-message.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import type { Session } from '../client/session.ts';
+import type { Device } from '../device/device.ts';
 import { inventoryOf } from '../device/inventory.ts';
 import type { EventFact } from '../report/events.ts';
 import { Ledger } from '../report/ledger.ts';
@@ -63,10 +64,14 @@ async function socketServer(refuse: () => number | undefined = () => undefined) 
 }
 
 async function fleetOfOne(baseUrl: string) {
-  const clock = new ManualClock(noonMs);
-  const ledger = new Ledger(clock);
   const device = deviceOf();
   device.session = await sessionOf();
+  return { device, session: device.session, ...fleetOf([device], baseUrl) };
+}
+
+function fleetOf(devices: readonly Device[], baseUrl: string) {
+  const clock = new ManualClock(noonMs);
+  const ledger = new Ledger(clock);
   const random = seededRandom('x');
   const asked: string[] = [];
   const checkUpdate = (): void => void asked.push('check-update');
@@ -85,9 +90,9 @@ async function fleetOfOne(baseUrl: string) {
     isCutOff: () => network.isAway,
     ...hooks,
   };
-  const sockets = new FleetSockets([device], options);
+  const sockets = new FleetSockets(devices, options);
   closers.push(() => sockets.close());
-  return { clock, ledger, device, session: device.session, sockets, asked, facts, network };
+  return { clock, ledger, sockets, asked, facts, network };
 }
 
 /** Lets the event loop turn until something is so; the test's time limit ends what never comes. */
@@ -126,6 +131,25 @@ describe('the sockets of a fleet', () => {
     await opened.next();
     await until(() => sockets.openCount() === 1);
     expect(ledger.operations()[0]).toMatchObject({ operation: 'connect', answers: { '1xx': 1 } });
+  });
+
+  it('are looked at in turns when they are many, each ten times a second', async () => {
+    const { baseUrl, asked } = await socketServer();
+    const devices = Array.from({ length: 1201 }, () => deviceOf());
+    for (const index of [0, 600, 1200]) {
+      const device = devices[index];
+      if (device) device.session = Object.assign(await sessionOf(), { token });
+    }
+    const { clock, sockets } = fleetOf(devices, baseUrl);
+    clock.advance(30);
+    expect(sockets.openingCount()).toBe(0);
+    clock.advance(10);
+    expect(sockets.openingCount()).toBe(1);
+    clock.advance(65);
+    expect(sockets.openingCount()).toBe(3);
+    for (const _ of [1, 2, 3]) await asked.next();
+    await until(() => sockets.openCount() === 3);
+    expect(sockets.openingCount()).toBe(0);
   });
 
   it('answer the pings of the server', async () => {

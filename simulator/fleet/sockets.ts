@@ -32,7 +32,12 @@ export interface FleetSocketsOptions {
   readonly sendInventory: (device: Device) => void;
 }
 
+/** How often each socket is looked at. */
 const SWEEP_PERIOD_MS = 100;
+/** Devices of one turn: looking at all of a large fleet at once would make its requests late. */
+const TURN_DEVICES = 500;
+/** Beyond it turns grow, as a timer comes a millisecond apart at best. */
+const TURNS_MAX = 20;
 /** Handshakes at the same time: more of them overrun the queue in which a server accepts. */
 const HANDSHAKES_MAX = 128;
 
@@ -51,6 +56,9 @@ export class FleetSockets {
   readonly #options: FleetSocketsOptions;
   readonly #devices: readonly Device[];
   readonly #lines = new Map<Device, Line>();
+  readonly #opening = new Set<DeviceSocket>();
+  readonly #turns: number;
+  #turn = 0;
   readonly #sweeps: Timer;
   readonly #nextAddress: () => string | undefined;
 
@@ -58,17 +66,23 @@ export class FleetSockets {
     this.#devices = devices;
     this.#options = options;
     this.#nextAddress = sourceAddressesInTurn(options.wiring);
-    this.#sweeps = options.clock.every(SWEEP_PERIOD_MS, () => this.#sweep());
+    this.#turns = Math.min(Math.max(Math.ceil(devices.length / TURN_DEVICES), 1), TURNS_MAX);
+    this.#sweeps = options.clock.every(SWEEP_PERIOD_MS / this.#turns, () => this.#sweep());
   }
 
   /** Sockets that are open now. */
   openCount(): number {
-    return this.#count('open');
+    let count = 0;
+    for (const { socket } of this.#lines.values()) if (socket?.state === 'open') count++;
+    return count;
   }
 
   /** Sockets whose handshake goes on. */
   openingCount(): number {
-    return this.#count('opening');
+    for (const socket of this.#opening) {
+      if (socket.state !== 'opening') this.#opening.delete(socket);
+    }
+    return this.#opening.size;
   }
 
   /** Closes every socket as a device does that is switched off in order. */
@@ -111,14 +125,16 @@ export class FleetSockets {
   }
 
   #sweep(): void {
-    const nowMs = this.#options.clock.now();
-    let handshakes = this.#count('opening');
-    for (const device of this.#devices) {
+    const { clock } = this.#options;
+    const nowMs = clock.now();
+    const monotonicMs = clock.monotonicMs();
+    let handshakes = this.openingCount();
+    for (const device of this.#devicesOfTurn()) {
       if (device.off || device.session?.token === undefined) continue;
       const line = this.#line(device);
       const isCutOff = this.#options.isCutOff(device);
       if (isCutOff && line.socket !== undefined) this.cut(device);
-      line.socket?.watch();
+      line.socket?.watch(monotonicMs);
       this.#dropHeldLong(device, line, nowMs);
       if (line.spoken !== undefined) line.socket?.say(line.spoken.due());
       if (line.socket?.state === 'closed') this.#broken(device, line, nowMs);
@@ -126,6 +142,13 @@ export class FleetSockets {
       if (isDue && isCutOff) this.#unreached(device, line, nowMs);
       else if (isDue && handshakes++ < HANDSHAKES_MAX) this.#open(device, line);
     }
+  }
+
+  #devicesOfTurn(): readonly Device[] {
+    const size = Math.ceil(this.#devices.length / this.#turns);
+    const first = this.#turn * size;
+    this.#turn = (this.#turn + 1) % this.#turns;
+    return this.#devices.slice(first, first + size);
   }
 
   /** Breaks the device's connection; it comes back after so long, or by its back-off. */
@@ -143,12 +166,6 @@ export class FleetSockets {
     line.breaks++;
     this.#options.ledger.fault({ operation: operations.connect.id, label: 'transport/OUTAGE' });
     line.dueMs = nowMs + this.#backOffMs(device, line.breaks);
-  }
-
-  #count(state: DeviceSocket['state']): number {
-    let count = 0;
-    for (const { socket } of this.#lines.values()) if (socket?.state === state) count++;
-    return count;
   }
 
   #line(device: Device): Line {
@@ -193,7 +210,7 @@ export class FleetSockets {
       line.openedMs = this.#options.clock.now();
       events.emit({ kind: 'socket-opened', device: device.index });
     };
-    line.socket = new DeviceSocket(token, {
+    const socket = new DeviceSocket(token, {
       ...options,
       ...wiring,
       sourceAddress,
@@ -201,6 +218,8 @@ export class FleetSockets {
       answer,
       onOpen,
     });
+    line.socket = socket;
+    this.#opening.add(socket);
   }
 
   /** Tells the books of a handshake, and those who listen. */

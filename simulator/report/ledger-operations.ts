@@ -32,19 +32,6 @@ export class OperationBooks {
     this.#entry(operation).signatureRefusals++;
   }
 
-  /** Takes everything in that other books hold. */
-  add(other: OperationBooks): void {
-    for (const [operation, theirs] of other.#entries) {
-      const ours = this.#entry(operation);
-      ours.latencies.add(theirs.latencies);
-      for (const [name, count] of Object.entries(theirs.answers)) {
-        ours.answers[name] = (ours.answers[name] ?? 0) + count;
-      }
-      for (const silence of silences) ours.silences[silence] += theirs.silences[silence];
-      ours.signatureRefusals += theirs.signatureRefusals;
-    }
-  }
-
   /** By operation. */
   counts(): OperationCount[] {
     return this.#sorted().map(([operation, { answers, silences: of, signatureRefusals }]) => ({
@@ -95,5 +82,3 @@ function sortedCounts(counts: Readonly<Record<string, number>>): Record<string, 
     Object.entries(counts).sort(([one], [other]) => (one < other ? -1 : 1)),
   );
 }
-
-const silences: readonly Silence[] = ['timeout', 'reset', 'refused', 'other'];

@@ -70,4 +70,29 @@ describe('the books of a run', () => {
     ]);
     expect(ledger.errorCount).toBe(4);
   });
+
+  it('keep what a phase saw apart, and the whole beside it', () => {
+    const ledger = new Ledger(clock);
+    ledger.enterPhase('ramp');
+    ledger.sent(80);
+    ledger.answered('post-alerts', 204, 100);
+    ledger.enterPhase('hold');
+    ledger.sent(1);
+    ledger.answered('post-alerts', 204, 5);
+    ledger.unanswered('post-alerts', 'timeout');
+    ledger.enterPhase('drain');
+    const seen = ledger.phases().map(({ name, lateness, latencies, operations }) => ({
+      name,
+      lateMs: lateness.maxMs,
+      slowestMs: latencies[0]?.maxMs,
+      timeouts: operations[0]?.timeouts,
+    }));
+    expect(seen).toEqual([
+      { name: 'ramp', lateMs: 80, slowestMs: 100, timeouts: 0 },
+      { name: 'hold', lateMs: 1, slowestMs: 5, timeouts: 1 },
+    ]);
+    expect(ledger.latencies()[0]).toMatchObject({ count: 2, maxMs: 100 });
+    expect(ledger.operations()[0]).toMatchObject({ answers: { '2xx': 2 }, timeouts: 1 });
+    expect(ledger.lateness.count).toBe(2);
+  });
 });

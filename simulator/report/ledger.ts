@@ -24,6 +24,7 @@ interface Phase {
   readonly name: string;
   readonly startMs: number;
   readonly books: OperationBooks;
+  readonly lateness: DurationHistogram;
 }
 
 /** The books of one run. */
@@ -32,7 +33,9 @@ export class Ledger implements ExchangeObserver {
   readonly #phases: Phase[] = [];
   readonly #errors = new Map<string, { operation: string; cause: string; count: number }>();
   readonly #entered = new Map<string, number>();
-  #books: OperationBooks;
+  /** Kept beside those of the phases, as adding them up for every look would hold up the load. */
+  readonly #whole = new OperationBooks();
+  #phase: Phase;
   readonly updates = new UpdateBooks();
   readonly series: SeriesBooks;
   /** How late exchanges were sent that were due at a planned moment. */
@@ -43,7 +46,7 @@ export class Ledger implements ExchangeObserver {
   constructor(clock: Clock) {
     this.#clock = clock;
     this.series = new SeriesBooks(clock.now());
-    this.#books = this.#began(FIRST_PHASE);
+    this.#phase = this.#began(FIRST_PHASE);
   }
 
   /**
@@ -54,32 +57,36 @@ export class Ledger implements ExchangeObserver {
     if (this.#phases.length >= PHASES_MAX) return;
     const before = this.#entered.get(name) ?? 0;
     this.#entered.set(name, before + 1);
-    this.#books = this.#began(before === 0 ? name : `${name} (${before + 1})`);
+    this.#phase = this.#began(before === 0 ? name : `${name} (${before + 1})`);
   }
 
   /** Name of the phase that is underway. */
   get phase(): string {
-    return this.#phases.at(-1)?.name ?? FIRST_PHASE;
+    return this.#phase.name;
   }
 
   sent(latenessMs: number): void {
     this.lateness.record(latenessMs);
+    this.#phase.lateness.record(latenessMs);
   }
 
   answered(operation: string, status: number, latencyMs: number): void {
     this.exchangeCount++;
-    this.#books.answered(operation, status, latencyMs);
+    this.#whole.answered(operation, status, latencyMs);
+    this.#phase.books.answered(operation, status, latencyMs);
     this.series.exchanged(this.#clock.now(), latencyMs, status >= 500);
   }
 
   unanswered(operation: string, silence: Silence): void {
     this.exchangeCount++;
-    this.#books.unanswered(operation, silence);
+    this.#whole.unanswered(operation, silence);
+    this.#phase.books.unanswered(operation, silence);
     this.series.exchanged(this.#clock.now(), undefined, true);
   }
 
   signatureRefused(operation: string): void {
-    this.#books.signatureRefused(operation);
+    this.#whole.signatureRefused(operation);
+    this.#phase.books.signatureRefused(operation);
   }
 
   /** Counts a fault that the life of a device or the operator ran into. */
@@ -93,23 +100,27 @@ export class Ledger implements ExchangeObserver {
 
   /** Over all phases, by operation. */
   operations(): OperationCount[] {
-    return this.#whole().counts();
+    return this.#whole.counts();
   }
 
   latencies(): OperationLatency[] {
-    return this.#whole().latencies();
+    return this.#whole.latencies();
   }
 
   /** The histogram of each operation that was answered, over all phases. */
   histograms(): ReadonlyMap<string, DurationHistogram> {
-    return this.#whole().histograms();
+    return this.#whole.histograms();
   }
 
   phases(): PhaseFigures[] {
-    const rows = this.#phases.map(({ name, startMs, books }, index) => {
-      const endMs = this.#phases[index + 1]?.startMs ?? this.#clock.now();
-      return { name, startMs, endMs, latencies: books.latencies(), operations: books.counts() };
-    });
+    const rows = this.#phases.map(({ name, startMs, books, lateness }, index) => ({
+      name,
+      startMs,
+      endMs: this.#phases[index + 1]?.startMs ?? this.#clock.now(),
+      lateness: lateness.figures(),
+      latencies: books.latencies(),
+      operations: books.counts(),
+    }));
     return rows.filter(({ operations }) => operations.length > 0);
   }
 
@@ -118,16 +129,15 @@ export class Ledger implements ExchangeObserver {
     return [...this.#errors.values()].sort(inErrorOrder);
   }
 
-  #began(name: string): OperationBooks {
-    const books = new OperationBooks();
-    this.#phases.push({ name, startMs: this.#clock.now(), books });
-    return books;
-  }
-
-  #whole(): OperationBooks {
-    const whole = new OperationBooks();
-    for (const { books } of this.#phases) whole.add(books);
-    return whole;
+  #began(name: string): Phase {
+    const phase = {
+      name,
+      startMs: this.#clock.now(),
+      books: new OperationBooks(),
+      lateness: DurationHistogram.empty(),
+    };
+    this.#phases.push(phase);
+    return phase;
   }
 }
 

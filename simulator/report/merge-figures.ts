@@ -67,6 +67,7 @@ function mergedPhases(phases: readonly PhaseFigures[]): PhaseFigures[] {
       name: first.name,
       startMs: Math.min(...rows.map(({ startMs }) => startMs)),
       endMs: Math.max(...rows.map(({ endMs }) => endMs)),
+      lateness: mergedDurations(rows.map(({ lateness }) => lateness)).figures(),
       ...mergedExchanges(rows),
     };
   });

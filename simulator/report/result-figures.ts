@@ -51,7 +51,16 @@ export const measuredShape = {
 };
 
 export const phaseShape = v.pipe(
-  v.object({ name: text, startMs: unixMs, endMs: unixMs, ...measuredShape }),
+  v.object({
+    name: text,
+    startMs: unixMs,
+    endMs: unixMs,
+    lateness: v.pipe(
+      v.object(figuresShape.entries),
+      v.description('How late exchanges were sent that were due at a planned moment.'),
+    ),
+    ...measuredShape,
+  }),
   v.description('A stretch of the plan; an exchange belongs to the phase in which it ended.'),
 );
 
