@@ -1,23 +1,27 @@
 /**
- * A fleet in a process of its own, for a benchmark: begins to measure when every device is signed in
- * and every socket open, and says what it measured on one line.
+ * A fleet in a process of its own, for a benchmark: it gathers and settles, is measured, and then
+ * its memory is looked at while all of it is there. Says what it saw on one line.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { systemClock } from '../../fixtures/clock.ts';
-import { type FleetPlan, simulateFleet } from '../../simulator/simulator.ts';
+import { type FleetPlan, type FleetProgress, simulateFleet } from '../../simulator/simulator.ts';
 
 /** What is to be played and measured. */
 export interface FleetBench {
-  readonly plan: FleetPlan;
+  readonly plan: Omit<FleetPlan, 'stages'>;
+  /** In which the devices come, one after the other. */
+  readonly gatherMs: number;
+  /** In which the last of them sign in and open their sockets. */
+  readonly settleMs: number;
+  readonly measuredMs: number;
   /** Sockets that must be open before the measurement begins. */
   readonly sockets: number;
-  readonly measuredMs: number;
 }
 
-/** What was seen between the moment when all were there and the end. */
+/** What was seen while the whole fleet was there. */
 export interface FleetMeasurement {
-  /** Before the fleet was made and at the end with all of it there, after a collection each. */
+  /** Before the fleet was made and with all of it there, after a collection each. */
   readonly memoryBefore: Memory;
   readonly memory: Memory;
   readonly socketsOpen: number;
@@ -26,9 +30,15 @@ export interface FleetMeasurement {
   readonly errors: readonly string[];
   readonly cpuMs: number;
   readonly elapsedMs: number;
-  /** How late what was due was sent, over the whole run. */
-  readonly lateP99Ms: number;
-  readonly lateMaxMs: number;
+  /** How late what was due was sent. */
+  readonly late: Lateness;
+  /** The same over the whole run, in which the fleet gathered too. */
+  readonly lateOverall: Lateness;
+}
+
+interface Lateness {
+  readonly p99Ms: number;
+  readonly maxMs: number;
 }
 
 /** What the process holds, in bytes. */
@@ -38,48 +48,81 @@ interface Memory {
   readonly used: number;
 }
 
-const GATHER_MAX_MS = 300_000;
+/** After the measurement, as a collection holds up the fleet. */
+const MEMORY_MS = 5000;
+const MEASURED_PHASE = '3 hold';
+const MEMORY_PHASE = '4 hold';
 
-const { plan, sockets, measuredMs } = JSON.parse(process.argv[2] ?? '') as FleetBench;
+/** What the process has done up to a moment. */
+interface Reading {
+  readonly exchanges: number;
+  readonly cpuMs: number;
+  readonly atMs: number;
+}
+
+const asked = JSON.parse(process.argv[2] ?? '') as FleetBench;
+const { devices } = asked.plan;
 const collect = garbageCollector();
 const memoryBefore = memoryNow();
+const readings: Reading[] = [];
 const over = new AbortController();
-const givenUp = systemClock.after(GATHER_MAX_MS, () => over.abort());
-let begun: { exchanges: number; cpu: NodeJS.CpuUsage; atMs: number } | undefined;
-let last = { exchanges: 0, socketsOpen: 0 };
-let memory = memoryBefore;
+let memory: Memory | undefined;
+let socketsOpen = 0;
 
-const result = await simulateFleet(plan, {
-  clock: systemClock,
-  signal: over.signal,
-  onProgress: (progress) => {
-    last = progress;
-    const isGathered = progress.funnel.idle === plan.devices && progress.socketsOpen >= sockets;
-    if (begun || !isGathered) return;
-    givenUp.cancel();
-    const { exchanges } = progress;
-    begun = { exchanges, cpu: process.cpuUsage(), atMs: systemClock.monotonicMs() };
-    systemClock.after(measuredMs, () => {
-      memory = memoryNow();
-      over.abort();
-    });
+const result = await simulateFleet(
+  {
+    ...asked.plan,
+    stages: [
+      { kind: 'ramp', durationMs: asked.gatherMs, devices },
+      { kind: 'hold', durationMs: asked.settleMs },
+      { kind: 'hold', durationMs: asked.measuredMs },
+      { kind: 'hold', durationMs: MEMORY_MS },
+    ],
   },
-});
-if (!begun) throw new Error(`the fleet was not gathered within ${GATHER_MAX_MS / 1000} s`);
-const { user, system } = process.cpuUsage(begun.cpu);
-const { lateness } = result.generator.schedule;
-const measured: FleetMeasurement = {
-  memoryBefore,
-  memory,
-  socketsOpen: last.socketsOpen,
-  exchanges: last.exchanges - begun.exchanges,
-  errors: result.errors.map(({ count, operation, cause }) => `${count} ${operation} ${cause}`),
-  cpuMs: (user + system) / 1000,
-  elapsedMs: systemClock.monotonicMs() - begun.atMs,
-  lateP99Ms: lateness.p99Ms,
-  lateMaxMs: lateness.maxMs,
-};
-process.stdout.write(`${JSON.stringify(measured)}\n`);
+  { clock: systemClock, signal: over.signal, onProgress: look },
+);
+process.stdout.write(`${JSON.stringify(measurement())}\n`);
+
+function look(progress: FleetProgress): void {
+  if (progress.phase === MEASURED_PHASE) {
+    readings.push(reading(progress));
+    socketsOpen = progress.socketsOpen;
+    const { idle } = progress.funnel;
+    if (idle === devices && socketsOpen >= asked.sockets) return;
+    throw new Error(`only ${idle} devices and ${socketsOpen} sockets were there in time`);
+  }
+  if (progress.phase !== MEMORY_PHASE || memory) return;
+  memory = memoryNow();
+  over.abort();
+}
+
+function reading({ exchanges }: FleetProgress): Reading {
+  const { user, system } = process.cpuUsage();
+  return { exchanges, cpuMs: (user + system) / 1000, atMs: systemClock.monotonicMs() };
+}
+
+function measurement(): FleetMeasurement {
+  const [first, last] = [readings[0], readings.at(-1)];
+  const phase = result.phases.find(({ name }) => name === MEASURED_PHASE);
+  if (!first || !last || !phase || !memory)
+    throw new Error('the fleet ended before it was measured');
+  return {
+    memoryBefore,
+    memory,
+    socketsOpen,
+    exchanges: last.exchanges - first.exchanges,
+    errors: result.errors.map(({ count, operation, cause }) => `${count} ${operation} ${cause}`),
+    cpuMs: last.cpuMs - first.cpuMs,
+    elapsedMs: last.atMs - first.atMs,
+    late: latenessOf(phase.lateness),
+    lateOverall: latenessOf(result.generator.schedule.lateness),
+  };
+}
+
+/** Without the histogram. */
+function latenessOf({ p99Ms, maxMs }: Lateness): Lateness {
+  return { p99Ms, maxMs };
+}
 
 function memoryNow(): Memory {
   collect();
