@@ -294,12 +294,13 @@ describe('a run that cannot be', () => {
     expect(world.server.askedOf('create-deployment')).toHaveLength(1);
   });
 
-  it('tells its progress while it lasts and once at the end', async () => {
+  it('tells its progress at once, while it lasts and at the end', async () => {
     const world = await worldOf();
     const seen: FleetProgress[] = [];
     const { signal } = new AbortController();
     const onProgress = (progress: FleetProgress) => seen.push(progress);
     await simulateFleet(planFor(world.server.baseUrl), { clock, signal, onProgress });
+    expect(seen[0]).toMatchObject({ exchanges: 0, funnel: { devices: 8, silent: 8 } });
     expect(seen.at(-1)?.funnel).toMatchObject({ success: 2, underway: 0 });
     expect(seen.at(-1)?.exchanges).toBeGreaterThan(50);
   });

@@ -15,8 +15,9 @@ import type { FleetProgress, FleetResult, LatencySoFar } from './report/result.t
 import type { Funnel } from './report/result-devices.ts';
 import type { ProcessFacts } from './report/result-generator.ts';
 import { resultOf } from './report/result-of-fleet.ts';
-import { ThresholdWatch } from './report/thresholds-live.ts';
+import { measuresNow, ThresholdWatch } from './report/thresholds-live.ts';
 import type { Coordinator } from './shards/coordinator.ts';
+import { latencySoFar, partFigures } from './shards/part-figures.ts';
 import { openMemory } from './state/memory.ts';
 import { FleetStopped } from './stopped.ts';
 
@@ -32,7 +33,7 @@ export { StateError } from './state/state-error.ts';
 export interface FleetHooks {
   /** Ends the run in order; the result is then that of an interrupted run. */
   readonly signal: AbortSignal;
-  /** Called about once a second, and once at the end. */
+  /** Called at once, then about once a second, and once at the end. */
   readonly onProgress?: (progress: FleetProgress) => void;
   /** Called at once for everything that happens; must return quickly. */
   readonly onEvent?: (event: FleetEvent) => void;
@@ -78,7 +79,9 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const report = (): void => {
     watch.look(fleet.openNow());
     const shard = checked.shard?.index ?? 0;
-    if (thresholds.look(fleet, clock.now())) fleet.end('threshold');
+    // Of several parts, their head judges all of them together.
+    if (coordinator) coordinator.measured(() => partFigures(fleet, clock.now(), plan.thresholds));
+    else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
     const funnel = funnelOf(fleet.devices, fleet.target);
     fleet.ledger.series.stood(clock.now(), accountsOf(funnel));
     onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
@@ -87,6 +90,8 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const driver = hooks.drive?.(() => fleet.isQuiet());
   try {
     fleet.memory = openMemory(checked, fleet.devices);
+    // Whoever looks on is not left without a number until the first second is over.
+    report();
     await unlessStopped(fleet.reach(signal));
     await unlessStopped(preparedKeys(identities, fleet, signal));
     const ended = await fleet.run(signal);
@@ -149,12 +154,5 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
 
 /** Percentiles alone: the histograms themselves go into the result only, they take time to write. */
 function latenciesSoFar({ ledger }: Fleet): LatencySoFar[] {
-  return [...ledger.histograms()].map(([operation, histogram]) => ({
-    operation,
-    count: histogram.count,
-    p50Ms: histogram.percentileMs(50),
-    p90Ms: histogram.percentileMs(90),
-    p99Ms: histogram.percentileMs(99),
-    maxMs: histogram.maxMs,
-  }));
+  return [...ledger.histograms()].map(latencySoFar);
 }

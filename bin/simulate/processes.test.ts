@@ -88,9 +88,16 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
         {
           from: `process ${victim}`,
           because: `process ${victim} was ended by SIGKILL`,
+          kept: { exchanges: expect.any(Number), untilMs: expect.any(Number) },
         },
       ],
+      missingDeviceMs: expect.any(Number),
     });
+    const kept = result.phases.find(({ name }) => name === 'of lost players');
+    const polls = kept?.latencies.find(({ operation }) => operation === 'post-next-deployment-v2');
+    expect(polls?.count).toBeGreaterThan(0);
+    expect(result.spread?.missingDeviceMs).toBeGreaterThan(0);
+    expect(result.machines).toMatchObject([{ processes: 2 }]);
     expect((await deployments()).length).toBe(before + 1);
   });
 

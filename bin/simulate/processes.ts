@@ -49,6 +49,7 @@ class Crew {
     this.#tellsEvents = onEvent !== undefined;
     this.#head = new Head({
       shards: processes,
+      plan,
       clock,
       startLeadMs: 0,
       tell: (message) => this.#tell(message),
@@ -93,7 +94,7 @@ class Crew {
 
   #lost(shard: number, name: string, how: string): void {
     if (!this.#head.lost(shard, name, `${name} ${how}`)) return;
-    const isOver = this.#told.some(({ say }) => say === 'stop');
+    const isOver = this.#told.some(({ say }) => say === 'stop' || say === 'end');
     const mayTry = !isOver && (this.#begun.get(shard) ?? 0) <= TAKEOVERS_MAX;
     if (mayTry) this.#begin(shard);
     else this.#head.giveUp(shard, `${name} ${how}`);

@@ -6,11 +6,11 @@ import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 
 /** The merged result, with what became of the shards. @throws CommandFault when there is none */
-export function mergedResult({ results, takeovers, lost }: HeadOutcome): FleetResult {
+export function mergedResult({ results, spread, kept }: HeadOutcome): FleetResult {
   if (results.length === 0) {
-    const because = lost[0]?.because ?? 'nobody played it';
+    const because = spread.lost[0]?.because ?? 'nobody played it';
     const sentence = `no shard of the run came to an end (${because}); there is no result`;
     throw new CommandFault(sentence, exitCodes.undecided);
   }
-  return { ...mergeResults(results), spread: { takeovers, lost } };
+  return { ...mergeResults(results, kept), spread };
 }

@@ -210,6 +210,7 @@ export class Fleet {
       this.#finish = resolve;
     });
     const interrupt = (): void => this.#finish('interrupted');
+    this.#coordinator?.ended.then((because) => this.#finish(because));
     if (signal.aborted) interrupt();
     signal.addEventListener('abort', interrupt, { once: true });
     let timer: Timer | undefined;
@@ -244,6 +245,7 @@ export class Fleet {
   /** Nobody begins anything new; deployments and exchanges that are underway may end, within bounds. */
   async #stop(lives: readonly Promise<never>[]): Promise<void> {
     this.#endedMs = this.#clock.monotonicMs();
+    this.#coordinator?.over();
     const ended = Promise.allSettled(lives);
     const { drainMs = 0 } = this.#plan;
     if (drainMs > 0) {

@@ -62,6 +62,7 @@ function filledCounts(payload: Buffer): Int32Histogram {
   const counts = emptyCounts();
   let index = 0;
   let total = 0;
+  let highest = 0;
   for (let position = 0; position < payload.length; ) {
     const { value, end } = signedAt(payload, position);
     position = end;
@@ -71,13 +72,19 @@ function filledCounts(payload: Buffer): Int32Histogram {
     }
     if (value > 0) {
       counts.setCountAtIndex(index, value);
-      counts.updateMinAndMax(counts.highestEquivalentValue(counts.valueFromIndex(index)));
+      if (total === 0) counts.updateMinAndMax(endOf(index, counts));
       total += value;
+      highest = index;
     }
     index += value < 0 ? -value : 1;
   }
+  if (total > 0) counts.updateMinAndMax(endOf(highest, counts));
   counts.setTotalCount(total);
   return counts;
+}
+
+function endOf(index: number, counts: Int32Histogram): number {
+  return counts.highestEquivalentValue(counts.valueFromIndex(index));
 }
 
 const VARINT_MAX_BYTES = 9;
@@ -87,6 +94,9 @@ function signedAt(
   payload: Buffer,
   start: number,
 ): { readonly value: number; readonly end: number } {
+  const first = payload[start] ?? 0x80;
+  // Nearly all counts are small, and a head reads many histograms every second.
+  if (first < 0x80) return { value: first & 1 ? -((first + 1) >> 1) : first >> 1, end: start + 1 };
   let unsigned = 0;
   for (let place = 0; place < VARINT_MAX_BYTES; place++) {
     const byte = payload[start + place];

@@ -18,7 +18,7 @@ interface Measured {
 
 /** What was measured of exchanges, as a whole and by phase. @throws HistogramError */
 export function mergedMeasures(
-  results: readonly FleetResult[],
+  results: readonly (Measured & Pick<FleetResult, 'phases' | 'errors'>)[],
 ): Measured & Pick<FleetResult, 'phases' | 'errors'> {
   return {
     ...mergedExchanges(results),

@@ -3,7 +3,7 @@ import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { noonMs } from '../testing/bench.ts';
-import { figuresOf, sampleMachine, sampleResult } from '../testing/sample-result.ts';
+import { figuresOf, partOf, sampleMachine, sampleResult } from '../testing/sample-result.ts';
 import { scheduleOf } from './generator.ts';
 import { Ledger } from './ledger.ts';
 import { MergeError, mergeResults } from './merge.ts';
@@ -137,6 +137,30 @@ describe('results of several processes', () => {
       startedAt: '2026-01-31T12:00:00.000Z',
       durationMs: 6000,
     });
+  });
+
+  it('take in what players had measured that were lost, in a phase of their own', () => {
+    const plan = { ...shardOf(0, 2).plan, thresholds: ['errors <= 3'] };
+    const parts = [0, 1].map((index) => ({ ...shardOf(index, 2), plan }));
+    const before = mergeResults(parts);
+    const after = mergeResults(parts, [partOf([40, 50], 2)]);
+    const [was, is] = [before, after].map(({ operations }) => operations[0]);
+    expect(is?.answers['2xx']).toBe((was?.answers['2xx'] ?? 0) + 2);
+    expect(is?.unanswered).toBe((was?.unanswered ?? 0) + 2);
+    expect(after.latencies).toMatchObject([{ count: 14, maxMs: 50 }]);
+    expect(after.errors).toEqual([{ operation: 'post-alerts', cause: 'timeout', count: 2 }]);
+    expect(after.generator.schedule.sent).toBe(before.generator.schedule.sent + 2);
+    expect(after.phases).toMatchObject([{ name: 'of lost players', latencies: [{ count: 2 }] }]);
+    expect(after.thresholds[0]?.observed).toBe('6 of 22 exchanges');
+    expect(after.devices).toEqual(before.devices);
+  });
+
+  it('keep what is known of the players of parts that were spread themselves', () => {
+    const takeover = { shard: 0, afterMs: 1, from: 'a', to: 'b', because: 'c', adopted: 0 };
+    const spread = { takeovers: [takeover], lost: [], missingDeviceMs: 70 };
+    const parts = [{ ...shardOf(0, 2), spread }, shardOf(1, 2)];
+    expect(mergeResults(parts).spread).toEqual(spread);
+    expect(Object.keys(mergeResults([shardOf(0, 2), shardOf(1, 2)]))).not.toContain('spread');
   });
 
   it('name every kind of machine once, and add up what was lost of the events', () => {

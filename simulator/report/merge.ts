@@ -5,6 +5,7 @@
 import { mergedHerds } from '../fleet/herd.ts';
 import { deviceRange } from '../fleet/shard.ts';
 import { mergedSharedKeys } from '../identity/shared-keys.ts';
+import type { PartFigures } from '../shards/part-figures.ts';
 import { judgedGenerator, scheduleOf } from './generator.ts';
 import { HistogramError } from './histogram-text.ts';
 import { mergedMeasures, mergedUpdates } from './merge-figures.ts';
@@ -28,24 +29,32 @@ const DIFFERENCES_MAX = 1000;
 
 /**
  * The result of all parts together; the same for every order of them.
+ * @param kept what players had measured whose part was begun again, or never ended
  * @throws MergeError when they are of different plans or seeds, overlap, or cannot be read
  */
-export function mergeResults(results: readonly FleetResult[]): FleetResult {
+export function mergeResults(
+  results: readonly FleetResult[],
+  kept: readonly PartFigures[] = [],
+): FleetResult {
   const [first] = results;
   if (first === undefined) throw new MergeError('there is no result to merge');
   checkSamePlan(first, results);
   checkApart(results);
   try {
-    return merged(first, results);
+    return merged(first, results, kept);
   } catch (error) {
     if (!(error instanceof HistogramError)) throw error;
     throw new MergeError(`a result is damaged: ${error.message}`, { cause: error });
   }
 }
 
-function merged(first: FleetResult, results: readonly FleetResult[]): FleetResult {
+function merged(
+  first: FleetResult,
+  results: readonly FleetResult[],
+  kept: readonly PartFigures[],
+): FleetResult {
   const span = spanOf(results);
-  const generator = mergedGenerator(results, span.durationMs);
+  const generator = mergedGenerator(results, kept, span.durationMs);
   const sharedKeys = mergedSharedKeys(results.flatMap((each) => each.sharedKeys ?? []));
   const { schema, seed, plan } = first;
   const whole: Omit<FleetResult, 'thresholds'> = {
@@ -62,15 +71,37 @@ function merged(first: FleetResult, results: readonly FleetResult[]): FleetResul
     funnel: sums(results.map(({ funnel }) => funnel)) as Funnel,
     accounts: sums(results.map(({ accounts }) => accounts)) as Accounts,
     balance: mergedBalance(results.map(({ balance }) => balance)),
-    updates: mergedUpdates(results.map(({ updates }) => updates)),
-    ...mergedMeasures(results),
+    updates: mergedUpdates([...results, ...kept].map(({ updates }) => updates)),
+    ...mergedMeasures([...results, ...kept.map(keptMeasures)]),
     series: mergedSeries(results.map(({ series }) => series)),
     ...(sharedKeys === undefined ? {} : { sharedKeys }),
     ...mergedHerd(results),
+    ...mergedSpread(results),
     devices: results.flatMap(({ devices }) => devices).sort((a, b) => a.index - b.index),
   };
   const thresholds = thresholdVerdicts(whole.plan.thresholds ?? [], measuresOf(whole));
   return { ...whole, thresholds };
+}
+
+/** In phases of its own, so that those of a result add up to its whole. */
+function keptMeasures({ startMs, endMs, latencies, operations, errors }: PartFigures) {
+  const phase = { name: 'of lost players', startMs, endMs, latencies, operations };
+  return { latencies, operations, errors, phases: operations.length === 0 ? [] : [phase] };
+}
+
+/** What became of the shards of parts that were spread themselves. */
+function mergedSpread(results: readonly FleetResult[]): Pick<FleetResult, 'spread'> {
+  const spreads = results.flatMap(({ spread = [] }) => spread);
+  if (spreads.length === 0) return {};
+  const missing = spreads.flatMap(({ missingDeviceMs = [] }) => missingDeviceMs);
+  const sum = missing.reduce((total, each) => total + each, 0);
+  return {
+    spread: {
+      takeovers: spreads.flatMap(({ takeovers }) => takeovers),
+      lost: spreads.flatMap(({ lost }) => lost),
+      ...(sum > 0 && { missingDeviceMs: sum }),
+    },
+  };
 }
 
 /** Absent where no part says anything of it. */
@@ -156,11 +187,18 @@ function mergedDeployment(
   };
 }
 
-function mergedGenerator(results: readonly FleetResult[], durationMs: number): GeneratorFacts {
+function mergedGenerator(
+  results: readonly FleetResult[],
+  kept: readonly PartFigures[],
+  durationMs: number,
+): GeneratorFacts {
   const processes = results
     .flatMap(({ generator }) => generator.processes)
     .sort((one, other) => one.shard - other.shard || one.durationMs - other.durationMs);
-  const schedules = results.map(({ generator }) => generator.schedule);
+  const schedules = [
+    ...results.map(({ generator }) => generator.schedule),
+    ...kept.map(({ schedule }) => schedule),
+  ];
   return judgedGenerator({ processes, schedule: scheduleOf(schedules, durationMs) });
 }
 

@@ -4,6 +4,17 @@ import type { Immutable } from './immutable.ts';
 
 const shard = v.pipe(v.number(), v.integer(), v.minValue(0), v.description('The first is 0.'));
 
+const keptShape = v.pipe(
+  v.object({
+    exchanges: v.pipe(v.number(), v.integer(), v.minValue(0)),
+    untilMs: v.pipe(v.number(), v.minValue(0), v.description('Since the start of the run.')),
+  }),
+  v.description(
+    'What the lost player had measured when it last told of it; it is in the latencies, operations, ' +
+      'updates and errors of this result and a phase of its own, not in the course of time.',
+  ),
+);
+
 const takeoverShape = v.object({
   shard,
   afterMs: v.pipe(v.number(), v.minValue(0), v.description('Since the start of the run.')),
@@ -16,20 +27,39 @@ const takeoverShape = v.object({
     v.minValue(0),
     v.description("Devices that had come to their end before; their outcome is the server's word."),
   ),
+  kept: v.exactOptional(keptShape),
 });
 
-const lostShardShape = v.object({ shard, because: v.string() });
+const lostShardShape = v.object({
+  shard,
+  because: v.string(),
+  kept: v.exactOptional(keptShape),
+});
 
 /** The losses of a run whose shards had players of their own. */
 export const spreadShape = v.object({
   takeovers: v.pipe(
     v.array(takeoverShape),
-    v.description('Shards that another player began again; figures of the first are lost.'),
+    v.description('Shards that another player began again.'),
   ),
   lost: v.pipe(v.array(lostShardShape), v.description('Shards without a result.')),
+  missingDeviceMs: v.exactOptional(
+    v.pipe(
+      v.number(),
+      v.minValue(0),
+      v.description(
+        'Of the time of all devices (their number times durationMs), what no figure is about: from ' +
+          "a lost player's last word to the start of the next one, or to the end.",
+      ),
+    ),
+  ),
 });
 
+/** What became of the players of a run. */
+export type Spread = Immutable<v.InferOutput<typeof spreadShape>>;
 /** A shard that another player has begun again. */
 export type Takeover = Immutable<v.InferOutput<typeof takeoverShape>>;
+/** How much is kept of what a lost player had measured. */
+export type KeptSpan = Immutable<v.InferOutput<typeof keptShape>>;
 /** A shard that has no result. */
 export type LostShard = Immutable<v.InferOutput<typeof lostShardShape>>;

@@ -43,10 +43,14 @@ describe('the report of a run', () => {
 
   it('tells which shards were taken over, and which are lost', () => {
     const takeover = { shard: 1, afterMs: 4200, from: 'a', to: 'b', because: 'a died', adopted: 7 };
-    const spread = { takeovers: [takeover], lost: [{ shard: 2, because: 'nobody took it' }] };
+    const kept = { exchanges: 12, untilMs: 3900 };
+    const lost = [{ shard: 2, because: 'nobody took it' }];
+    const spread = { takeovers: [{ ...takeover, kept }], lost, missingDeviceMs: 6351 };
     const text = fleetReport({ ...sampleResult, spread });
     expect(text).toContain('shard 1: b took over from a after 4.2 s (a died); 7 devices had come');
-    expect(text).toContain('shard 2: LOST, it has no result (nobody took it)');
+    expect(text).toContain('by then; what it had measured by 3.9 s is kept (12 exchanges)');
+    expect(text).toContain('shard 2: LOST, it has no result (nobody took it); nothing that it');
+    expect(text).toContain('MISSING: no figure is about 50.0% of the run');
     expect(fleetReport(sampleResult)).not.toContain('Shards');
   });
 

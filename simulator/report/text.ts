@@ -4,6 +4,7 @@ import { sharedKeysLine } from '../identity/shared-keys.ts';
 import { columns } from './columns.ts';
 import type { FleetProgress, FleetResult } from './result.ts';
 import { machineLine } from './result-machines.ts';
+import type { Takeover } from './result-spread.ts';
 import { timeToPercentMs, updateTimes } from './update-times.ts';
 
 /** Differences and errors that are shown in full; the JSON report has all of them. */
@@ -80,19 +81,31 @@ function thresholdLines({ thresholds }: FleetResult): string[] {
 }
 
 /** What became of the players of the shards, where one was lost. */
-function spreadLines({ spread, shards }: FleetResult): string[][] {
+function spreadLines({ spread, shards, plan, durationMs }: FleetResult): string[][] {
   if (spread === undefined) return [];
-  const { takeovers, lost } = spread;
+  const { takeovers, lost, missingDeviceMs } = spread;
   const rows = [
     ...takeovers.map(
-      ({ shard, afterMs, from, to, because, adopted }) =>
+      ({ shard, afterMs, from, to, because, adopted, kept }) =>
         `  shard ${shard}: ${to} took over from ${from} after ${seconds(afterMs)} (${because}); ` +
-        `${adopted} devices had come to their end by then`,
+        `${adopted} devices had come to their end by then; ${keptWords(kept)}`,
     ),
-    ...lost.map(({ shard, because }) => `  shard ${shard}: LOST, it has no result (${because})`),
+    ...lost.map(
+      ({ shard, because, kept }) =>
+        `  shard ${shard}: LOST, it has no result (${because}); ${keptWords(kept)}`,
+    ),
   ];
   if (rows.length === 0) return [];
-  return [[`Shards: ${shards.length} with a result`, ...shortened(rows)]];
+  const heading = `Shards: ${shards.length} with a result`;
+  if (missingDeviceMs === undefined) return [[heading, ...shortened(rows)]];
+  const share = missingDeviceMs / (plan.devices * durationMs);
+  const missing = `  MISSING: no figure is about ${(100 * share).toFixed(1)}% of the run`;
+  return [[heading, ...shortened(rows), missing]];
+}
+
+function keptWords(kept: Takeover['kept']): string {
+  if (kept === undefined) return 'nothing that it measured is kept';
+  return `what it had measured by ${seconds(kept.untilMs)} is kept (${kept.exchanges} exchanges)`;
 }
 
 /** One line of where the run stands. */

@@ -34,18 +34,19 @@ export class ThresholdWatch {
   }
 
   /** To be called about once a second; whether the run is to end. */
-  look(fleet: Fleet, nowMs: number): boolean {
+  look(measures: () => Measures): boolean {
     if (this.#aborting.length === 0) return false;
-    const measures = measuresNow(fleet, nowMs);
+    const now = measures();
     for (const [position, threshold] of this.#aborting.entries()) {
       const before = this.#looks[position] ?? 0;
-      this.#looks[position] = isHopeless(threshold, measures) ? before + 1 : 0;
+      this.#looks[position] = isHopeless(threshold, now) ? before + 1 : 0;
     }
     return this.#looks.some((looks) => looks >= HOPELESS_LOOKS);
   }
 }
 
-function measuresNow(fleet: Fleet, nowMs: number): Measures {
+/** The figures of a fleet that is underway. */
+export function measuresNow(fleet: Fleet, nowMs: number): Measures {
   const { ledger } = fleet;
   const histograms = ledger.histograms();
   const operations = ledger.operations();
@@ -59,7 +60,8 @@ function measuresNow(fleet: Fleet, nowMs: number): Measures {
   };
 }
 
-function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
+/** How the updates of a fleet stand that is underway. */
+export function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
   const { devices, target } = fleet;
   const baseMs = target?.createdMs ?? nowMs - fleet.elapsedMs();
   const updatedAfterMs: number[] = [];
@@ -72,5 +74,11 @@ function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
     if (state === 'success' || state === 'already-installed') updatedAfterMs.push(endedMs - baseMs);
     else if (state === 'failure' || state === 'aborted') failed++;
   }
-  return { devices: devices.length, updatedAfterMs, failed, elapsedMs: nowMs - baseMs };
+  return {
+    devices: devices.length,
+    updated: updatedAfterMs.length,
+    updatedWithin: (withinMs) => updatedAfterMs.filter((afterMs) => afterMs <= withinMs).length,
+    failed,
+    elapsedMs: nowMs - baseMs,
+  };
 }

@@ -7,8 +7,10 @@ import type { OperationCount } from './result-figures.ts';
 /** How the updates stand. */
 export interface UpdateMeasures {
   readonly devices: number;
-  /** Milliseconds from the deployment to the end of each update that succeeded, in any order. */
-  readonly updatedAfterMs: readonly number[];
+  /** Devices whose update succeeded. */
+  readonly updated: number;
+  /** Those of them whose update ended within so many milliseconds from the deployment. */
+  updatedWithin(withinMs: number): number;
   /** Devices whose update came to another end. */
   readonly failed: number;
   /** Milliseconds since the deployment was made, or since the run began where it made none. */
@@ -85,7 +87,9 @@ function updatesOf(result: Omit<FleetResult, 'thresholds'>): UpdateMeasures {
   );
   return {
     devices: result.funnel.devices,
-    updatedAfterMs: updated.map(({ endedMs = endMs }) => endedMs - baseMs),
+    updated: updated.length,
+    updatedWithin: (withinMs) =>
+      updated.filter(({ endedMs = endMs }) => endedMs - baseMs <= withinMs).length,
     failed: result.accounts.failed,
     elapsedMs: endMs - baseMs,
   };

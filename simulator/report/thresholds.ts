@@ -48,9 +48,8 @@ interface Observation {
 function observation({ subject }: Threshold, measures: Measures): Observation {
   switch (subject.kind) {
     case 'updated': {
-      const { devices, updatedAfterMs } = measures.updates();
-      const inTime = updatedAfterMs.filter((afterMs) => afterMs <= subject.withinMs).length;
-      return shared(inTime, devices, 'devices');
+      const updates = measures.updates();
+      return shared(updates.updatedWithin(subject.withinMs), updates.devices, 'devices');
     }
     case 'percentile': {
       const durations = measures.durations(subject.operations);
@@ -70,11 +69,7 @@ function observation({ subject }: Threshold, measures: Measures): Observation {
       return { value, observed: `${rounded(value)}/s` };
     }
     case 'success':
-      return shared(
-        measures.updates().updatedAfterMs.length,
-        endedCount(measures),
-        'ended updates',
-      );
+      return shared(measures.updates().updated, endedCount(measures), 'ended updates');
     case 'reports': {
       const value = measures.reports(subject.fate);
       if (value === undefined) return nothing('the books were not compared');
@@ -86,16 +81,16 @@ function observation({ subject }: Threshold, measures: Measures): Observation {
 /** The time is up, or too many devices have failed for the share to be reached. */
 function isTooLate({ subject, limit }: Threshold, measures: Measures): boolean {
   if (subject.kind !== 'updated') return false;
-  const { devices, updatedAfterMs, failed, elapsedMs } = measures.updates();
-  const inTime = updatedAfterMs.filter((afterMs) => afterMs <= subject.withinMs).length;
-  const attainable =
-    elapsedMs > subject.withinMs ? inTime : devices - failed - (updatedAfterMs.length - inTime);
+  const updates = measures.updates();
+  const { devices, updated, failed, elapsedMs } = updates;
+  const inTime = updates.updatedWithin(subject.withinMs);
+  const attainable = elapsedMs > subject.withinMs ? inTime : devices - failed - (updated - inTime);
   return attainable < limit * devices;
 }
 
 function endedCount(measures: Measures): number {
-  const { updatedAfterMs, failed } = measures.updates();
-  return updatedAfterMs.length + failed;
+  const { updated, failed } = measures.updates();
+  return updated + failed;
 }
 
 /** Rounding of a share must not decide. */

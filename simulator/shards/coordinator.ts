@@ -4,6 +4,8 @@
  * deployment.
  */
 import type { Target } from '../device/world.ts';
+import type { Ended } from '../report/result.ts';
+import type { PartFigures } from './part-figures.ts';
 
 /** The shard's end of the line to its head. */
 export interface Coordinator {
@@ -20,6 +22,12 @@ export interface Coordinator {
    * @throws FleetStopped when the run ends first
    */
   deploymentFor(deviceIds: readonly string[], kept: Target | undefined): Promise<Target>;
+  /** Resolves when the head ends the run before its time. */
+  readonly ended: Promise<Ended>;
+  /** Is asked about once a second; looks at what the shard has measured as often as it has to. */
+  measured(look: () => PartFigures): void;
+  /** The shard has come to its end and waits for nothing any more. */
+  over(): void;
   /** Tells how many devices came to their end with the player that was lost. */
   adopted(devices: number): void;
 }

@@ -4,9 +4,10 @@ import type { Target } from '../device/world.ts';
 import type { FleetEvent } from '../report/events.ts';
 import type { FleetProgress } from '../report/result.ts';
 import { FleetStopped } from '../stopped.ts';
-import { sampleFunnel, sampleResult } from '../testing/sample-result.ts';
+import { figuresOf, partOf, sampleFunnel, sampleResult } from '../testing/sample-result.ts';
 import { Head, type HeadOptions, PlayerFault } from './head.ts';
 import type { HeadMessage } from './messages.ts';
+import type { PartFigures } from './part-figures.ts';
 
 const noonMs = Date.parse('2026-01-31T12:00:00Z');
 const heads: Head[] = [];
@@ -21,6 +22,7 @@ function headOf(shards: number, options: Partial<HeadOptions> = {}) {
   const silent: string[] = [];
   const head = new Head({
     shards,
+    plan: { devices: 10 },
     clock,
     startLeadMs: 0,
     tell: (message) => told.push(message),
@@ -32,10 +34,9 @@ function headOf(shards: number, options: Partial<HeadOptions> = {}) {
   return { head, clock, told, silent };
 }
 
-const latency = { operation: 'login', count: 2, p50Ms: 5, p90Ms: 6, p99Ms: 9, maxMs: 9 };
 const cause = { operation: 'login', cause: 'status/503', count: 1 };
 
-function progressOf(change: Partial<FleetProgress> = {}) {
+function progressOf(change: Partial<FleetProgress> = {}, figures = partOf([5])) {
   const progress: FleetProgress = {
     elapsedMs: 1000,
     funnel: sampleFunnel,
@@ -43,13 +44,13 @@ function progressOf(change: Partial<FleetProgress> = {}) {
     errors: 1,
     socketsOpen: 2,
     phase: 'run',
-    latencies: [latency],
+    latencies: [],
     causes: [cause],
     generators: [],
     latenessP99Ms: 0,
     ...change,
   };
-  return { say: 'progress', progress } as const;
+  return { say: 'progress', progress, figures } as const;
 }
 
 const ready = { say: 'ready' } as const;
@@ -101,24 +102,38 @@ describe('the head of a run', () => {
     head.heard(0, 'a', progressOf());
     clock.advance(1000);
     expect(seen).toEqual([]);
-    head.heard(
-      1,
-      'a',
-      progressOf({
-        elapsedMs: 1200,
-        exchanges: 5,
-        latencies: [{ ...latency, p99Ms: 8, maxMs: 12 }],
-      }),
-    );
-    clock.advance(1000);
+    head.heard(1, 'a', progressOf({ elapsedMs: 1200, exchanges: 5 }));
     expect(seen).toMatchObject([
       {
         ...{ elapsedMs: 1200, exchanges: 15, errors: 2, socketsOpen: 4 },
         funnel: { devices: 6, success: 2 },
-        latencies: [{ operation: 'login', count: 4, p99Ms: 9, maxMs: 12 }],
         causes: [{ cause: 'status/503', count: 2 }],
       },
     ]);
+  });
+
+  it('tells it at once when it is first there, and then once a second', () => {
+    const seen: FleetProgress[] = [];
+    const { head, clock } = headOf(1, { onProgress: (progress) => seen.push(progress) });
+    head.heard(0, 'a', progressOf());
+    head.heard(0, 'a', progressOf());
+    expect(seen).toHaveLength(1);
+    clock.advance(3000);
+    expect(seen).toHaveLength(4);
+  });
+
+  it('merges percentiles exactly while the run goes on, and never takes the worst', () => {
+    const seen: FleetProgress[] = [];
+    const { head } = headOf(2, { onProgress: (progress) => seen.push(progress) });
+    const [fast, slow] = [
+      [1, 2, 3, 4, 5, 6, 7, 8],
+      [500, 600],
+    ];
+    head.heard(0, 'a', progressOf({}, partOf(fast)));
+    head.heard(1, 'a', progressOf({}, partOf(slow)));
+    const { histogram: _, p95Ms: _p95, p999Ms: _p999, ...whole } = figuresOf([...fast, ...slow]);
+    expect(seen[0]?.latencies).toEqual([{ operation: 'post-alerts', ...whole }]);
+    expect(whole.p50Ms).toBeLessThan(6);
   });
 
   it('passes events on; what concerns the whole fleet, once', () => {
@@ -143,8 +158,8 @@ describe('the head of a run', () => {
     head.heard(0, 'a', result);
     expect(await head.outcome).toEqual({
       results: [sampleResult, sampleResult],
-      takeovers: [],
-      lost: [],
+      spread: { takeovers: [], lost: [] },
+      kept: [],
     });
   });
 
@@ -167,7 +182,7 @@ describe('a player that is lost', () => {
     head.heard(1, 'b', { say: 'adopted', devices: 3 });
     head.heard(0, 'a', result);
     head.heard(1, 'b', result);
-    expect((await head.outcome).takeovers).toEqual([
+    expect((await head.outcome).spread.takeovers).toEqual([
       {
         shard: 1,
         afterMs: 4000,
@@ -178,6 +193,66 @@ describe('a player that is lost', () => {
       },
     ]);
     expect(told.map(({ say }) => say)).toEqual(['start']);
+  });
+
+  it('leaves what it had measured, and the outcome says what is missing', async () => {
+    const seen: FleetProgress[] = [];
+    const { head, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
+    for (const shard of [0, 1]) head.heard(shard, 'a', ready);
+    clock.advance(4000);
+    head.heard(0, 'a', progressOf({ exchanges: 1 }, partOf([7])));
+    head.heard(1, 'a', progressOf({ exchanges: 4 }, partOf([1, 2, 3], 1)));
+    clock.advance(500);
+    head.lost(1, 'a', 'gone');
+    clock.advance(1000);
+    head.begun(1, 'b');
+    clock.advance(500);
+    // Until its successor speaks, the devices stand as they stood, and no exchange counts twice.
+    expect(seen.at(-1)).toMatchObject({ exchanges: 5, funnel: { devices: 6 } });
+    head.heard(1, 'b', ready);
+    head.heard(1, 'b', progressOf({ exchanges: 2, errors: 0, causes: [] }, partOf([8, 9])));
+    clock.advance(1000);
+    expect(seen.at(-1)).toMatchObject({
+      ...{ exchanges: 7, errors: 2, funnel: { devices: 6 } },
+      latencies: [{ count: 6, maxMs: 9 }],
+    });
+    for (const [shard, player] of ['a', 'b'].entries()) head.heard(shard, player, result);
+    const { spread, kept } = await head.outcome;
+    expect(spread).toMatchObject({
+      takeovers: [{ shard: 1, kept: { exchanges: 4, untilMs: 4000 } }],
+      // Half of ten devices, from its last word to the next one's start.
+      missingDeviceMs: 5 * 2000,
+    });
+    expect(kept).toEqual([partOf([1, 2, 3], 1)]);
+  });
+
+  it('leaves it also when nobody takes its shard over, which is missing to the end', async () => {
+    const { head, clock } = headOf(2);
+    for (const shard of [0, 1]) head.heard(shard, 'a', ready);
+    clock.advance(2000);
+    head.heard(1, 'a', progressOf());
+    head.lost(1, 'a', 'gone');
+    head.giveUp(1, 'gone');
+    clock.advance(6000);
+    head.heard(0, 'a', result);
+    const { spread, kept } = await head.outcome;
+    expect(spread).toEqual({
+      takeovers: [],
+      lost: [{ shard: 1, because: 'gone', kept: { exchanges: 1, untilMs: 2000 } }],
+      missingDeviceMs: 5 * 6000,
+    });
+    expect(kept).toEqual([partOf([5])]);
+  });
+
+  it('leaves nothing missing when the run has not begun', async () => {
+    const { head, clock } = headOf(1);
+    head.heard(0, 'a', progressOf());
+    clock.advance(2000);
+    head.lost(0, 'a', 'gone');
+    head.begun(0, 'b');
+    head.heard(0, 'b', ready);
+    head.heard(0, 'b', result);
+    expect((await head.outcome).spread.missingDeviceMs).toBeUndefined();
   });
 
   it('is not heard any more', () => {
@@ -212,14 +287,17 @@ describe('a player that is lost', () => {
     head.heard(0, 'a', result);
     expect(await head.outcome).toMatchObject({
       results: [sampleResult],
-      lost: [{ shard: 1, because: 'nobody took it' }],
+      spread: { lost: [{ shard: 1, because: 'nobody took it' }] },
     });
   });
 
   it('leaves a run without any result when it was the last', async () => {
     const { head } = headOf(1);
     head.giveUp(0, 'gone');
-    expect(await head.outcome).toMatchObject({ results: [], lost: [{ shard: 0 }] });
+    expect(await head.outcome).toMatchObject({
+      results: [],
+      spread: { lost: [{ shard: 0 }] },
+    });
   });
 
   it('may be one that says nothing: after half a minute its owner hears of it', () => {
@@ -228,6 +306,68 @@ describe('a player that is lost', () => {
     head.heard(0, 'a', progressOf());
     clock.advance(3000);
     expect(new Set(silent)).toEqual(new Set(['1 a']));
+  });
+});
+
+describe('the thresholds of a run in shards', () => {
+  const aborting = (threshold: string) => ({
+    plan: { devices: 10, thresholds: [threshold], abortOnThreshold: true },
+  });
+  const many = (durationMs: number) => Array.from({ length: 600 }, () => durationMs);
+
+  /** What the head of two shards tells that have these figures, over some seconds. */
+  function toldBy(threshold: string, parts: readonly PartFigures[], seconds = 5) {
+    const { head, clock, told } = headOf(2, aborting(threshold));
+    for (const shard of [0, 1]) head.heard(shard, 'a', ready);
+    for (const [shard, part] of parts.entries()) head.heard(shard, 'a', progressOf({}, part));
+    clock.advance(seconds * 1000);
+    return told.slice(1);
+  }
+
+  it('end it for all of them, once, when only all of them together miss one', () => {
+    const end = { say: 'end', because: 'threshold' };
+    expect(toldBy('errors <= 10', [partOf([1], 6), partOf([1], 6)])).toEqual([end]);
+    expect(toldBy('errors <= 12', [partOf([1], 6), partOf([1], 6)])).toEqual([]);
+  });
+
+  it('go by the percentiles of all together: a part that is slow alone ends nothing', () => {
+    const parts = [partOf(many(5)), partOf([...many(5), ...many(900)])];
+    expect(toldBy('p50(post-alerts) < 100ms', parts)).toEqual([]);
+    expect(toldBy('p90(post-alerts) < 100ms', parts)).toHaveLength(1);
+  });
+
+  it('go by the updates of all together', () => {
+    const rollout = { devices: 5, updated: 4, failed: 1, elapsedMs: 9000 };
+    const part = (inTime: number): PartFigures => ({
+      ...partOf([1]),
+      rollout: { ...rollout, within: [[2000, inTime]] },
+    });
+    expect(toldBy('50% updated within 2s', [part(4), part(1)])).toEqual([]);
+    expect(toldBy('60% updated within 2s', [part(4), part(1)])).toHaveLength(1);
+  });
+
+  it('do not end it for one bad second', () => {
+    expect(toldBy('errors = 0', [partOf([1], 6), partOf([1], 6)], 1)).toEqual([]);
+  });
+
+  it('are looked at as often as figures come: of many shards less than every second', () => {
+    const shards = 40;
+    const { head, clock, told } = headOf(shards, aborting('errors = 0'));
+    for (let shard = 0; shard < shards; shard++) {
+      head.heard(shard, 'a', ready);
+      head.heard(shard, 'a', progressOf({}, partOf([1], 1)));
+    }
+    clock.advance(5000);
+    expect(told).toHaveLength(1);
+    clock.advance(5000);
+    expect(told).toHaveLength(2);
+  });
+
+  it('are not looked at before it has begun', () => {
+    const { head, clock, told } = headOf(2, aborting('errors = 0'));
+    for (const shard of [0, 1]) head.heard(shard, 'a', progressOf({}, partOf([1], 9)));
+    clock.advance(10_000);
+    expect(told).toEqual([]);
   });
 });
 

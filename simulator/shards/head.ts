@@ -5,20 +5,26 @@
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Target } from '../device/world.ts';
+import type { FleetPlan } from '../fleet/plan.ts';
+import { deviceRange } from '../fleet/shard.ts';
 import type { FleetEvent } from '../report/events.ts';
 import type { FleetProgress, FleetResult } from '../report/result.ts';
-import type { LostShard, Takeover } from '../report/result-spread.ts';
+import type { Spread, Takeover } from '../report/result-spread.ts';
+import { ThresholdWatch } from '../report/thresholds-live.ts';
 import { FleetStopped } from '../stopped.ts';
 import type { HeadMessage, PlayerMessage } from './messages.ts';
-import { mergeProgress } from './progress.ts';
+import type { PartFigures } from './part-figures.ts';
 import { Promised } from './promised.ts';
+import { Told, type WholeRun } from './told.ts';
 
 /** What a run in shards comes to. */
 export interface HeadOutcome {
   /** By shard; a lost one has none. */
   readonly results: readonly FleetResult[];
-  readonly takeovers: readonly Takeover[];
-  readonly lost: readonly LostShard[];
+  /** What became of the shards. */
+  readonly spread: Spread;
+  /** What lost players had measured when they last told of it. */
+  readonly kept: readonly PartFigures[];
 }
 
 /** A player has found that its shard cannot be played. Its message is a sentence for people. */
@@ -35,6 +41,7 @@ export class PlayerFault extends Error {
 /** What a head is given. */
 export interface HeadOptions {
   readonly shards: number;
+  readonly plan: Pick<FleetPlan, 'devices' | 'thresholds' | 'abortOnThreshold'>;
   readonly clock: Clock;
   /** Says something to every player, now and to come. */
   readonly tell: (message: HeadMessage) => void;
@@ -53,6 +60,7 @@ export const SILENCE_MAX_MS = 30_000;
 const WATCH_PERIOD_MS = 1000;
 
 type AcceptedMessage = Extract<PlayerMessage, { readonly say: 'accepted' }>;
+type ProgressMessage = Extract<PlayerMessage, { readonly say: 'progress' }>;
 
 interface ShardBook {
   player: string | undefined;
@@ -61,7 +69,6 @@ interface ShardBook {
   heardMs: number;
   isReady: boolean;
   deviceIds: readonly string[] | undefined;
-  progress: FleetProgress | undefined;
   takeover: Takeover | undefined;
   result: FleetResult | undefined;
   isGivenUp: boolean;
@@ -74,6 +81,10 @@ export class Head {
   readonly #outcome = new Promised<HeadOutcome>();
   readonly #takeovers: Takeover[] = [];
   readonly #watch: Timer;
+  readonly #told: Told;
+  readonly #thresholds: ThresholdWatch;
+  #hasLooked = false;
+  #isEnding = false;
   #startedMs: number | undefined;
   #isDeployed = false;
   /** A run that goes on has its deployment already. */
@@ -82,6 +93,8 @@ export class Head {
   constructor(options: HeadOptions) {
     this.#options = options;
     this.#books = Array.from({ length: options.shards }, newBook);
+    this.#told = new Told(options.shards);
+    this.#thresholds = new ThresholdWatch(options.plan);
     this.#watch = options.clock.every(WATCH_PERIOD_MS, () => this.#look());
   }
 
@@ -106,6 +119,7 @@ export class Head {
     const book = this.#books[shard];
     if (book === undefined || book.result || book.isGivenUp || book.player === player) return;
     if (book.lastPlayer !== undefined) {
+      const kept = this.#told.keep(shard);
       book.takeover = {
         shard,
         afterMs: this.#elapsedMs(),
@@ -113,6 +127,7 @@ export class Head {
         to: player,
         because: book.lostBecause ?? 'it was no longer heard of',
         adopted: 0,
+        ...(kept && { kept }),
       };
       this.#takeovers.push(book.takeover);
     }
@@ -127,9 +142,9 @@ export class Head {
     const book = this.#books[shard];
     if (book === undefined || book.player !== player || book.result) return;
     book.heardMs = this.#options.clock.monotonicMs();
-    if (message.say === 'ready') book.isReady = true;
+    if (message.say === 'ready') this.#noteReady(shard, player);
     else if (message.say === 'accepted') this.#noteAccepted(book, message);
-    else if (message.say === 'progress') book.progress = message.progress;
+    else if (message.say === 'progress') this.#noteProgress(shard, player, message);
     else if (message.say === 'adopted') this.#noteAdopted(book, message.devices);
     else if (message.say === 'events') this.#pass(shard, message.events);
     else if (message.say === 'fault')
@@ -187,6 +202,7 @@ export class Head {
     if (this.#startedMs !== undefined) return;
     const { clock, startLeadMs, tell } = this.#options;
     this.#startedMs = clock.monotonicMs() + startLeadMs;
+    this.#told.started(this.#startedMs);
     tell({ say: 'start', atMs: clock.now() + startLeadMs });
   }
 
@@ -206,28 +222,67 @@ export class Head {
 
   #end(): void {
     this.#look();
+    const lost = [...this.#books.entries()].flatMap(([shard, { isGivenUp, lostBecause }]) => {
+      if (!isGivenUp) return [];
+      this.#told.ended(shard, this.#options.clock.monotonicMs());
+      const kept = this.#told.keep(shard);
+      return [{ shard, because: lostBecause ?? 'nobody played it', ...(kept && { kept }) }];
+    });
+    const missingDeviceMs = this.#missingDeviceMs();
+    const missing = missingDeviceMs === 0 ? {} : { missingDeviceMs };
     this.#outcome.resolve({
       results: this.#books.flatMap(({ result }) => result ?? []),
-      takeovers: this.#takeovers,
-      lost: this.#books.flatMap(({ isGivenUp, lostBecause }, shard) =>
-        isGivenUp ? [{ shard, because: lostBecause ?? 'nobody played it' }] : [],
-      ),
+      spread: { takeovers: this.#takeovers, lost, ...missing },
+      kept: this.#told.kept,
     });
   }
 
-  /** Tells where the run stands, and ends players that have gone silent. */
+  #missingDeviceMs(): number {
+    const { shards, plan } = this.#options;
+    return [...this.#books.keys()].reduce((sum, index) => {
+      const { first, end } = deviceRange({ devices: plan.devices, shard: { index, of: shards } });
+      return sum + (end - first) * this.#told.missingMs(index);
+    }, 0);
+  }
+
+  /** Tells where the run stands, and ends what has to be ended. */
   #look(): void {
     const { clock, onProgress, onSilence } = this.#options;
     // A part of the fleet alone would look like the whole.
-    const isWhole = this.#books.every((book) => book.progress ?? book.isGivenUp);
-    const parts = isWhole ? this.#books.flatMap((book) => book.progress ?? []) : [];
-    const progress = mergeProgress(parts);
-    if (progress) onProgress?.(progress);
+    const whole = this.#told.whole((shard) => this.#books[shard]?.isGivenUp === false);
+    if (whole) {
+      this.#hasLooked = true;
+      onProgress?.(whole.progress);
+      this.#judge(whole);
+    }
     const leastMs = clock.monotonicMs() - SILENCE_MAX_MS;
     for (const [shard, { player, heardMs, result }] of this.#books.entries()) {
       const isSilent = player !== undefined && !result && heardMs < leastMs;
       if (isSilent) onSilence(shard, player);
     }
+  }
+
+  /** A part alone cannot tell what the whole still can do: thresholds are for all together. */
+  #judge({ measures }: WholeRun): void {
+    const isUnderway =
+      (this.#startedMs ?? Number.POSITIVE_INFINITY) <= this.#options.clock.monotonicMs();
+    if (!measures || !isUnderway || this.#isEnding) return;
+    if (!this.#thresholds.look(measures)) return;
+    this.#isEnding = true;
+    this.#options.tell({ say: 'end', because: 'threshold' });
+  }
+
+  #noteReady(shard: number, player: string): void {
+    const book = this.#books[shard];
+    if (book) book.isReady = true;
+    this.#told.ready(shard, player, this.#options.clock.monotonicMs());
+  }
+
+  #noteProgress(shard: number, player: string, { progress, figures }: ProgressMessage): void {
+    const atMs = this.#options.clock.monotonicMs();
+    this.#told.heard(shard, player, { progress, figures, atMs });
+    // Whoever looks on is not left without a number until the first second is over.
+    if (!this.#hasLooked) this.#look();
   }
 
   #noteAccepted(book: ShardBook, { deviceIds, kept }: AcceptedMessage): void {
@@ -266,7 +321,6 @@ function newBook(): ShardBook {
     heardMs: 0,
     isReady: false,
     deviceIds: undefined,
-    progress: undefined,
     takeover: undefined,
     result: undefined,
     isGivenUp: false,

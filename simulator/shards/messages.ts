@@ -6,7 +6,8 @@
 import type { Target } from '../device/world.ts';
 import type { FleetPlan } from '../fleet/plan.ts';
 import type { FleetEvent } from '../report/events.ts';
-import type { FleetProgress, FleetResult } from '../report/result.ts';
+import type { Ended, FleetProgress, FleetResult } from '../report/result.ts';
+import type { PartFigures } from './part-figures.ts';
 
 /** What a player is to play. */
 export interface ShardOrder {
@@ -22,6 +23,8 @@ export type HeadMessage =
   /** Milliseconds since the Unix epoch on the clock that head and player share. */
   | { readonly say: 'start'; readonly atMs: number }
   | { readonly say: 'deployment'; readonly target: Target }
+  /** A threshold of the whole run can no longer be met: ends in order, as a run of one does. */
+  | { readonly say: 'end'; readonly because: Extract<Ended, 'threshold'> }
   /** Ends in order and gives the result. */
   | { readonly say: 'stop' };
 
@@ -35,7 +38,12 @@ export type PlayerMessage =
       readonly kept?: Target | undefined;
     }
   | { readonly say: 'adopted'; readonly devices: number }
-  | { readonly say: 'progress'; readonly progress: FleetProgress }
+  | {
+      readonly say: 'progress';
+      readonly progress: FleetProgress;
+      /** Not with every progress where there are many shards. */
+      readonly figures?: PartFigures | undefined;
+    }
   | { readonly say: 'events'; readonly events: readonly FleetEvent[] }
   | { readonly say: 'result'; readonly result: FleetResult }
   /** The shard cannot be played, by nobody: a sentence for people, and the exit code of the run. */

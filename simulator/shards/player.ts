@@ -2,10 +2,12 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Target } from '../device/world.ts';
 import type { FleetEvent } from '../report/events.ts';
+import type { Ended } from '../report/result.ts';
 import { simulateFleet } from '../simulator.ts';
 import { FleetStopped } from '../stopped.ts';
 import type { Coordinator } from './coordinator.ts';
 import type { HeadMessage, PlayerMessage, ShardOrder } from './messages.ts';
+import { figuresPeriodSeconds, type PartFigures } from './part-figures.ts';
 import { Promised } from './promised.ts';
 
 /** The player's end of the line. Messages arrive in the order in which they were said. */
@@ -36,7 +38,10 @@ export async function playShard(order: ShardOrder, options: PlayerOptions): Prom
       clock,
       coordinator: talk,
       ...(version !== undefined && { version }),
-      onProgress: (progress) => line.say({ say: 'progress', progress }),
+      onProgress: (progress) => {
+        const figures = talk.figuresOnce();
+        line.say({ say: 'progress', progress, ...(figures && { figures }) });
+      },
       ...(events && { onEvent: (event: FleetEvent) => events.add(event) }),
     });
     events?.close();
@@ -55,17 +60,42 @@ class HeadTalk implements Coordinator {
   readonly #stop = new AbortController();
   readonly #startAtMs = new Promised<number | undefined>();
   readonly #target = new Promised<Target>();
+  readonly #ended = new Promised<Ended>();
+  readonly #looksBetween: number;
+  #looks = 0;
+  #figures: PartFigures | undefined;
   readonly isTakeover: boolean;
 
   constructor(order: ShardOrder, line: PlayerLine, clock: Clock) {
     this.isTakeover = order.isTakeover;
+    this.#looksBetween = figuresPeriodSeconds(order.plan.shard?.of ?? 1);
     this.#line = line;
     this.#clock = clock;
     line.listen((message) => {
       if (message.say === 'start') this.#startAtMs.resolve(message.atMs);
       else if (message.say === 'deployment') this.#target.resolve(message.target);
+      else if (message.say === 'end') this.#ended.resolve(message.because);
       else this.#giveUp();
     });
+  }
+
+  get ended(): Promise<Ended> {
+    return this.#ended.value;
+  }
+
+  measured(look: () => PartFigures): void {
+    if (this.#looks++ % this.#looksBetween === 0) this.#figures = look();
+  }
+
+  /** What was measured since they were last asked for, if anything. */
+  figuresOnce(): PartFigures | undefined {
+    const figures = this.#figures;
+    this.#figures = undefined;
+    return figures;
+  }
+
+  over(): void {
+    this.#target.reject(new FleetStopped());
   }
 
   /** Aborts when the head says stop. */

@@ -1,23 +1,48 @@
 /** Where a run of several shards stands, from where each of them stands. */
 import type { FleetProgress } from '../report/result.ts';
 import type { Funnel } from '../report/result-devices.ts';
+import { countsOf } from '../report/thresholds-measures.ts';
+import type { PartFigures, PartsTogether } from './part-figures.ts';
 
-type Latency = FleetProgress['latencies'][number];
 type ErrorCount = FleetProgress['causes'][number];
 
-/**
- * One progress for all; undefined for none. Counts are exact. Percentiles are those of the worst
- * shard, so no better than the truth: the histograms that make them exact are merged at the end
- * only, because writing them out every second would disturb what they measure.
- */
-export function mergeProgress(parts: readonly FleetProgress[]): FleetProgress | undefined {
+/** What was measured by all parts together, and by those that were lost. */
+interface Measured {
+  readonly together: PartsTogether;
+  readonly kept: readonly PartFigures[];
+}
+
+/** One progress for all, exact in its percentiles too; undefined for none. */
+export function mergeProgress(
+  parts: readonly FleetProgress[],
+  { together, kept }: Measured,
+): FleetProgress | undefined {
   const [first, ...others] = parts;
   if (first === undefined) return undefined;
+  const sum = others.reduce(addProgress, first);
+  const keptErrors = kept.flatMap(({ errors }) => errors);
+  const keptCounts = kept.map(({ operations }) => countsOf(operations, []).exchanges);
   return {
-    ...others.reduce(addProgress, first),
-    latencies: worstLatencies(parts.flatMap(({ latencies }) => latencies)),
-    causes: summedCauses(parts.flatMap(({ causes }) => causes)),
+    ...sum,
+    exchanges: keptCounts.reduce((total, count) => total + count, sum.exchanges),
+    errors: keptErrors.reduce((total, { count }) => total + count, sum.errors),
+    latencies: together.latencies(),
+    latenessP99Ms: together.latenessP99Ms(),
+    causes: summedCauses([...parts.flatMap(({ causes }) => causes), ...keptErrors]),
     generators: parts.flatMap(({ generators }) => generators),
+  };
+}
+
+/** How the devices stand, without what was counted on the way there. */
+export function withoutCounts(progress: FleetProgress): FleetProgress {
+  return {
+    ...progress,
+    exchanges: 0,
+    errors: 0,
+    socketsOpen: 0,
+    latencies: [],
+    causes: [],
+    generators: [],
   };
 }
 
@@ -30,7 +55,6 @@ function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
     exchanges: sum.exchanges + part.exchanges,
     errors: sum.errors + part.errors,
     socketsOpen: sum.socketsOpen + part.socketsOpen,
-    latenessP99Ms: Math.max(sum.latenessP99Ms, part.latenessP99Ms),
   };
 }
 
@@ -49,26 +73,6 @@ function addFunnels(one: Funnel, other: Funnel): Funnel {
     idle: one.idle + other.idle,
     waiting: one.waiting + other.waiting,
     silent: one.silent + other.silent,
-  };
-}
-
-function worstLatencies(parts: readonly Latency[]): readonly Latency[] {
-  const worst = new Map<string, Latency>();
-  for (const part of parts) {
-    const known = worst.get(part.operation);
-    worst.set(part.operation, known ? worseOf(known, part) : part);
-  }
-  return [...worst.values()];
-}
-
-function worseOf(one: Latency, other: Latency): Latency {
-  return {
-    operation: one.operation,
-    count: one.count + other.count,
-    p50Ms: Math.max(one.p50Ms, other.p50Ms),
-    p90Ms: Math.max(one.p90Ms, other.p90Ms),
-    p99Ms: Math.max(one.p99Ms, other.p99Ms),
-    maxMs: Math.max(one.maxMs, other.maxMs),
   };
 }
 

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
+import { mergeResults } from '../report/merge.ts';
 import type { FleetResult } from '../report/result.ts';
 import { type FleetPlan, simulateFleet } from '../simulator.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
 import { release, SmallWorld } from '../testing/small-world.ts';
-import { Head, type HeadOutcome } from './head.ts';
+import { Head, type HeadOptions, type HeadOutcome } from './head.ts';
 import { deployForAll } from './head-operator.ts';
 import type { HeadMessage, PlayerMessage } from './messages.ts';
 import { type PlayerLine, playShard } from './player.ts';
@@ -40,6 +41,12 @@ function planFor(baseUrl: string, change: Partial<FleetPlan> = {}): FleetPlan {
   };
 }
 
+const onlySteady = [{ name: 'steady', weight: 1 }];
+
+function deploying(plan: FleetPlan): HeadOptions['deploy'] {
+  return (deviceIds) => deployForAll(plan, deviceIds, { clock, signal });
+}
+
 async function worldOf(): Promise<SmallWorld> {
   const world = await SmallWorld.start();
   closers.push(() => world.server.close());
@@ -56,18 +63,19 @@ class RunInShards {
   /** Called before the head hears a message. */
   onSaid: (shard: number, message: PlayerMessage) => void = () => undefined;
 
-  constructor(plan: FleetPlan, of: number) {
+  constructor(plan: FleetPlan, of: number, deploy: HeadOptions['deploy'] = deploying(plan)) {
     this.#plan = plan;
     this.#of = of;
     this.head = new Head({
       shards: of,
+      plan,
       clock,
       startLeadMs: 0,
       tell: (message) => {
         this.#told.push(message);
         for (const hear of this.#ears) hear(message);
       },
-      deploy: (deviceIds) => deployForAll(plan, deviceIds, { clock, signal }),
+      deploy,
       onSilence: () => undefined,
     });
     closers.push(() => this.head.close());
@@ -140,8 +148,8 @@ describe('a fleet in shards', () => {
       if (shard !== 1 || say !== 'result') return;
       if (run.head.lost(1, 'first', 'it was lost')) run.begin(1, 'second', true);
     };
-    const { results, takeovers } = await run.outcome();
-    expect(takeovers).toMatchObject([
+    const { results, spread } = await run.outcome();
+    expect(spread.takeovers).toMatchObject([
       { shard: 1, from: 'first', to: 'second', because: 'it was lost', adopted: 6 },
     ]);
     expect(results.map(({ ended, balance }) => [ended, balance.ok])).toEqual([
@@ -159,6 +167,27 @@ describe('a fleet in shards', () => {
     run.head.stop();
     const { results } = await run.outcome();
     expect(results.map(({ ended }) => ended)).toEqual(['interrupted', 'interrupted']);
+  });
+
+  it('ends all shards when a threshold of the whole cannot be met any more', async () => {
+    const world = await worldOf();
+    const demand = { thresholds: ['max(poll) < 0.001ms'], abortOnThreshold: true };
+    const plan = planFor(world.server.baseUrl, { ...demand, behaviours: onlySteady });
+    const { deploy: _, until: __, ...endless } = plan;
+    const { results } = await new RunInShards(endless, 2).outcome();
+    expect(results.map(({ ended }) => ended)).toEqual(['threshold', 'threshold']);
+    expect(mergeResults(results)).toMatchObject({
+      ended: 'threshold',
+      thresholds: [{ verdict: 'missed' }],
+    });
+  });
+
+  it('comes to its end although its deployment is never made', async () => {
+    const world = await worldOf();
+    const plan = planFor(world.server.baseUrl, { durationMs: 400 });
+    const run = new RunInShards(plan, 2, () => new Promise<never>(() => undefined));
+    const { results } = await run.outcome();
+    expect(results.map(({ ended }) => ended)).toEqual(['duration', 'duration']);
   });
 
   it('says why a shard cannot be played', async () => {

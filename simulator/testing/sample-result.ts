@@ -6,6 +6,7 @@ import {
   type FleetResult,
   fleetSchema,
 } from '../report/result.ts';
+import type { PartFigures } from '../shards/part-figures.ts';
 
 /** A machine as a result tells it. */
 export const sampleMachine = {
@@ -165,5 +166,23 @@ export function differenceOf(deviceIndex: number, servers = 'failure') {
     kind: 'unknown' as const,
     ours: 'success',
     servers,
+  };
+}
+
+/** The figures of a part that has seen these alerts answered, and so many unanswered. */
+export function partOf(durationsMs: readonly number[], unanswered = 0): PartFigures {
+  const operation = 'post-alerts';
+  const answers = { '2xx': durationsMs.length };
+  const silences = { timeouts: unanswered, resets: 0, refusedConnections: 0, otherFaults: 0 };
+  return {
+    startMs: 0,
+    endMs: 1000,
+    elapsedMs: 1000,
+    latencies: [{ operation, ...figuresOf(durationsMs) }],
+    operations: [{ operation, answers, unanswered, ...silences, signatureRefusals: 0 }],
+    errors: unanswered === 0 ? [] : [{ operation, cause: 'timeout', count: unanswered }],
+    updates: { whole: [], stages: [] },
+    schedule: { due: durationsMs.length, sent: durationsMs.length, lateness: figuresOf([1]) },
+    rollout: { devices: 3, updated: 0, failed: 0, elapsedMs: 1000, within: [] },
   };
 }

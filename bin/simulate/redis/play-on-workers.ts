@@ -107,6 +107,7 @@ class WorkersLead {
     this.#tellsEvents = onEvent !== undefined;
     this.#head = new Head({
       shards: run.shards,
+      plan,
       // Head and players agree on the time of Redis.
       clock: clockStartingAt(clock.now() + run.link.offsetMs, clock),
       startLeadMs: START_LEAD_MS,
