@@ -61,5 +61,3 @@ export type Spread = Immutable<v.InferOutput<typeof spreadShape>>;
 export type Takeover = Immutable<v.InferOutput<typeof takeoverShape>>;
 /** How much is kept of what a lost player had measured. */
 export type KeptSpan = Immutable<v.InferOutput<typeof keptShape>>;
-/** A shard that has no result. */
-export type LostShard = Immutable<v.InferOutput<typeof lostShardShape>>;
