@@ -84,8 +84,10 @@ function merged(
 }
 
 /** In phases of its own, so that those of a result add up to its whole. */
-function keptMeasures({ startMs, endMs, latencies, operations, errors }: PartFigures) {
-  const phase = { name: 'of lost players', startMs, endMs, latencies, operations };
+function keptMeasures(part: PartFigures) {
+  const { startMs, endMs, latencies, operations, errors, schedule } = part;
+  const { lateness } = schedule;
+  const phase = { name: 'of lost players', startMs, endMs, lateness, latencies, operations };
   return { latencies, operations, errors, phases: operations.length === 0 ? [] : [phase] };
 }
 
