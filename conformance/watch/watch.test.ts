@@ -1,0 +1,416 @@
+import { describe, expect, it } from 'vitest';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
+import { instructionFields } from '../cases/deployment-instructions.ts';
+import { SOURCE, type WatchedOperation } from './observed.ts';
+import { Watch, type WatchVerdict, watchedRequirements, watchRules } from './watch.ts';
+
+const noonMs = Date.UTC(2026, 0, 31, 12);
+const DAY_SECONDS = 86_400;
+const WEEK_SECONDS = 7 * DAY_SECONDS;
+const base = 'https://server.example';
+const sourceUri = `${base}/files/1?x-svc-signature=c2VjcmV0`;
+
+/** One exchange; every one takes a millisecond, and begins a second after the one before. */
+interface Step {
+  readonly operation: WatchedOperation;
+  readonly status: number;
+  /** JSON, or the text itself. */
+  readonly answer?: unknown;
+  readonly sent?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly token?: string;
+  readonly id?: string;
+  readonly isSilent?: boolean;
+  /** Seconds that pass before it. */
+  readonly afterSeconds?: number;
+}
+
+function tokenOf(name: string, claims: object = { iat: 0, exp: WEEK_SECONDS }): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'none' })}.${part({ name, ...claims })}.c2ln`;
+}
+
+const first = tokenOf('first');
+const second = tokenOf('second');
+
+/** What the steps decide, by the last one. */
+function verdictsOn(steps: readonly Step[]): readonly WatchVerdict[] {
+  const watch = new Watch('X-SVC');
+  let nowMs = noonMs;
+  let verdicts: readonly WatchVerdict[] = [];
+  for (const step of steps) {
+    nowMs += (step.afterSeconds ?? 1) * 1000;
+    verdicts = watch.see(exchangeOf(step, nowMs));
+  }
+  return verdicts;
+}
+
+function exchangeOf(step: Step, sentMs: number) {
+  const { operation, status, answer, sent, id = 'd-1', headers = {}, token = first } = step;
+  const isSource = operation === SOURCE;
+  const url = isSource ? sourceUri : base + operations[operation].path.replace(/\{\w+\}/, id);
+  const isSigned = operation === 'post-auth-request';
+  const credential = { [isSigned ? 'X-SVC-Signature' : 'authorization']: `Bearer ${token}` };
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer ?? '');
+  const body = Buffer.from(answer === undefined ? '' : text);
+  const date = new Date(sentMs).toUTCString();
+  return {
+    device: 0,
+    operation,
+    method: isSource ? 'GET' : operations[operation].method,
+    url,
+    headers: isSource ? {} : credential,
+    ...(sent !== undefined && { body: JSON.stringify(sent) }),
+    sentMs,
+    endedMs: sentMs + 1,
+    ...(!step.isSilent && {
+      answer: { status, headers: { date, ...headers }, ...(!isSource && { body }) },
+    }),
+  };
+}
+
+const signIn = (answer: unknown = first, status = 200, pubkey = 'key-1'): Step => ({
+  operation: 'post-auth-request',
+  status,
+  answer,
+  sent: { id_data: '{}', pubkey },
+});
+
+type Asking = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
+const provides = { device_type: 'board', artifact_name: 'one' };
+
+const ask = (operation: Asking, answer?: unknown, change: Partial<Step> = {}): Step => ({
+  operation,
+  status: answer === undefined ? 204 : 200,
+  answer,
+  ...(operation === 'post-next-deployment' && { sent: provides }),
+  ...(operation === 'post-next-deployment-v2' && { sent: { device_provides: provides } }),
+  ...change,
+});
+const askV2 = (answer?: unknown, change: Partial<Step> = {}) =>
+  ask('post-next-deployment-v2', answer, change);
+
+const instructions = {
+  id: 'd-1',
+  artifact: {
+    artifact_name: 'two',
+    source: { uri: sourceUri, expire: '2026-02-01T12:00:00Z' },
+    device_types_compatible: ['board'],
+    update_control_map: { id: 'd-1' },
+  },
+};
+
+function otherInstructions(id: string) {
+  return { id, artifact: { ...instructions.artifact, update_control_map: { id } } };
+}
+
+const report = (status: string, answered: number, change: Partial<Step> = {}): Step => ({
+  operation: 'put-deployment-status',
+  status: answered,
+  sent: { status },
+  ...change,
+});
+
+const error = { error: 'no', request_id: 'r-1' };
+const refusedWith = (answer: unknown, change: Partial<Step> = {}): Step => ({
+  ...signIn(answer, 401),
+  ...change,
+});
+
+const simple = (operation: WatchedOperation, status: number, change: Partial<Step> = {}): Step => ({
+  operation,
+  status,
+  ...change,
+});
+const log = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'done' }] };
+const free = { sent: { device_provides: { ...provides, kernel: '6' } } };
+
+/** A life in which the server does everything right, whichever door the device asks at. */
+const honest: readonly Step[] = [
+  refusedWith(error, { headers: { 'x-svc-requestid': 'r-1' } }),
+  signIn(),
+  simple('put-attributes', 200, { sent: [] }),
+  simple('patch-attributes', 200, { sent: [] }),
+  simple('get-configuration', 200, { answer: { key: 'value' } }),
+  simple('put-configuration', 204, { sent: {} }),
+  simple('post-alerts', 204, { sent: [] }),
+  simple('post-monitor-configuration', 204, { sent: [] }),
+  ask('get-next-deployment'),
+  ask('post-next-deployment'),
+  askV2(),
+  askV2(undefined, free),
+  ask('post-next-deployment', undefined, { sent: { ...provides, kernel: '6' } }),
+  askV2(instructions),
+  simple(SOURCE, 200),
+  simple('get-update-control-map', 200, { answer: { update_control_map: { id: 'd-1' } } }),
+  ...reportableStatuses.map((status) => report(status, 204)),
+  report('failure', 204, { sent: { status: 'failure', substate: 'it broke' } }),
+  report('failure', 204),
+  simple('put-deployment-log', 204, { sent: log }),
+  askV2(),
+  askV2(otherInstructions('d-2')),
+  report('downloading', 409, { id: 'd-2' }),
+  report('installing', 409, { id: 'd-2' }),
+  askV2(),
+  ask('get-next-deployment', otherInstructions('d-3')),
+  ask('post-next-deployment', otherInstructions('d-3')),
+  signIn(second),
+  askV2(undefined, { token: second }),
+  askV2({ error: 'over' }, { token: second, status: 401, afterSeconds: 8 * DAY_SECONDS }),
+];
+
+const offered = [signIn(), askV2(instructions)];
+const letInAgain = [signIn(), { ...signIn(second), token: second }];
+const refusedToken = (token: string) => askV2(error, { status: 401, token });
+const refusedAgain = (answer: unknown, headers = {}) => refusedWith(answer, { headers });
+const page = '<html>busy</html>';
+
+/** The instructions with one field that holds what no field may hold. */
+function withWrong(path: string): unknown {
+  const copy = structuredClone(instructions) as Record<string, unknown>;
+  const steps = path.split('.');
+  const last = steps.pop() ?? '';
+  const parent = steps.reduce((inner, step) => inner[step] as typeof copy, copy);
+  parent[last] = 7;
+  return copy;
+}
+
+const fieldBreaches = instructionFields.flatMap(({ field, requirements: { v1, v2 } }) => [
+  ...(v1 ? [[v1, [signIn(), ask('get-next-deployment', withWrong(field))]] as const] : []),
+  ...(v2 ? [[v2, [signIn(), askV2(withWrong(field))]] as const] : []),
+]);
+
+const statusBreaches = reportableStatuses.map((status) => {
+  const id = `status.${status.replaceAll('_', '-')}` as RequirementId;
+  return [id, [...offered, report(status, 400, { answer: error })]] as const;
+});
+
+/** Each requirement with a life whose last exchange breaks it. */
+const breaches: readonly (readonly [RequirementId, readonly Step[]])[] = [
+  ...fieldBreaches,
+  ...statusBreaches,
+  ['auth.token-is-plain-text', [signIn(`"${first}"`)]],
+  ['auth.token-is-a-jwt', [signIn('a-token')]],
+  ['tokens.device-token-lasts-a-week', [signIn(tokenOf('x', { iat: 0, exp: DAY_SECONDS }))]],
+  ['tokens.device-token-lasts-a-week', [signIn(), askV2(), refusedToken(first), signIn(second)]],
+  ['tokens.device-token-opens', [signIn(), refusedToken(first), signIn(second)]],
+  ['tokens.renewal', [...letInAgain, refusedToken(second), signIn(first)]],
+  ['tokens.expired-is-refused', [signIn(), askV2(undefined, { afterSeconds: 8 * DAY_SECONDS })]],
+  ['next.nothing-is-204', [signIn(), askV2('null')]],
+  ['next.get-pending-is-200', [ask('get-next-deployment', instructions, { status: 201 })]],
+  ['next.post-pending-is-200', [ask('post-next-deployment', instructions, { status: 201 })]],
+  ['next.v2-pending-is-200', [askV2(instructions, { status: 202 })]],
+  [
+    'next.get-parameters',
+    [ask('get-next-deployment'), ask('get-next-deployment', error, { status: 400 })],
+  ],
+  [
+    'next.post-keys',
+    [ask('post-next-deployment'), ask('post-next-deployment', error, { status: 400 })],
+  ],
+  [
+    'next.free-pairs',
+    [200, 400].map((status) =>
+      ask('post-next-deployment', error, { status, sent: { ...provides, kernel: '6' } }),
+    ),
+  ],
+  ['next.v2-keys', [askV2(), askV2(error, { status: 400 })]],
+  ['next.v2-free-pairs', [askV2(undefined, free), askV2(error, { status: 400, ...free })]],
+  ['next.instructions-v1', [ask('get-next-deployment', [instructions])]],
+  ['next.instructions-v2', [askV2([instructions])]],
+  ['next.source-expires-later', [askV2(instructions, { afterSeconds: 2 * DAY_SECONDS })]],
+  ['next.control-map-id', [askV2({ ...instructions, id: 'd-9' })]],
+  ['next.finished-is-over', [...offered, report('success', 204), askV2(instructions)]],
+  ['next.aborted-is-over', [...offered, report('downloading', 409), askV2(instructions)]],
+  ['status.is-204', [...offered, report('downloading', 200)]],
+  ['status.each-value-is-accepted', [...offered, report('installing', 400, { answer: error })]],
+  [
+    'status.substate',
+    [...offered, report('x', 400, { sent: { status: 'downloading', substate: 'half' } })],
+  ],
+  ['status.substate-is-optional', [...offered, report('downloading', 400)]],
+  ['status.repeated', [...offered, report('installing', 204), report('installing', 400)]],
+  ['status.success', [...offered, report('rebooting', 204), report('success', 400)]],
+  ['status.rebooting', [...offered, report('installing', 204), report('rebooting', 400)]],
+  ['status.aborted-is-409', [...offered, report('downloading', 409), report('installing', 204)]],
+  ['next.v2-id-is-usable', [...offered, report('downloading', 404, { answer: error })]],
+  ['log.is-accepted', [simple('put-deployment-log', 200, { sent: log })]],
+  [
+    'log.is-accepted',
+    [204, 400].map((status) => simple('put-deployment-log', status, { sent: log, answer: error })),
+  ],
+  [
+    'map.is-wrapped',
+    [simple('get-update-control-map', 200, { answer: { update_control_map: 7 } })],
+  ],
+  [
+    'map.id-is-the-deployment',
+    [simple('get-update-control-map', 200, { answer: { update_control_map: { id: 'd-9' } } })],
+  ],
+  ['next.source-gives-the-artifact', [...offered, simple(SOURCE, 404)]],
+  ['errors.body-is-error', [refusedWith(page)]],
+  ['errors.body-is-error', [refusedWith(['no'])]],
+  ['service.bodies-are-json', [askV2(page, { status: 429 })]],
+  ['auth.refusals-are-errors', [refusedWith(page)]],
+  ['errors.error-is-a-text', [refusedWith({ error: { message: 'no' } })]],
+  ['errors.request-id-is-a-text', [refusedWith({ request_id: 17 })]],
+  ['errors.request-id-equals-header', [refusedAgain(error, { 'x-svc-requestid': 'r-2' })]],
+  ['errors.request-id-of-the-server', [refusedWith(error), askV2(error, { status: 500 })]],
+  ['configuration.write', [simple('put-configuration', 200)]],
+  ['configuration.write-has-no-body', [simple('put-configuration', 200, { answer: {} })]],
+  ['configuration.read', [simple('get-configuration', 200, { answer: [] })]],
+  ['configuration.read-texts', [simple('get-configuration', 200, { answer: { a: 1 } })]],
+  ['alerts.are-accepted', [simple('post-alerts', 201)]],
+  ['alerts.answer-has-no-body', [simple('post-alerts', 201, { answer: {} })]],
+  ['monitor.is-accepted', [simple('post-monitor-configuration', 200)]],
+  ['monitor.answer-has-no-body', [simple('post-monitor-configuration', 200, { answer: {} })]],
+  ['inventory.put-is-200', [simple('put-attributes', 204)]],
+  ['inventory.put-has-no-body', [simple('put-attributes', 200, { answer: {} })]],
+  ['inventory.patch-is-200', [simple('patch-attributes', 204)]],
+  ['inventory.patch-has-no-body', [simple('patch-attributes', 200, { answer: {} })]],
+];
+
+function brokenBy(steps: readonly Step[]): string[] {
+  return verdictsOn(steps).flatMap(({ requirement, breach }) => (breach ? requirement : []));
+}
+
+const watched = watchedRequirements.map(({ requirement }) => requirement);
+
+describe('the watch', () => {
+  it('blames a server that does everything right for nothing, and judges all it can', () => {
+    const judged = new Set<string>();
+    for (let length = 1; length <= honest.length; length++) {
+      const steps = honest.slice(0, length);
+      expect(brokenBy(steps), `step ${length}`).toEqual([]);
+      for (const { requirement } of verdictsOn(steps)) judged.add(requirement);
+    }
+    expect([...judged].toSorted()).toEqual([...watched].toSorted());
+  });
+
+  it.each(breaches)('names %s when it is broken', (requirement, steps) => {
+    expect(brokenBy(steps)).toContain(requirement);
+  });
+
+  it('knows a breach of each requirement that it judges', () => {
+    const known = new Set(breaches.map(([requirement]) => requirement));
+    expect(watched.filter((requirement) => !known.has(requirement))).toEqual([]);
+  });
+
+  it('judges musts only, that bind servers and show in operations of devices', () => {
+    for (const { requirement, operations: places } of watchRules) {
+      const row: Requirement = requirements[requirement];
+      expect(row, requirement).toMatchObject({ level: 'must' });
+      expect([row.actor, row.excluded], requirement).toEqual([undefined, undefined]);
+      const isItsPlace = places.some((place) => row.operations.some((each) => each === place));
+      const isAnyPlace = row.operations.length === 0 || places.includes(SOURCE);
+      const isOfTokens = /^(tokens|status|next)\./.test(requirement);
+      expect(isItsPlace || isAnyPlace || isOfTokens, requirement).toBe(true);
+    }
+  });
+});
+
+describe('the watch decides nothing', () => {
+  it.each<[string, readonly Step[]]>([
+    ['of a server that is overloaded', [askV2(page, { status: 503 })]],
+    ['of a gateway that has no such path', [askV2(page, { status: 404 })]],
+    ['of a refusal for which the contract shows no body', [report('installing', 409)]],
+    [
+      'when a refused token was followed by a refused device',
+      [signIn(), refusedToken(first), refusedWith({ error: 'no' })],
+    ],
+    [
+      'when the device was let in again with another key',
+      [signIn(), refusedToken(first), signIn(second, 200, 'key-2')],
+    ],
+    [
+      'when the refused token was past its week',
+      [signIn(), askV2(error, { status: 401, afterSeconds: 8 * DAY_SECONDS }), signIn(second)],
+    ],
+    ['when a form of asking was never taken', [signIn(), askV2(error, { status: 400 })]],
+    [
+      'when a longer body was refused than was ever taken',
+      [
+        simple('post-alerts', 204, { sent: [] }),
+        simple('post-alerts', 400, { sent: [{ name: 'x'.repeat(99) }], answer: error }),
+      ],
+    ],
+    ['when a report was malformed', [...offered, report('sleeping', 400, { answer: error })]],
+    [
+      'when a status followed another one',
+      [...offered, report('success', 204), report('downloading', 400, { answer: error })],
+    ],
+    [
+      'when nobody knows whether the end was recorded',
+      [...offered, report('success', 204, { isSilent: true }), askV2(instructions)],
+    ],
+    [
+      'when a later report may have taken the end back',
+      [...offered, report('success', 204), report('downloading', 503), askV2(instructions)],
+    ],
+    [
+      'when a deployment is over in another sense',
+      [...offered, report('already-installed', 204), askV2(instructions)],
+    ],
+    [
+      'when a source has ended',
+      [...offered, simple(SOURCE, 403, { afterSeconds: 2 * DAY_SECONDS })],
+    ],
+    ['of a source that was never offered', [signIn(), simple(SOURCE, 404)]],
+    [
+      'of what the operator of a test server had it do',
+      [askV2(page, { status: 429, headers: { 'x-svc-testbed-fault': 'planned' } })],
+    ],
+  ])('%s', (_, steps) => {
+    expect(brokenBy(steps)).toEqual([]);
+  });
+
+  it('of an exchange that is none of the contract, or was not answered', () => {
+    const other = { ...exchangeOf(askV2(), noonMs), operation: 'list-devices' };
+    expect(new Watch('X-SVC').see(other)).toEqual([]);
+    expect(verdictsOn([askV2(undefined, { isSilent: true })])).toEqual([]);
+  });
+});
+
+describe('the evidence of a breach', () => {
+  const evidenceOf = (steps: readonly Step[], requirement: RequirementId) =>
+    verdictsOn(steps)
+      .find((each) => each.requirement === requirement)
+      ?.breach?.();
+
+  it('is the request, the answer, and what was expected', () => {
+    const steps = [...offered, report('success', 204), askV2(instructions)];
+    expect(evidenceOf(steps, 'next.finished-is-over')).toMatchObject({
+      expected: 'deployment d-1 no longer to be offered, since its end was reported and taken',
+      seen: 'it is offered again',
+      request: { line: `POST ${base}${operations['post-next-deployment-v2'].path}` },
+      answer: { status: 200, body: expect.stringContaining('"id":"d-1"') },
+    });
+  });
+
+  it('is the exchange in which a token was refused, not the one that shows it', () => {
+    const steps = [signIn(), askV2(), refusedToken(first), signIn(second)];
+    expect(evidenceOf(steps, 'tokens.device-token-lasts-a-week')).toMatchObject({
+      expected: 'the token to open the operation, 2 s after it was granted',
+      answer: { status: 401 },
+    });
+  });
+
+  it.each<[RequirementId, readonly Step[], string]>([
+    ['next.finished-is-over', [...offered, report('success', 204), askV2(instructions)], first],
+    [
+      'next.finished-is-over',
+      [...offered, report('success', 204), askV2(instructions)],
+      'c2VjcmV0',
+    ],
+    ['auth.token-is-plain-text', [signIn(`"${first}"`)], first],
+    ['auth.token-is-a-jwt', [signIn(`opaque-${'t'.repeat(5000)}`)], 'opaque-ttt'],
+    ['errors.body-is-error', [refusedWith(page)], `Bearer ${first}`],
+  ])('of %s holds no secret', (requirement, steps, secret) => {
+    const text = JSON.stringify(evidenceOf(steps, requirement));
+    expect(text).toContain('<masked');
+    expect(text).not.toContain(secret);
+  });
+});
