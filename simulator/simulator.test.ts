@@ -272,6 +272,13 @@ describe('a run that cannot be', () => {
     expect(world.server.asked).toEqual([]);
   });
 
+  it('is refused when a sample is to be checked and nobody judges it', async () => {
+    const world = await worldOf();
+    const running = run(planFor(world.server.baseUrl, { checkShare: 0.5 }));
+    await expect(running).rejects.toThrow('checkShare needs somebody who judges');
+    expect(world.server.asked).toEqual([]);
+  });
+
   it('ends at once when the operator is not let in', async () => {
     const world = await worldOf(() => ({ login: () => ({ status: 401 }) }));
     const running = run(planFor(world.server.baseUrl));

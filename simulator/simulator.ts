@@ -4,12 +4,13 @@ import { seededRandom } from '../fixtures/random.ts';
 import { readBehaviourFiles } from './behaviours/behaviour-file.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { accountsOf, funnelOf } from './fleet/funnel.ts';
-import { checkPlan, type FleetPlan } from './fleet/plan.ts';
+import { checkPlan, type FleetPlan, PlanError } from './fleet/plan.ts';
 import { Identities } from './identity/identities.ts';
 import type { KeyProgress } from './identity/rsa-pool.ts';
 import { EventSource, type FleetEvent, nobodyListens } from './report/events.ts';
 import { type Machine, thisMachine, thisMachineFacts } from './report/generator-machine.ts';
 import { GeneratorWatch } from './report/generator-watch.ts';
+import type { ExchangeJudge } from './report/ledger-checks.ts';
 import { planSummary } from './report/plan-summary.ts';
 import type { FleetProgress, FleetResult, LatencySoFar } from './report/result.ts';
 import type { Funnel } from './report/result-devices.ts';
@@ -26,6 +27,7 @@ export { ClientError } from './client/errors.ts';
 export { type FleetPlan, PlanError } from './fleet/plan.ts';
 export { IdentityError } from './identity/identity-error.ts';
 export type { FleetEvent } from './report/events.ts';
+export type { ExchangeJudge } from './report/ledger-checks.ts';
 export type { FleetProgress, FleetResult } from './report/result.ts';
 export { StateError } from './state/state-error.ts';
 
@@ -51,6 +53,8 @@ export interface FleetHooks {
   readonly version?: string;
   /** The line to the head of the run, when the plan is a shard of one. */
   readonly coordinator?: Coordinator;
+  /** Judges the exchanges of the sample; needed where the plan has a checkShare. */
+  readonly judge?: ExchangeJudge | undefined;
 }
 
 const PROGRESS_PERIOD_MS = 1000;
@@ -65,6 +69,7 @@ const PROGRESS_PERIOD_MS = 1000;
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
   await readBehaviourFiles(plan.behaviourFiles ?? []);
   const checked = checkPlan(plan);
+  const judge = judgeFor(checked, hooks);
   const { clock, signal, onProgress, onEvent, coordinator } = hooks;
   const startedAt = new Date(clock.now()).toISOString();
   const events = onEvent ? new EventSource(clock, onEvent) : nobodyListens;
@@ -73,7 +78,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     onKeys: hooks.onKeys,
   });
   const summary = await planSummary(checked);
-  const fleet = new Fleet(checked, clock, { identities, events, coordinator });
+  const fleet = new Fleet(checked, clock, { identities, events, coordinator, judge });
   const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
   const thresholds = new ThresholdWatch(checked);
   const report = (): void => {
@@ -110,6 +115,13 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     fleet.memory.close();
     await fleet.close();
   }
+}
+
+/** A sample that nobody judges would pass whatever the server does. */
+function judgeFor({ checkShare }: FleetPlan, { judge }: FleetHooks): ExchangeJudge | undefined {
+  if (checkShare === undefined) return undefined;
+  if (judge === undefined) throw new PlanError(['checkShare needs somebody who judges']);
+  return judge;
 }
 
 /** A run that is interrupted before it begins has a result like any other. */

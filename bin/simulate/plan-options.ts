@@ -113,7 +113,16 @@ function addLoadOptions(command: Command): void {
         .default(values.durationMs('30s'), '30s'),
     )
     .option('--threshold <demand>', "'p99(poll) < 200ms', 'errors < 0.1%'; repeatable", threshold)
+    .option('--check-share <share>', 'check so many devices against the contract, as 1%', checked)
     .option('--abort-on-threshold', 'end as soon as a threshold cannot be met any more');
+}
+
+/** Of all devices: a share such as `1%` or `0.01`. */
+function checked(text: string): number {
+  const [, number = '', percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim()) ?? [];
+  const value = number === '' ? 0 : Number(number) / (percent === '%' ? 100 : 1);
+  if (value > 0 && value <= 1) return value;
+  throw new InvalidArgumentError('Accepted: a share above 0, such as 1% or 0.01; at most 100%.');
 }
 
 /** Keeps the words: the plan has them as they were written. */

@@ -10,6 +10,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { CommandFault, reportFault } from '../fault.ts';
 import { fleetFault } from '../fleet-outcome.ts';
 import { packageVersion } from '../version.ts';
+import { judgeFor } from './checks.ts';
 
 /** What a parent says: first the order, then whatever the head says. */
 export type ParentMessage = HeadMessage | { readonly say: 'order'; readonly order: ShardOrder };
@@ -37,6 +38,7 @@ async function obey(): Promise<number> {
     line,
     clock: systemClock,
     version: packageVersion(),
+    judge: await judgeFor(order.plan),
     faultOf: (error) => reportFault(fleetFault(error, order.plan)),
   });
   await line.delivered;

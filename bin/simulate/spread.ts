@@ -11,6 +11,7 @@ import {
 } from '../../simulator/simulator.ts';
 import { readNamedFile } from '../files.ts';
 import { count, durationMs, filled, positiveDurationMs } from '../option-values.ts';
+import { judgeFor } from './checks.ts';
 import { playInProcesses } from './processes.ts';
 import { redisOptions } from './redis/address.ts';
 import { mergedResult } from './shard-results.ts';
@@ -108,7 +109,7 @@ export async function simulateSpread(
     return mergedResult(await playSpread(plan, hooks, { ...options, shards: options.shards }));
   }
   const processes = Math.min(options.processes ?? 1, plan.devices);
-  if (processes === 1) return simulateFleet(plan, hooks);
+  if (processes === 1) return simulateFleet(plan, { ...hooks, judge: await judgeFor(plan) });
   return mergedResult(await playInProcesses(plan, hooks, processes));
 }
 

@@ -19,6 +19,7 @@ export type PlanChange = Partial<Omit<FleetPlan, 'behaviours'>> & {
   readonly behaviours: readonly string[];
   /** Moves the clock on; absent where time passes by itself. */
   readonly drive?: FleetHooks['drive'];
+  readonly judge?: FleetHooks['judge'];
   /** Ends the run; asked after each event. */
   readonly endsWhen?: (events: readonly FleetEvent[]) => boolean;
 };
@@ -63,7 +64,7 @@ export class FleetOnTestbed {
   }
 
   /** Plays one device of each behaviour, and deploys to them unless told otherwise. */
-  async play({ behaviours, drive, endsWhen, ...change }: PlanChange): Promise<FleetResult> {
+  async play({ behaviours, drive, judge, endsWhen, ...change }: PlanChange): Promise<FleetResult> {
     const ended = new AbortController();
     const { baseUrl, adminEmail: email, adminPassword: password } = this.testbed;
     const result = await simulateFleet(
@@ -89,6 +90,7 @@ export class FleetOnTestbed {
         clock: this.#clock,
         signal: ended.signal,
         ...(drive && { drive }),
+        judge,
         onEvent: (event) => {
           this.events.push(event);
           if (endsWhen?.(this.events)) ended.abort();

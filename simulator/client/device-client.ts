@@ -30,8 +30,7 @@ import {
   statusError,
 } from './answers.ts';
 import { AnswerError } from './errors.ts';
-import type { Exchanger } from './link.ts';
-import { type NextDoor, nextDoors, type Session, takePlannedMs } from './session.ts';
+import { type NextDoor, nextDoors, type Session, takePlannedMs, wayOf } from './session.ts';
 import type { HttpAnswer, Transport } from './transport.ts';
 
 /** What all devices of a fleet share on the wire. */
@@ -83,7 +82,7 @@ export class DeviceClient {
       ...(tenantToken === undefined ? {} : { tenant_token: tenantToken }),
     };
     const body = Buffer.from(JSON.stringify(request));
-    const answer = await this.#wayOf(session).exchange({
+    const answer = await wayOf(session, this.#options.transport).exchange({
       operation: operation.id,
       caller: session.caller,
       method: operation.method,
@@ -230,7 +229,7 @@ export class DeviceClient {
     if (session.token === undefined) await this.signIn(session);
     const { operation, path, body } = sending;
     const json = body === undefined ? undefined : JSON.stringify(body);
-    return this.#wayOf(session).exchange({
+    return wayOf(session, this.#options.transport).exchange({
       operation: operation.id,
       caller: session.caller,
       method: operation.method,
@@ -243,11 +242,6 @@ export class DeviceClient {
       ...(json === undefined ? {} : { body: json }),
       plannedMs: takePlannedMs(session),
     });
-  }
-
-  #wayOf({ link }: Session): Exchanger {
-    const { transport } = this.#options;
-    return link?.over(transport) ?? transport;
   }
 
   #context(operation: ContractOperation, session: Session): AnswerContext {

@@ -1,6 +1,7 @@
 /** A device's standing with the server: who it is, its token, and which door it asks at. */
 import type { DeviceKey } from '../identity/device-key.ts';
-import type { Link } from './link.ts';
+import type { Exchanger, Link } from './link.ts';
+import type { Lookout } from './lookout.ts';
 
 /** The three doors to the next deployment, newest first; an older one is tried after a 404. */
 export const nextDoors = ['post-v2', 'post-v1', 'get-v1'] as const;
@@ -25,6 +26,8 @@ export interface Session {
   renewAtMs: number | undefined;
   /** The network between the device and the server; absent where it is as it is. */
   link: Link | undefined;
+  /** Somebody who looks on at what passes between the device and the server; mostly nobody. */
+  lookout: Lookout | undefined;
 }
 
 /** How error messages call a device of the fleet. */
@@ -49,8 +52,15 @@ export function newSession(caller: string, idData: string, key: DeviceKey): Sess
     renewsToken: true,
     renewAtMs: undefined,
     link: undefined,
+    lookout: undefined,
     plannedMs: undefined,
   };
+}
+
+/** The way of a device to the server: through its network, past whoever looks on. */
+export function wayOf({ link, lookout }: Session, transport: Exchanger): Exchanger {
+  const way = lookout?.over(transport) ?? transport;
+  return link?.over(way) ?? way;
 }
 
 /** When the exchange that begins now was due, if that was planned; asking again gives nothing. */

@@ -15,6 +15,7 @@ import { UpdateFailure } from '../behaviours/behaviour.ts';
 import type { DeviceProvides } from '../client/device-client.ts';
 import { type Download, downloadedBytes, downloadedHead } from '../client/download.ts';
 import { ClientError, DownloadError } from '../client/errors.ts';
+import { wayOf } from '../client/session.ts';
 import { configurationIn } from './configuration.ts';
 import type { DuringUpdate } from './moments.ts';
 import { waitAfterMs } from './persistence.ts';
@@ -147,7 +148,7 @@ function downloadOf(
   if (uri === undefined) throw new UpdateFailure('the instructions hold no link to the artifact');
   const { transport, clock } = world;
   return {
-    transport: session.link?.over(transport) ?? transport,
+    transport: wayOf(session, transport),
     clock,
     caller: session.caller,
     uri,

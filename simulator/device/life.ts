@@ -49,6 +49,7 @@ async function sessionFor(device: Device, world: World): Promise<Session> {
   const session = newSession(deviceCaller(device.index), idDataOf(device.idData), key);
   session.renewsToken = hooks.renewsToken?.(parameters) ?? true;
   session.link = linkOf(device, world);
+  session.lookout = world.lookout?.(device);
   Object.assign(session, device.remembered);
   return session;
 }

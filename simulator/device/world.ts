@@ -2,6 +2,7 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { DeviceClient } from '../client/device-client.ts';
+import type { Lookout } from '../client/lookout.ts';
 import type { Transport } from '../client/transport.ts';
 import type { DeviceKey } from '../identity/device-key.ts';
 import type { EventSink } from '../report/events.ts';
@@ -31,6 +32,8 @@ export interface World {
    * @param generation which of its keys, when it changes them: 0, the default, is the first
    */
   keyFor(device: Device, generation?: number): Promise<DeviceKey>;
+  /** Who looks on at the device's exchanges; nobody, unless it is in the sample. */
+  lookout?(device: Device): Lookout | undefined;
   /**
    * Called before a device makes itself known, and as soon as anything changed that the device must still know after a crash: its token, its
    * id, what is installed, where its update stands. Returns once that is kept.

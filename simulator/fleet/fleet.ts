@@ -13,6 +13,7 @@ import type { Identities } from '../identity/identities.ts';
 import { type EventSink, nobodyListens } from '../report/events.ts';
 import type { OpenNow } from '../report/generator-watch.ts';
 import { Ledger } from '../report/ledger.ts';
+import { CheckBooks, type ExchangeJudge } from '../report/ledger-checks.ts';
 import type { Ended } from '../report/result.ts';
 import type { Balance } from '../report/result-devices.ts';
 import type { Coordinator } from '../shards/coordinator.ts';
@@ -28,6 +29,7 @@ import { Operator } from './operator.ts';
 import type { FleetPlan } from './plan.ts';
 import { planTransport, planWiring } from './plan-transport.ts';
 import { Rests } from './rests.ts';
+import { lookouts } from './sample.ts';
 import { untilNextPollMs } from './schedule.ts';
 import { FleetSockets } from './sockets.ts';
 
@@ -40,11 +42,12 @@ const LATE_LEAST_MS = 5000;
 /** How long an interrupted run waits for the server's books. */
 const HURRY_MAX_MS = 2000;
 
-/** Who its devices are, who listens to a fleet, and who leads it. */
+/** Who its devices are, who listens to a fleet, who leads it, and who judges its sample. */
 export interface FleetSurroundings {
   readonly identities: Identities;
   readonly events?: EventSink;
   readonly coordinator?: Coordinator | undefined;
+  readonly judge?: ExchangeJudge | undefined;
 }
 
 /** A fleet and all that it shares; `close` it when done. */
@@ -68,6 +71,8 @@ export class Fleet {
   /** What outlives the run; set before it begins. */
   memory: Memory = noMemory;
   readonly ledger: Ledger;
+  /** What the watched devices have seen; undefined where none is watched. */
+  readonly checks: CheckBooks | undefined;
   readonly devices: readonly Device[];
   readonly management: ManagementClient | undefined;
 
@@ -80,6 +85,7 @@ export class Fleet {
     this.#random = seededRandom(plan.seed);
     this.#rests = new Rests(clock);
     this.ledger = new Ledger(clock);
+    this.checks = around.judge && new CheckBooks(around.judge);
     this.#startedMs = clock.monotonicMs();
     this.#transport = planTransport(plan, {
       clock,
@@ -278,6 +284,7 @@ export class Fleet {
       untilNextPollMs: ({ index, cohort: { policy } }) =>
         untilNextPollMs({ index, policy, random: this.#random }, this.elapsedMs()),
       offForMs: (device) => this.#load.offForMs(device),
+      lookout: lookouts(this.#plan, clock, (seen) => this.checks?.saw(seen, this.ledger.phase)),
       losesSocket: (device) => this.#sockets?.drop(device),
       target: () => this.target,
       settled: (device, part) => {

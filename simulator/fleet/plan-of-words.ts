@@ -54,6 +54,7 @@ export function planOfWords(words: WholePlanWords): FleetPlan {
     drainMs: words.drain,
     thresholds: words.threshold,
     abortOnThreshold: words.abortOnThreshold,
+    checkShare: words.checkShare,
     tenantToken: words.tenantToken,
     acceptWith: words.acceptWith,
     deploy: words.deploy,

@@ -40,6 +40,7 @@ arrivals: { alerts: 20/s, first-contacts: 0.5 }
 scene:
   - { name: power-cut, at: 45s, within: 10s, jitter: false, cohort: herd }
 acceptWith: admin@example.com:a:b
+checkShare: 2%
 `;
 
 function faultsOf(read: () => unknown): readonly string[] {
@@ -78,6 +79,7 @@ describe('a plan file', () => {
       ],
       scenes: [{ name: 'power-cut', atMs: 45_000, withinMs: 10_000, jitter: false }],
       acceptWith: { email: 'admin@example.com', password: 'a:b' },
+      checkShare: 0.02,
     });
   });
 
@@ -97,6 +99,8 @@ describe('a plan file', () => {
     ['scene: [{ name: fire }]', '1:17 scene.0.name: must be one of power-cut, reconnect-storm'],
     ['arrivals: { alerts: often }', '1:21 arrivals.alerts: must be so many a second'],
     ['acceptWith: admin', '1:13 acceptWith: must be EMAIL:PASSWORD'],
+    ['checkShare: 120%', '1:13 checkShare: must be a share of the devices above 0'],
+    ['checkShare: 0', '1:13 checkShare: must be a share of the devices above 0'],
     ['keys: { dsa: 1 }', '1:9 keys.dsa: is unknown here'],
   ])('with %j is refused with line and column', (text, fault) => {
     expect(faultsOf(() => readPlanWords(text))[0]).toContain(fault);

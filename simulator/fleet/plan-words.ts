@@ -34,6 +34,20 @@ const rate = v.pipe(
   v.gtValue(0, rateSaid),
 );
 
+const checkShareSaid = 'must be a share of the devices above 0, such as 1% or 0.01';
+const checkShare = v.pipe(
+  v.union(
+    [v.number(), v.pipe(v.string(), v.regex(/^\d+(\.\d+)?%?$/, checkShareSaid))],
+    checkShareSaid,
+  ),
+  v.transform((value) => {
+    const number = Number(String(value).replace('%', ''));
+    return String(value).endsWith('%') ? number / 100 : number;
+  }),
+  v.gtValue(0, checkShareSaid),
+  v.maxValue(1, checkShareSaid),
+);
+
 const backOffWords = v.strictObject({
   kind: v.optional(oneOf(backOffKinds)),
   least: optionalDuration,
@@ -122,6 +136,7 @@ const words = {
   drain: optionalDuration,
   threshold: v.optional(thresholdsShape),
   abortOnThreshold: v.optional(yesOrNo),
+  checkShare: v.optional(checkShare),
   tenantToken: v.optional(filled),
   headerPrefix: v.optional(filled),
   acceptWith: v.optional(credentials),

@@ -47,6 +47,8 @@ describe('a plan', () => {
       { pollIntervalMs: 1 },
       'pollIntervalMs must be a whole number of milliseconds from 10 to 31622400000, not 1',
     ],
+    [{ checkShare: 0 }, 'checkShare must be a share above 0, at most 1, not 0'],
+    [{ checkShare: 1.5 }, 'checkShare must be a share above 0, at most 1, not 1.5'],
     [{ rampMs: -1 }, 'rampMs must be a whole number of milliseconds from 0 to 31622400000, not -1'],
     [
       { durationMs: 0 },

@@ -18,6 +18,7 @@ const SOURCE_ADDRESSES_MAX = 256;
 /** Making that many takes minutes. */
 const RSA_POOL_MAX = 4096;
 
+const checkShareSaid = 'must be a share above 0, at most 1';
 const baseUrlSaid = 'must be an http or https URL such as http://127.0.0.1:8080';
 const planFields = {
   /** Where the server is, without the API's path. */
@@ -45,6 +46,10 @@ const planFields = {
   thresholds: v.optional(thresholdsShape),
   /** Ends the run as soon as one of them cannot be met any more; else those that say so. */
   abortOnThreshold: v.optional(v.boolean('must be true or false')),
+  /** Share of the devices whose exchanges are checked against the contract; absent: none. */
+  checkShare: v.optional(
+    v.pipe(v.number(checkShareSaid), v.gtValue(0, checkShareSaid), v.maxValue(1, checkShareSaid)),
+  ),
   /** First contacts are spread evenly over this time. */
   rampMs: milliseconds(0),
   /** End after this time at the latest. */

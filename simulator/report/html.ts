@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { selfContainedPage } from '../../fixtures/markup.ts';
+import { checkSection } from './html-checks.ts';
 import { devicesSection, errorSection, groupSection } from './html-devices.ts';
 import { element, type Html, mark } from './html-elements.ts';
 import { latencySection, overTimeSection, updateSection } from './html-figures.ts';
@@ -30,6 +31,7 @@ function sectionsOf(result: FleetResult): readonly Html[] {
   return [
     updateSection(result),
     thresholdSection(result),
+    ...checkSection(result),
     overTimeSection(result),
     latencySection(result),
     errorSection(result),

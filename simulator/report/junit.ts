@@ -2,7 +2,9 @@
 import { XMLBuilder } from 'fast-xml-parser';
 import { printable } from '../../fixtures/printable.ts';
 import type { FleetResult } from './result.ts';
+import type { RequirementChecks } from './result-checks.ts';
 import type { ThresholdVerdict } from './result-generator.ts';
+import { rate } from './text-checks.ts';
 
 /** One test case; without a failure and a skip it has passed. */
 interface Check {
@@ -18,13 +20,14 @@ const builder = new XMLBuilder({
   suppressEmptyNode: true,
 });
 
-/** The document: balance, contact, generator and each threshold as a test case. */
+/** The document: balance, contact, generator, each threshold and requirement as a test case. */
 export function fleetJunit(result: FleetResult): string {
   const checks = [
     balanceCheck(result),
     contactCheck(result),
     generatorCheck(result),
     ...result.thresholds.map(thresholdCheck),
+    ...(result.checks?.requirements ?? []).map(requirementCheck),
   ];
   const counts = {
     '@tests': checks.length,
@@ -77,6 +80,15 @@ function thresholdCheck({ threshold, verdict, observed }: ThresholdVerdict): Che
   const name = `threshold: ${printable(threshold)}`;
   if (verdict === 'met') return { name };
   return { name, failure: `${verdict}: ${observed}` };
+}
+
+function requirementCheck(row: RequirementChecks): Check {
+  const name = `requirement ${row.requirement}: ${row.sentence}`;
+  if (row.judged === 0) return { name, skipped: 'no watched exchange decided it' };
+  if (row.firstBreach === undefined) return { name };
+  const { expected, seen, requestsPerSecond } = row.firstBreach;
+  const first = `first at ${rate(requestsPerSecond)}: expected ${expected}, saw ${seen}`;
+  return { name, failure: `broken ${row.broken} of ${row.judged} times, ${first}` };
 }
 
 function testCase({ name, failure, skipped }: Check): object {

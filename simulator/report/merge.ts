@@ -8,6 +8,7 @@ import { mergedSharedKeys } from '../identity/shared-keys.ts';
 import type { PartFigures } from '../shards/part-figures.ts';
 import { judgedGenerator, scheduleOf } from './generator.ts';
 import { HistogramError } from './histogram-text.ts';
+import { mergedChecks } from './merge-checks.ts';
 import { mergedMeasures, mergedUpdates } from './merge-figures.ts';
 import { mergedSeries } from './merge-series.ts';
 import { planDifferences } from './plan-differences.ts';
@@ -56,6 +57,12 @@ function merged(
   const span = spanOf(results);
   const generator = mergedGenerator(results, kept, span.durationMs);
   const sharedKeys = mergedSharedKeys(results.flatMap((each) => each.sharedKeys ?? []));
+  const measures = mergedMeasures([...results, ...kept.map(keptMeasures)]);
+  const series = mergedSeries(results.map((each) => each.series));
+  const checks = mergedChecks(
+    [...results, ...kept].map((each) => each.checks),
+    { phases: measures.phases, series },
+  );
   const { schema, seed, plan } = first;
   const whole: Omit<FleetResult, 'thresholds'> = {
     schema,
@@ -72,11 +79,12 @@ function merged(
     accounts: sums(results.map(({ accounts }) => accounts)) as Accounts,
     balance: mergedBalance(results.map(({ balance }) => balance)),
     updates: mergedUpdates([...results, ...kept].map(({ updates }) => updates)),
-    ...mergedMeasures([...results, ...kept.map(keptMeasures)]),
-    series: mergedSeries(results.map(({ series }) => series)),
+    ...measures,
+    series,
     ...(sharedKeys === undefined ? {} : { sharedKeys }),
     ...mergedHerd(results),
     ...mergedSpread(results),
+    ...(checks === undefined ? {} : { checks }),
     devices: results.flatMap(({ devices }) => devices).sort((a, b) => a.index - b.index),
   };
   const thresholds = thresholdVerdicts(whole.plan.thresholds ?? [], measuresOf(whole));

@@ -76,6 +76,7 @@ describe('the plan in a result', () => {
     ['an arrival', { arrivals: [{ event: 'logs', perSecond: 5 }] }, 'arrivals[0].event is "alerts'],
     ['iterations', { iterations: 4 }, 'iterations is absent and 4'],
     ['the drain', { drainMs: 4 }, 'drainMs is absent and 4'],
+    ['a sample', { checkShare: 0.5 }, 'checkShare is absent and 0.5'],
     ['a parameter', { behaviourParameters: { steady: { installMs: 7 } } }, 'behaviourParameters'],
   ])('tells %s apart, by its place', async (_what, change, said) => {
     const [difference] = await differencesBy(change);

@@ -42,6 +42,7 @@ function namedFields(plan: FleetPlan): PlanSummary {
     ...given('iterations', plan.iterations),
     ...given('drainMs', plan.drainMs),
     ...given('abortOnThreshold', plan.abortOnThreshold),
+    ...given('checkShare', plan.checkShare),
     requestTimeLimitMs: plan.requestTimeLimitMs,
     headerPrefix: plan.headerPrefix,
     ...given('deploymentName', plan.deploymentName),

@@ -3,9 +3,11 @@ import type { Device } from '../device/device.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { accountsOf, countedPart, funnelOf, outcomeOf } from '../fleet/funnel.ts';
 import type { FleetPlan } from '../fleet/plan.ts';
+import { sampledDevices } from '../fleet/sample.ts';
 import type { SharedKeys } from '../identity/shared-keys.ts';
 import { judgedGenerator, scheduleOf } from './generator.ts';
 import type { GeneratorWatch } from './generator-watch.ts';
+import { ratedChecks } from './merge-checks.ts';
 import {
   type DeviceRow,
   type Ended,
@@ -13,6 +15,7 @@ import {
   fleetSchema,
   type PlanSummary,
 } from './result.ts';
+import type { Checks } from './result-checks.ts';
 import type { GeneratorFacts } from './result-generator.ts';
 import type { MachineFacts } from './result-machines.ts';
 import { thresholdVerdicts } from './thresholds.ts';
@@ -45,6 +48,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     phases: ledger.phases(),
     series: ledger.series.figures(),
   };
+  const checks = checksOf(fleet, facts.plan, measured);
   const result: Omit<FleetResult, 'thresholds'> = {
     schema: fleetSchema,
     ended: facts.ended,
@@ -65,10 +69,22 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     errors: ledger.errors(),
     ...(facts.sharedKeys === undefined ? {} : { sharedKeys: facts.sharedKeys }),
     ...(fleet.herd === undefined ? {} : { herd: fleet.herd }),
+    ...(checks === undefined ? {} : { checks }),
     devices: devices.map((device) => deviceRow(device, fleet)),
   };
   const thresholds = thresholdVerdicts(facts.plan.thresholds ?? [], measuresOf(result));
   return { ...result, thresholds };
+}
+
+function checksOf(
+  { checks, devices }: Fleet,
+  plan: FleetPlan,
+  run: Pick<FleetResult, 'phases' | 'series'>,
+): Checks | undefined {
+  if (checks === undefined) return undefined;
+  const sample = sampledDevices(plan);
+  const watched = devices.filter(({ index }) => sample.has(index)).length;
+  return ratedChecks(checks.figures(watched), run);
 }
 
 function generatorFacts(fleet: Fleet, { plan, watch }: RunFacts): GeneratorFacts {

@@ -73,6 +73,7 @@ const laterFields = {
   drainMs: v.exactOptional(number),
   abortOnThreshold: v.exactOptional(yesOrNo),
   requestTimeLimitMs: v.exactOptional(number),
+  checkShare: v.exactOptional(number),
   headerPrefix: v.exactOptional(text),
   deploymentName: v.exactOptional(text),
   idPrefix: v.exactOptional(text),

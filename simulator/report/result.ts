@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { herdShape } from '../fleet/herd.ts';
 import { sharedKeysShape } from '../identity/shared-keys.ts';
 import type { Immutable } from './immutable.ts';
+import { checksShape } from './result-checks.ts';
 import { balanceShape, deviceRowShape, type Funnel, funnelShape } from './result-devices.ts';
 import {
   accountsShape,
@@ -80,6 +81,7 @@ export const fleetResultShape = v.object({
   errors: v.array(errorShape),
   sharedKeys: v.exactOptional(sharedKeysShape),
   herd: v.exactOptional(herdShape),
+  checks: v.exactOptional(checksShape),
   devices: v.array(deviceRowShape),
 });
 export type FleetResult = Immutable<v.InferOutput<typeof fleetResultShape>>;

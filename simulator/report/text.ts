@@ -5,6 +5,7 @@ import { columns } from './columns.ts';
 import type { FleetProgress, FleetResult } from './result.ts';
 import { machineLine } from './result-machines.ts';
 import type { Takeover } from './result-spread.ts';
+import { checkSections } from './text-checks.ts';
 import { timeToPercentMs, updateTimes } from './update-times.ts';
 
 /** Differences and errors that are shown in full; the JSON report has all of them. */
@@ -19,6 +20,7 @@ export function fleetReport(result: FleetResult): string {
     ...(result.validity === 'invalid' ? [invalidLines(result)] : []),
     ['Funnel', ...funnelLines(result), ...rolloutLines(result)],
     ...(result.thresholds.length > 0 ? [['Thresholds', ...thresholdLines(result)]] : []),
+    ...checkSections(result),
     balanceLines(result),
     ...spreadLines(result),
     ...(result.herd ? [['Cohorts after the outage', ...herdLines(result.herd)]] : []),

@@ -7,6 +7,7 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import { DurationHistogram } from '../report/histograms.ts';
 import type { LatencySoFar } from '../report/result.ts';
+import type { Checks } from '../report/result-checks.ts';
 import type {
   ErrorCount,
   Figures,
@@ -50,6 +51,8 @@ export interface PartFigures {
   readonly updates: UpdateFigures;
   readonly schedule: { readonly due: number; readonly sent: number; readonly lateness: Figures };
   readonly rollout: PartUpdates;
+  /** Of its watched devices, which count where they are played to their end. */
+  readonly checks?: Checks | undefined;
 }
 
 /** The figures of a fleet that is a part of one, at this moment. */
@@ -71,6 +74,7 @@ export function partFigures(
     updates: ledger.updates.figures(),
     schedule: { due: sent + fleet.overdueCount(), sent, lateness: ledger.lateness.figures() },
     rollout: rolloutOf(fleet, nowMs, thresholds),
+    checks: fleet.checks?.figures(0),
   };
 }
 

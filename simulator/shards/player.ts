@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Target } from '../device/world.ts';
 import type { FleetEvent } from '../report/events.ts';
+import type { ExchangeJudge } from '../report/ledger-checks.ts';
 import type { Ended } from '../report/result.ts';
 import { simulateFleet } from '../simulator.ts';
 import { FleetStopped } from '../stopped.ts';
@@ -23,6 +24,8 @@ export interface PlayerOptions {
   readonly clock: Clock;
   /** Of the program, for the result. */
   readonly version?: string;
+  /** Judges the exchanges of the sample, where the plan has one. */
+  readonly judge?: ExchangeJudge | undefined;
   /** Puts what ended the shard before its time into words. */
   readonly faultOf: (error: unknown) => { readonly sentence: string; readonly exitCode: number };
 }
@@ -42,6 +45,7 @@ export async function playShard(order: ShardOrder, options: PlayerOptions): Prom
         const figures = talk.figuresOnce();
         line.say({ say: 'progress', progress, ...(figures && { figures }) });
       },
+      judge: options.judge,
       ...(events && { onEvent: (event: FleetEvent) => events.add(event) }),
     });
     events?.close();

@@ -1,0 +1,64 @@
+/** The checks of a sample on the page: each requirement by phase and rate, and how it broke first. */
+import { element, type Html, mark, section, table } from './html-elements.ts';
+import type { FleetResult } from './result.ts';
+import type { Breach, RequirementChecks } from './result-checks.ts';
+import { brokenRequirements, phaseTable, rate } from './text-checks.ts';
+
+/** Which requirements the server kept under load; nothing where none was checked. */
+export function checkSection({ checks }: FleetResult): readonly Html[] {
+  if (checks === undefined) return [];
+  const judged = checks.requirements.filter((row) => row.judged > 0);
+  const broken = brokenRequirements(checks);
+  const said =
+    `${checks.devices} devices were watched over ${checks.exchanges} exchanges. ` +
+    `${judged.length} of ${checks.requirements.length} requirements were met with.`;
+  const inOrder = [...broken, ...judged.filter((row) => row.broken === 0)];
+  const [[, ...phases] = [], ...rows] = phaseTable(inOrder);
+  return [
+    section(
+      'checks',
+      'Checks under load',
+      element('p', {}, said),
+      ...broken.map(breachCard),
+      table(
+        'Requirements by phase: broken of judged',
+        ['Requirement', 'Verdict', ...phases],
+        inOrder.map((row, index) => [
+          row.requirement,
+          mark(row.broken > 0 ? 'broken' : 'kept', row.broken > 0 ? 'bad' : 'good'),
+          ...(rows[index]?.slice(1) ?? []),
+        ]),
+      ),
+    ),
+  ];
+}
+
+function breachCard({ requirement, sentence, firstBreach }: RequirementChecks): Html {
+  const lines = firstBreach === undefined ? '' : breachText(firstBreach);
+  return element(
+    'details',
+    {},
+    element('summary', {}, mark('broken', 'bad'), ` ${requirement}: ${sentence}`),
+    element('pre', {}, lines),
+  );
+}
+
+function breachText(breach: Breach): string {
+  const { device, atMs, operation, phase, requestsPerSecond, request, answer } = breach;
+  return [
+    `device ${device}, ${operation}, ${new Date(atMs).toISOString()}`,
+    `phase ${phase}, at ${rate(requestsPerSecond)}`,
+    `expected ${breach.expected}`,
+    `saw ${breach.seen}`,
+    '',
+    request.line,
+    ...messageLines(request),
+    '',
+    ...(answer === undefined ? ['no answer'] : [String(answer.status), ...messageLines(answer)]),
+  ].join('\n');
+}
+
+function messageLines({ headers, body }: Breach['request'] | NonNullable<Breach['answer']>) {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return body === undefined ? lines : [...lines, '', body];
+}

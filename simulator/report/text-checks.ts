@@ -1,0 +1,73 @@
+/** The checks of a sample as lines for a terminal: what broke, how often, and at which rate. */
+import { columns } from './columns.ts';
+import type { FleetResult } from './result.ts';
+import type { Checks, RequirementChecks } from './result-checks.ts';
+
+/** Broken requirements that are told in full; the JSON report has all of them. */
+const BROKEN_MAX = 10;
+
+/** The section; none where nothing was checked. */
+export function checkSections({ checks, series }: FleetResult): string[][] {
+  if (checks === undefined) return [];
+  const judged = checks.requirements.filter((row) => row.judged > 0);
+  const broken = brokenRequirements(checks);
+  const sample = `${checks.devices} devices watched, ${checks.exchanges} exchanges`;
+  if (broken.length === 0) {
+    const peak = Math.max(0, ...series.rows.map((row) => row.requests)) / (series.widthMs / 1000);
+    const unseen = checks.requirements.length - judged.length;
+    const kept = `${judged.length} requirements kept, ${unseen} not met with`;
+    return [[`Checks: ${sample}: ${kept}, at up to ${rate(peak)}`]];
+  }
+  const head = `Checks: ${sample}: ${broken.length} of ${judged.length} requirements BROKEN`;
+  const shown = broken.slice(0, BROKEN_MAX);
+  const more = broken.length - shown.length;
+  return [
+    [
+      head,
+      ...columns(phaseTable(shown)),
+      ...(more > 0 ? [`  and ${more} more`] : []),
+      ...shown.flatMap(breachLines),
+    ],
+  ];
+}
+
+/** The requirements that the server broke, those first that it broke most often. */
+export function brokenRequirements({ requirements }: Checks): RequirementChecks[] {
+  const broken = requirements.filter((row) => row.broken > 0);
+  return broken.sort((one, other) => other.broken / other.judged - one.broken / one.judged);
+}
+
+/** Requirement by phase, with the rate that the fleet had in each. */
+export function phaseTable(rows: readonly RequirementChecks[]): string[][] {
+  const rates = new Map(
+    rows.flatMap(({ phases }) => phases.map((each) => [each.phase, each.requestsPerSecond])),
+  );
+  const phases = [...rates];
+  return [
+    ['broken of judged', ...phases.map(([phase, perSecond]) => `${phase} at ${rate(perSecond)}`)],
+    ...rows.map((row) => [
+      row.requirement,
+      ...phases.map(([phase]) => {
+        const cell = row.phases.find((each) => each.phase === phase);
+        return cell === undefined ? '-' : `${cell.broken} of ${cell.judged}`;
+      }),
+    ]),
+  ];
+}
+
+/** So many requests a second. */
+export function rate(requestsPerSecond: number): string {
+  return `${Math.round(requestsPerSecond * 10) / 10} requests/s`;
+}
+
+function breachLines({ requirement, sentence, firstBreach }: RequirementChecks): string[] {
+  if (firstBreach === undefined) return [];
+  const { device, atMs, operation, requestsPerSecond, expected, seen } = firstBreach;
+  const when = `${new Date(atMs).toISOString()}, ${operation}, at ${rate(requestsPerSecond)}`;
+  return [
+    `  ${requirement}: ${sentence}`,
+    `    first: device ${device}, ${when}`,
+    `    expected ${expected}`,
+    `    saw ${seen}`,
+  ];
+}
