@@ -112,16 +112,14 @@ function carryOut(
   { effect }: AuthOutcome,
   { proven, known, set }: Known & { readonly proven: ProvenDevice },
 ): StoredAuthSet | undefined {
-  const { devices } = context.store;
-  if (set && known) {
-    if (effect === 'accept') acceptPreauthorized(context, known, set);
+  if (effect !== 'record') {
+    if (effect === 'accept' && known && set) acceptPreauthorized(context, known, set);
     return set;
   }
-  if (effect === 'none') return undefined;
   const recorded = record(context, proven, known);
   // The first request is refused all the same: auto-accept acts right after it.
   if (context.settings.autoAccept && hasRoomFor(context, known)) {
-    devices.setAuthSetStatus(recorded, 'accepted', context.nowMs);
+    context.store.devices.setAuthSetStatus(recorded, 'accepted', context.nowMs);
   }
   return recorded;
 }

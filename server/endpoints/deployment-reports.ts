@@ -4,7 +4,7 @@ import { defineEndpoint } from '../http/endpoint.ts';
 import { refuse } from '../http/refusal.ts';
 import { controlMapOf } from '../rules/control-map.ts';
 import { logText } from '../rules/deployment-log.ts';
-import { reportDecisions } from '../rules/status-report.ts';
+import { refusedReports } from '../rules/status-report.ts';
 
 const noSuchDeployment = refuse.notFound('this device was not offered a deployment of this id');
 
@@ -13,8 +13,8 @@ export const putDeploymentStatus = defineEndpoint(
   ({ parameters, body }, { store, device, nowMs }) => {
     const part = store.parts.findOffered(parameters.id, device.id);
     if (!part) return noSuchDeployment;
-    const { decision, because } = reportDecisions[part.status];
-    if (decision === 'refuse') return refuse.conflict(because);
+    const because = refusedReports[part.status];
+    if (because !== undefined) return refuse.conflict(because);
     store.parts.report(part, body, nowMs);
     return { status: 204 };
   },
