@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { readNamedFile } from './files.ts';
 import { createOutput } from './output.ts';
+import { authorityIn } from './simulate/certificates.ts';
 import { type RedisOptions, redisOptions } from './simulate/redis/address.ts';
 import { openRedis } from './simulate/redis/connection.ts';
 import { ownSecrets } from './simulate/redis/secrets.ts';
@@ -24,7 +24,7 @@ export function configure(command: Command): void {
 async function work(url: string, caFile: string | undefined): Promise<ExitCode> {
   const { progress } = createOutput(false);
   const secrets = await ownSecrets(process.env);
-  const caPem = caFile === undefined ? undefined : await readNamedFile('--redis-ca', caFile);
+  const caPem = caFile === undefined ? undefined : await authorityIn('--redis-ca', caFile);
   const signal = stopSignal();
   const link = await openRedis({ url, caPem }, systemClock);
   progress(`worker: ready at ${link.shown}; Ctrl-C plays what is underway to its end`);

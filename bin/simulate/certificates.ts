@@ -22,16 +22,34 @@ export async function certificatesIn({
     throw new CommandFault(sentence, exitCodes.usage);
   }
   if (ca === undefined && cert === undefined) return undefined;
-  const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
-  if (caPem !== undefined) certificateIn(caPem, `--ca ${ca}`);
+  const caPem = ca === undefined ? undefined : await authorityIn('--ca', ca);
   if (cert === undefined || key === undefined) return caPem === undefined ? undefined : { caPem };
   const certPem = await readNamedFile('--cert', cert);
-  const keyPem = await readNamedFile('--key', key);
-  const ownKey = privateKeyIn(keyPem, `--key ${key}`);
-  if (!certificateIn(certPem, `--cert ${cert}`).checkPrivateKey(ownKey)) {
+  const keyPem = await privateKeyPemIn('--key', key);
+  if (!certificateIn(certPem, `--cert ${cert}`).checkPrivateKey(createPrivateKey(keyPem))) {
     throw wrongFile(`--key ${key} is not the key of the certificate in --cert ${cert}`);
   }
   return { ...(caPem !== undefined && { caPem }), certPem, keyPem };
+}
+
+/**
+ * The text of a file with the certificates of authorities.
+ * @throws CommandFault when it cannot be read, or holds none
+ */
+export async function authorityIn(option: string, path: string): Promise<string> {
+  const pem = await readNamedFile(option, path);
+  certificateIn(pem, `${option} ${path}`);
+  return pem;
+}
+
+/**
+ * The text of a file with a private key.
+ * @throws CommandFault when it cannot be read, or holds none
+ */
+export async function privateKeyPemIn(option: string, path: string): Promise<string> {
+  const pem = await readNamedFile(option, path);
+  privateKeyIn(pem, `${option} ${path}`);
+  return pem;
 }
 
 function certificateIn(pem: string, what: string): X509Certificate {

@@ -9,8 +9,8 @@ import {
   type FleetResult,
   simulateFleet,
 } from '../../simulator/simulator.ts';
-import { readNamedFile } from '../files.ts';
 import { count, durationMs, filled, positiveDurationMs } from '../option-values.ts';
+import { authorityIn } from './certificates.ts';
 import { judgeFor } from './checks.ts';
 import { playInProcesses } from './processes.ts';
 import { redisOptions } from './redis/address.ts';
@@ -118,7 +118,7 @@ async function playSpread(
   hooks: FleetHooks & SpreadTeller,
   { shards, redis, redisCa, workerWait, takeoverAfter }: SpreadOptions & { shards: number },
 ): Promise<HeadOutcome> {
-  const caPem = redisCa === undefined ? undefined : await readNamedFile('--redis-ca', redisCa);
+  const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
   // The head is loaded with its engine only where there is one.
   const [{ openRedis }, { playOnWorkers }] = await Promise.all([
     import('./redis/connection.ts'),

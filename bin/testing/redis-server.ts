@@ -1,7 +1,7 @@
 /** A real Redis for tests: on loopback, on a free port, with a password, and gone afterwards. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -21,18 +21,33 @@ export interface RedisServer {
   kill(): Promise<void>;
 }
 
+/** PEM files of a Redis that speaks TLS only; the certificate is its own authority. */
+export interface RedisTlsFiles {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 /** Starts a Redis and waits until it answers. */
-export async function startRedis(password: string): Promise<RedisServer> {
+export async function startRedis(password: string, tls?: RedisTlsFiles): Promise<RedisServer> {
   const port = await freePort();
-  const settings = { bind: '127.0.0.1', port, requirepass: password, dir: tmpdir() };
+  const settings = {
+    bind: '127.0.0.1',
+    ...(tls ? tlsSettings(port, tls) : { port }),
+    requirepass: password,
+    dir: tmpdir(),
+  };
   const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn(program(), [...words, '--save', '', '--appendonly', 'no'], {
     env: { ...process.env, ...libraries() },
     stdio: 'ignore',
   });
   const ended = once(child, 'close');
-  const url = `redis://:${password}@127.0.0.1:${port}`;
-  const client = new Redis(url, { retryStrategy: () => 50, maxRetriesPerRequest: null });
+  const url = `${tls ? 'rediss' : 'redis'}://:${password}@127.0.0.1:${port}`;
+  const client = new Redis(url, {
+    retryStrategy: () => 50,
+    maxRetriesPerRequest: null,
+    ...(tls && { tls: { ca: readFileSync(tls.certificate) } }),
+  });
   client.on('error', () => undefined);
   await client.ping();
   return {
@@ -44,6 +59,18 @@ export async function startRedis(password: string): Promise<RedisServer> {
       child.kill('SIGKILL');
       await ended;
     },
+  };
+}
+
+/** Callers show a password, no certificate. */
+function tlsSettings(port: number, { certificate, key }: RedisTlsFiles) {
+  return {
+    port: 0,
+    'tls-port': port,
+    'tls-cert-file': certificate,
+    'tls-key-file': key,
+    'tls-ca-cert-file': certificate,
+    'tls-auth-clients': 'no',
   };
 }
 

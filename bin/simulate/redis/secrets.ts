@@ -5,8 +5,8 @@
 import type { FleetPlan } from '../../../simulator/simulator.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { CommandFault } from '../../fault.ts';
-import { readNamedFile } from '../../files.ts';
 import { type Credentials, credentials } from '../../option-values.ts';
+import { privateKeyPemIn } from '../certificates.ts';
 
 /** Which secrets a worker needs to take part. */
 export interface NeededSecrets {
@@ -81,7 +81,7 @@ export async function ownSecrets(
   return {
     ...(operator && { operator: operatorIn(operator) }),
     ...(tenantToken && { tenantToken }),
-    ...(keyFile && { keyPem: await readNamedFile(KEY, keyFile) }),
+    ...(keyFile && { keyPem: await privateKeyPemIn(KEY, keyFile) }),
   };
 }
 
