@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
@@ -101,13 +101,19 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     expect((await deployments()).length).toBe(before + 1);
   });
 
-  it('drains at the first Ctrl-C, with a whole result', async () => {
-    const file = join(folder, 'ready-to-stop.json');
-    const run = startCommand(words('--devices', '4', '--processes', '2', '--ready-file', file));
+  it('is on every core with auto, and one whole result at the end', async () => {
+    const file = join(folder, 'ready-everywhere.json');
+    const devices = availableParallelism() + 1;
+    const more = ['--devices', String(devices), '--ready-file', file, '--processes', 'auto'];
+    const run = startCommand(words(...more));
     await untilThere(file);
+    // One core needs no process beside the first.
+    const cores = availableParallelism() === 1 ? 0 : availableParallelism();
+    expect(childrenOf(run)).toHaveLength(cores);
     const result = await resultOf(run.end('SIGINT'));
     expect(result.ended).toBe('interrupted');
-    expect(result.devices).toHaveLength(4);
+    expect(result.devices).toHaveLength(devices);
+    expect(result.generator.processes).toHaveLength(Math.max(1, cores));
   });
 
   it('leaves no process behind when it is killed itself', async () => {

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
 import type { Deployment } from '../../fixtures/contract/management/deployments.ts';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
@@ -18,6 +19,9 @@ import { releaseName, type ServedRelease, serveRelease } from '../testing/served
 
 const RUN_MAX_MS = 90_000;
 const DEVICES = 24;
+/** Devices that are decommissioned before the clean-up is killed, and those underway then. */
+const ANSWERED = 10;
+const CLEANED_AT_ONCE = 8;
 /** Moments of an update at which the simulator is killed, one run after the other. */
 const killedWhen = ['downloading', 'installing', 'rebooting'] as const;
 
@@ -111,13 +115,44 @@ describe('a simulator that is killed in the midst of an update, again and again'
     expect(readFileSync(join(state, 'ledger.ndjson'), 'utf8')).not.toContain('eyJ');
   });
 
-  it('is cleaned up by its ledger, and there is nothing left to clean up then', async () => {
-    const cleanup = () =>
-      runCommand(['simulate', 'cleanup', state, '--accept-with', login(), '--json']);
-    const { code, stdout } = await cleanup();
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ decommissioned: DEVICES, stayed: [] });
+  it('is cleaned up by its ledger, though the clean-up itself is killed midway', async () => {
+    const words = ['simulate', 'cleanup', state, '--accept-with', login(), '--json'];
+    await stallDecommissions();
+    const cleanup = startCommand(words);
+    const left = DEVICES - ANSWERED - CLEANED_AT_ONCE;
+    while ((await listed('list-devices')).length > left) await systemClock.sleep(20);
+    expect((await cleanup.end('SIGKILL')).code).toBeNull();
+    await faults('clear');
+    const again = await runCommand(words);
+    expect(again.code, again.stderr).toBe(0);
+    // Those whose answers never came are gone all the same, and the ledger did not know.
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      devices: left + CLEANED_AT_ONCE,
+      decommissioned: left,
+      notThere: CLEANED_AT_ONCE,
+      stayed: [],
+    });
     expect(await listed('list-devices')).toEqual([]);
-    expect(JSON.parse((await cleanup()).stdout)).toMatchObject({ devices: 0, stayed: [] });
+    const last = await runCommand(words);
+    expect(JSON.parse(last.stdout)).toMatchObject({ devices: 0, stayed: [] });
   });
 });
+
+async function faults(...words: readonly string[]): Promise<void> {
+  const environment = { FLEETBED_CONTROL_TOKEN: ready.controlToken };
+  const { code, stderr } = await runCommand(
+    ['faults', ...words, '--control', ready.controlUrl],
+    environment,
+  );
+  expect(code, stderr).toBe(0);
+}
+
+/** After so many the server does what it is asked to, and never says so. */
+async function stallDecommissions(): Promise<void> {
+  const file = join(folder, 'faults.json');
+  const stalled = Array(DEVICES - ANSWERED).fill('stall');
+  const script = [...Array(ANSWERED).fill('pass'), ...stalled];
+  const rule = { id: 'silent', match: { operation: 'decommission-device' }, when: 'after', script };
+  writeFileSync(file, JSON.stringify({ rules: [rule] }));
+  await faults('add', file);
+}
