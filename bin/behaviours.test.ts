@@ -228,7 +228,7 @@ describe('the server keeps of an update that', () => {
     expect(fleet.askedBy('bricked').at(-1)?.operation).toBe('put-deployment-status');
   });
 
-  it('loses power: it begins again, after a new sign-in', () => {
+  it('loses power: it begins again after a new sign-in, with the rest of the file', () => {
     expect(fleet.reportsOf('crash-and-resume')).toEqual(success(['downloading 204']));
     const asked = fleet.askedBy('crash-and-resume').map(({ operation }) => operation);
     const crash = asked.indexOf('put-deployment-status');
@@ -237,6 +237,10 @@ describe('the server keeps of an update that', () => {
       'post-auth-request',
       'post-next-deployment-v2',
     ]);
+    const downloads = fleet
+      .answersTo('crash-and-resume')
+      .filter(({ operation }) => operation === 'download-artifact');
+    expect(downloads.map(({ status }) => status)).toEqual([200, 206]);
   });
 
   it('is aborted: a 409 and no more', async () => {

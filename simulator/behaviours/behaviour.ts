@@ -66,7 +66,11 @@ interface UpdateMoment<Parameters extends BehaviourParameters = BehaviourParamet
   askForAbort(): Promise<boolean>;
   /** Ends the update as a failure, with the reason in one sentence. */
   fail(because: string): never;
-  /** Cuts the power: the device is silent for so long, then it starts anew and signs in again. */
+  /**
+   * Cuts the power: the device is silent for so long, then it starts anew and signs in again. A
+   * download goes on by range where it was, an installation is rolled back and fails, a reboot that
+   * was cut short is over.
+   */
   losePower(offMs: number): never;
 }
 

@@ -11,12 +11,12 @@ export default defineBehaviour({
   goodServer: 'Offers the same deployment again when the device is back, and counts one success.',
   parameters: { installMs: 200, rebootMs: 300, warmUpMs: 500, coldShare: 0.5 },
   hooks: {
-    async whileInstalling(moment) {
+    async whenOffered(moment) {
       const { coldShare, warmUpMs } = moment.parameters;
       const isCold = moment.chance('cold').fraction() < coldShare;
-      if (!isCold || moment.beginning > 1) return;
+      if (!isCold || moment.beginning > 1) return 'update';
       moment.log('warning', 'the battery is too cold; switching off until it is warm');
-      moment.losePower(warmUpMs);
+      return moment.losePower(warmUpMs);
     },
   },
 });

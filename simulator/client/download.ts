@@ -29,15 +29,31 @@ export const RESUMPTIONS_MAX = 10;
 const HEAD_BYTES = 512;
 const operation = storageOperations['download-artifact'];
 
+/** How far a download has come; whoever keeps it can go on with the download later. */
+export interface DownloadProgress {
+  receivedBytes: number;
+  /** Size of the whole file, once the server has said it. */
+  totalBytes: number | undefined;
+  /** What tells this file from a later one: a strong ETag, else the time of its last change. */
+  validator: string | undefined;
+}
+
+/** Before the first byte. */
+export function noProgress(): DownloadProgress {
+  return { receivedBytes: 0, totalBytes: undefined, validator: undefined };
+}
+
 /**
- * The bytes of the file, in order.
+ * The bytes of the file, in order, from where its progress is.
  * @throws AnswerError `link` for a URL that is none, StatusError, TransportError, TimeoutError,
  * DownloadError when it breaks off again and again, comes from a wrong place, is too large, or is
  * another file than it was at first (`changed`: begin anew)
  */
-export async function* downloadedBytes(download: Download): AsyncGenerator<Buffer> {
+export async function* downloadedBytes(
+  download: Download,
+  progress: DownloadProgress = noProgress(),
+): AsyncGenerator<Buffer> {
   const url = linkUrl(download);
-  const progress: Progress = { receivedBytes: 0, totalBytes: undefined, validator: undefined };
   for (let failed = 1; ; failed++) {
     try {
       yield* onePart(download, url, progress);
@@ -71,22 +87,18 @@ export async function downloadedHead(
   }
 }
 
-interface Progress {
-  receivedBytes: number;
-  /** Size of the whole file, once the server has said it. */
-  totalBytes: number | undefined;
-  /** What tells this file from a later one: a strong ETag, else the time of its last change. */
-  validator: string | undefined;
-}
-
-function givenUp(error: ClientError, { receivedBytes }: Progress): ClientError {
+function givenUp(error: ClientError, { receivedBytes }: DownloadProgress): ClientError {
   if (receivedBytes === 0) return error;
   const times = RESUMPTIONS_MAX + 1;
   const said = `the file broke off ${times} times, after ${receivedBytes} bytes at last`;
   return new DownloadError('cut-off', said, { ...error, cause: error });
 }
 
-async function* onePart(download: Download, url: URL, progress: Progress): AsyncGenerator<Buffer> {
+async function* onePart(
+  download: Download,
+  url: URL,
+  progress: DownloadProgress,
+): AsyncGenerator<Buffer> {
   const answer = await openedPart(download, url, rangeHeaders(progress));
   const { caller } = download;
   const circumstances = { operation: operation.id, caller, elapsedMs: answer.elapsedMs() };
@@ -114,7 +126,7 @@ function openedPart(
   return transport.open({ operation: id, caller, method, target, headers });
 }
 
-function rangeHeaders({ receivedBytes, validator }: Progress): Record<string, string> {
+function rangeHeaders({ receivedBytes, validator }: DownloadProgress): Record<string, string> {
   if (receivedBytes === 0) return {};
   const range = { range: `bytes=${receivedBytes}-` };
   return validator === undefined ? range : { ...range, 'if-range': validator };
@@ -122,7 +134,7 @@ function rangeHeaders({ receivedBytes, validator }: Progress): Record<string, st
 
 interface Part {
   readonly download: Download;
-  readonly progress: Progress;
+  readonly progress: DownloadProgress;
   readonly circumstances: Circumstances;
 }
 
@@ -176,7 +188,7 @@ async function onlyHead(download: Download, url: URL) {
   const { caller } = download;
   const answer = await openedPart(download, url, { range: `bytes=0-${HEAD_BYTES - 1}` });
   const circumstances = { operation: operation.id, caller, elapsedMs: answer.elapsedMs() };
-  const progress: Progress = { receivedBytes: 0, totalBytes: undefined, validator: undefined };
+  const progress = noProgress();
   const totalBytes = checkedTotal(answer, { download, progress, circumstances });
   const pieces: Buffer[] = [];
   let bytes = 0;

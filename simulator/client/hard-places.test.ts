@@ -32,7 +32,7 @@ async function badServer(treat: (socket: Socket) => void) {
   return { baseUrl: `http://127.0.0.1:${port}`, peers };
 }
 
-function run(baseUrl: string, change: Partial<FleetPlan> = {}) {
+function run(baseUrl: string, change: Partial<FleetPlan> = {}, over = new AbortController()) {
   const plan: FleetPlan = {
     baseUrl,
     devices: 3,
@@ -48,7 +48,7 @@ function run(baseUrl: string, change: Partial<FleetPlan> = {}) {
     requestTimeLimitMs: 150,
     ...change,
   };
-  return simulateFleet(plan, { clock: systemClock, signal: new AbortController().signal });
+  return simulateFleet(plan, { clock: systemClock, signal: over.signal });
 }
 
 const head = 'HTTP/1.1 200 OK\r\n';
@@ -96,21 +96,20 @@ describe('own addresses', () => {
   it('are where websockets come from as well', async () => {
     const { server } = await SmallWorld.start();
     const peers = new Map<string, number>();
+    const over = new AbortController();
     const upgrades = new WebSocketServer({ server: server.http });
     upgrades.on('connection', (_, { socket: { remoteAddress = '' } }) => {
       peers.set(remoteAddress, (peers.get(remoteAddress) ?? 0) + 1);
+      if (upgrades.clients.size === 4) over.abort();
     });
     closers.push(() => {
       for (const client of upgrades.clients) client.terminate();
       return server.close();
     });
-    await run(server.baseUrl, {
-      devices: 4,
-      connect: true,
-      acceptWith: { email: 'admin@example.com', password: 'secret-word' },
-      sourceAddresses: ['127.0.0.2', '127.0.0.3'],
-      durationMs: 1500,
-    });
+    const connected = { devices: 4, connect: true, requestTimeLimitMs: 5000, durationMs: 10_000 };
+    const acceptWith = { email: 'admin@example.com', password: 'secret-word' };
+    const sourceAddresses = ['127.0.0.2', '127.0.0.3'];
+    await run(server.baseUrl, { ...connected, acceptWith, sourceAddresses }, over);
     expect(Object.fromEntries(peers)).toEqual({ '127.0.0.2': 2, '127.0.0.3': 2 });
   });
 

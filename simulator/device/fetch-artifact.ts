@@ -9,13 +9,13 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
 import { type ArtifactContents, ArtifactError } from '../../fixtures/formats/mender-artifact.ts';
 import { providesAfterInstall } from '../../fixtures/formats/mender-artifact-provides.ts';
-import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
 import { WHOLE_FILE } from '../../fixtures/formats/mender-artifact-shape.ts';
-import { UpdateFailure } from '../behaviours/behaviour.ts';
+import { PowerLoss, UpdateFailure } from '../behaviours/behaviour.ts';
 import type { DeviceProvides } from '../client/device-client.ts';
-import { type Download, downloadedBytes, downloadedHead } from '../client/download.ts';
+import { type Download, downloadedBytes, downloadedHead, noProgress } from '../client/download.ts';
 import { ClientError, DownloadError } from '../client/errors.ts';
 import { wayOf } from '../client/session.ts';
+import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts';
 import { configurationIn } from './configuration.ts';
 import type { DuringUpdate } from './moments.ts';
 import { waitAfterMs } from './persistence.ts';
@@ -111,12 +111,10 @@ async function checkedDownload(
   subject: UpdateSubject,
   fetching: Fetching,
 ): Promise<ArtifactContents> {
-  const download = downloadOf(subject, fetching);
-  const read = () => readArtifact(asReceived(subject, fetching, downloadedBytes(download)));
   return counted(subject, async () => {
     for (let restarts = 0; ; restarts++) {
       try {
-        return await read();
+        return await takenIn(subject, fetching);
       } catch (error) {
         const changed = error instanceof DownloadError && error.fault === 'changed';
         if (!changed || restarts === RESTARTS_MAX) throw error;
@@ -126,17 +124,43 @@ async function checkedDownload(
   });
 }
 
+/** Goes on with what had come before the power went. */
+async function takenIn(subject: UpdateSubject, fetching: Fetching): Promise<ArtifactContents> {
+  const { part } = fetching.moment;
+  const intake = takeKeptIntake(part) ?? new ArtifactIntake(noProgress());
+  const { receivedBytes } = intake.progress;
+  if (receivedBytes > 0) fetching.log.add('info', `${receivedBytes} bytes are here already`);
+  fetching.moment.fromByte = receivedBytes;
+  const download = downloadOf(subject, fetching);
+  try {
+    const pieces = downloadedBytes(download, intake.progress);
+    return await intake.takeIn(asReceived(subject, fetching, pieces));
+  } catch (error) {
+    if (error instanceof PowerLoss) keepIntake(part, intake);
+    throw error;
+  }
+}
+
+/** What a device writes at a time: so much of a piece stays whole when its power goes. */
+const BLOCK_BYTES = 2048;
+
 /** The pieces of the file as the device's behaviour has them. */
 async function* asReceived(
   { device }: UpdateSubject,
   { moment }: Fetching,
   pieces: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const { hooks } = device.behaviour;
-  moment.fromByte = 0;
+  const { whileDownloading } = device.behaviour.hooks;
+  if (whileDownloading === undefined) {
+    yield* pieces;
+    return;
+  }
   for await (const piece of pieces) {
-    yield (await hooks.whileDownloading?.(moment, piece)) ?? piece;
-    moment.fromByte += piece.length;
+    for (let start = 0; start < piece.length; start += BLOCK_BYTES) {
+      const block = piece.subarray(start, start + BLOCK_BYTES);
+      yield (await whileDownloading(moment, block)) ?? block;
+      moment.fromByte += block.length;
+    }
   }
 }
 

@@ -94,6 +94,11 @@ export class DuringUpdate extends DeviceMoment implements DownloadMoment, Reboot
     this.beginning = options.part.beginnings;
   }
 
+  /** The engine's own, beside what behaviours are shown. */
+  get part(): DeploymentPart {
+    return this.#options.part;
+  }
+
   readonly log = (level: LogLevel, message: string): void => this.#options.log.add(level, message);
 
   readonly askForAbort = (): Promise<boolean> => {

@@ -1,7 +1,8 @@
 /**
- * What a device does after a restart with an update that the restart cut short. What it had not
- * begun to install it asks for again; what it was installing is lost, so it rolls back and says so;
- * a reboot is what it was waiting for anyway; and a last report without an answer is made again.
+ * What a device does after a restart with an update that the restart cut short: of the device, whose
+ * power went, or of the simulator. What it had not begun to install it asks for again, and goes on
+ * with what it had of the file; what it was installing is lost, so it rolls back and says so; a
+ * reboot is what it was waiting for anyway; and a last report without an answer is made again.
  */
 import type { UpdateControlMap } from '../../fixtures/contract/resources.ts';
 import { ClientError } from '../client/errors.ts';
@@ -67,6 +68,8 @@ async function comeUp(subject: UpdateSubject, part: DeploymentPart): Promise<voi
   if (action === 'continue') {
     device.provides = after.provides;
     device.configuration = after.configuration;
+    // The operator is to see what is new.
+    device.inventoryDueMs = Number.NEGATIVE_INFINITY;
     await reportState(subject, part, nextUpdateState(part.state, 'commit'));
   }
   if (part.state === 'aborted') rollBack(subject, part);

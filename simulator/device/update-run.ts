@@ -6,7 +6,7 @@
 
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
 import type { ControlMapState } from '../../fixtures/contract/vocabulary.ts';
-import { UpdateFailure } from '../behaviours/behaviour.ts';
+import { PowerLoss, UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../client/errors.ts';
 import type { Session } from '../client/session.ts';
 import { ControlMap } from './control-map.ts';
@@ -45,6 +45,10 @@ export async function runUpdate(
   const run = new UpdateRun(subject, instructions, part);
   try {
     return await run.toItsEnd();
+  } catch (error) {
+    // It goes on as after any other restart.
+    if (error instanceof PowerLoss) part.cutShort = !isSettled(part);
+    throw error;
   } finally {
     if (isSettled(part)) settle(subject, part);
   }

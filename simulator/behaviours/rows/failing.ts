@@ -131,7 +131,8 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'crash-and-resume',
     standsFor: 'A device whose power is cut in the middle of a download and comes back.',
-    goodServer: 'Offers the same deployment again with a fresh link and records its success once.',
+    goodServer:
+      'Offers the same deployment again with a fresh link, serves the rest by range with 206, and records its success once.',
     parameters: { installMs: 200, rebootMs: 300, crashAfterBytes: 2048, offMs: 5000 },
     hooks: {
       async whileDownloading({ parameters, beginning, fromByte, losePower }, piece) {

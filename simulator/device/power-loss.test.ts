@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Behaviour, type BehaviourHooks, PowerLoss } from '../behaviours/behaviour.ts';
+import { behaviours } from '../behaviours/catalogue.ts';
+import { FleetState } from '../state/fleet-state.ts';
+import { instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
+import { Bench, deviceOf, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
+import { type Answer, type Answers, type Asked, PretendServer } from '../testing/pretend-server.ts';
+import { type Device, isSettled, recordedStatus } from './device.ts';
+import { resumeUpdates } from './resume-update.ts';
+import { runUpdate } from './update-run.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+function named(name: string): Behaviour {
+  const behaviour = behaviours.get(name);
+  if (behaviour === undefined) throw new Error(`there is no behaviour ${name}`);
+  return behaviour;
+}
+
+/** The file as a server with ranges gives it. */
+function ranged(
+  file: Buffer,
+  etag: string,
+  { headers: { range, 'if-range': held } }: Asked,
+): Answer {
+  const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1]);
+  if (Number.isNaN(from) || (held !== undefined && held !== etag)) {
+    return { status: 200, headers: { etag }, body: file };
+  }
+  const span = `bytes ${from}-${file.length - 1}/${file.length}`;
+  return { status: 206, headers: { etag, 'content-range': span }, body: file.subarray(from) };
+}
+
+/** A signed-in device that is offered `release-2`, as often as it asks. */
+async function offered(behaviour: Behaviour, answers: Answers = {}) {
+  const file = await softwareArtifact('release-2');
+  const told: string[] = [];
+  const server = await PretendServer.start({
+    'put-deployment-status': (asked): Answer => {
+      told.push((asked.json() as { status: string }).status);
+      return { status: 204 };
+    },
+    'put-deployment-log': () => ({ status: 204 }),
+    'get-update-control-map': () => ({ status: 404 }),
+    'download-artifact': (asked) => ranged(file, '"one"', asked),
+    ...answers,
+  });
+  const bench = new Bench(server.baseUrl);
+  closers.push(
+    () => server.close(),
+    () => bench.close(),
+  );
+  const world = new SwiftWorld(bench);
+  const session = { ...(await sessionOf()), token };
+  /** What the life of a device does each time it has power: what was cut short, then what is due. */
+  const live = async (device: Device): Promise<void> => {
+    const subject = { device, session, world };
+    await resumeUpdates(subject);
+    if (device.parts.some(isSettled)) return;
+    await runUpdate(subject, instructionsFor('release-2', server.baseUrl));
+  };
+  const ranges = () => server.askedOf('download-artifact').map(({ headers }) => headers.range);
+  return { server, world, told, live, ranges, file, device: deviceOf(behaviour) };
+}
+
+function losingPower(hook: keyof BehaviourHooks): Behaviour {
+  const hooks = {
+    [hook]: async (moment: { readonly beginning: number; losePower(offMs: number): never }) => {
+      if (moment.beginning === 1) moment.losePower(1000);
+    },
+  };
+  return { ...named('steady'), name: 'tested', hooks };
+}
+
+describe('a device that loses its power while it downloads', () => {
+  it('asks for the rest of the file by range, and the whole of it is checked', async () => {
+    const { device, live, told, ranges, server } = await offered(named('crash-and-resume'));
+    await expect(live(device)).rejects.toThrow(PowerLoss);
+    expect(device.parts).toMatchObject([{ state: 'downloading', cutShort: true }]);
+    await live(device);
+    expect(ranges()).toEqual([undefined, 'bytes=2048-']);
+    expect(server.askedOf('download-artifact')[1]?.headers['if-range']).toBe('"one"');
+    expect(told).toEqual(['downloading', 'downloading', 'installing', 'rebooting', 'success']);
+    expect(device.provides.artifact_name).toBe('release-2');
+  });
+
+  it('notices when the rest does not fit what it has', async () => {
+    const file = await softwareArtifact('release-2');
+    const spoiled = Buffer.from(file);
+    // After the manifest, which has come before the power went.
+    spoiled.fill('x', 3100, 3150);
+    let asks = 0;
+    const { device, live, told } = await offered(named('crash-and-resume'), {
+      'download-artifact': (asked) => ranged(asks++ === 0 ? file : spoiled, '"one"', asked),
+    });
+    await expect(live(device)).rejects.toThrow(PowerLoss);
+    await live(device);
+    expect(told.at(-1)).toBe('failure');
+    expect(device.provides.artifact_name).toBe('factory-image');
+  });
+
+  it('begins anew when the file is another by now, and counts that', async () => {
+    const file = await softwareArtifact('release-2');
+    let asks = 0;
+    const { device, live, told, ranges, world } = await offered(named('crash-and-resume'), {
+      'download-artifact': (asked) => ranged(file, asks++ === 0 ? '"one"' : '"two"', asked),
+    });
+    await expect(live(device)).rejects.toThrow(PowerLoss);
+    await live(device);
+    expect(ranges()).toEqual([undefined, 'bytes=2048-', undefined]);
+    expect(world.ledger.errors()).toMatchObject([{ cause: 'download/changed', count: 1 }]);
+    expect(told.at(-1)).toBe('success');
+  });
+});
+
+describe('a device that loses its power later in its update', () => {
+  it.each([
+    ['whileInstalling', ['downloading', 'installing', 'failure'], 'factory-image'],
+    ['afterReboot', ['downloading', 'installing', 'rebooting', 'success'], 'release-2'],
+    ['whileCommitting', ['downloading', 'installing', 'rebooting', 'success'], 'release-2'],
+  ] as const)('%s: it ends as after any other restart', async (hook, reports, installed) => {
+    const { device, live, told, ranges } = await offered(losingPower(hook));
+    device.inventoryDueMs = 1_000_000;
+    await expect(live(device)).rejects.toThrow(PowerLoss);
+    await live(device);
+    expect(told).toEqual(reports);
+    expect(ranges()).toEqual([undefined]);
+    expect(device.provides.artifact_name).toBe(installed);
+    const isDue = device.inventoryDueMs === Number.NEGATIVE_INFINITY;
+    expect(isDue).toBe(installed === 'release-2');
+    await live(device);
+    expect(told).toEqual(reports);
+  });
+});
+
+describe('a simulator that goes on from its state', () => {
+  const plan = { baseUrl: 'http://127.0.0.1', seed: 'x', devices: 1 };
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'fleetbed-power-'));
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** Lives until the power goes, with a state folder, and gives what the next simulator has. */
+  async function untilPowerLoss(name: string, answers: Answers = {}) {
+    const life = await offered(named(name), answers);
+    const state = FleetState.open({ folder, plan, devices: [life.device] });
+    life.world.onChange = (device, part) => state.changed(device, part);
+    life.world.onRest = () => {
+      // The simulator itself is killed in the midst of a reboot.
+      if (life.device.parts[0]?.state === 'rebooting') throw new Error('killed');
+    };
+    const fault: unknown = await life.live(life.device).catch((error: unknown) => error);
+    state.close();
+    life.world.onChange = () => undefined;
+    life.world.onRest = () => undefined;
+    const again = deviceOf(named(name));
+    FleetState.open({ folder, plan, devices: [again] }).close();
+    return { ...life, fault, again };
+  }
+
+  it('knows how often a device has begun: it does not crash a second time', async () => {
+    const { fault, again, live, ranges, told } = await untilPowerLoss('crash-and-resume');
+    expect(fault).toBeInstanceOf(PowerLoss);
+    expect(again.parts).toMatchObject([{ beginnings: 1, cutShort: true, state: 'downloading' }]);
+    await live(again);
+    expect(again.parts).toMatchObject([{ beginnings: 2, state: 'success' }]);
+    // The bytes themselves are nowhere kept.
+    expect(ranges()).toEqual([undefined, undefined]);
+    expect(told.at(-1)).toBe('success');
+  });
+
+  it('knows that a device has ignored a 409: its part stays aborted, whatever it does', async () => {
+    const { again, world, live } = await untilPowerLoss('ignores-409', {
+      'put-deployment-status': (asked): Answer => {
+        const { status } = asked.json() as { status: string };
+        return { status: status === 'downloading' ? 204 : 409 };
+      },
+    });
+    expect(again.parts).toMatchObject([{ abortIgnored: true, state: 'rebooting', cutShort: true }]);
+    await live(again);
+    expect(again.provides.artifact_name).toBe('release-2');
+    const [part] = again.parts;
+    expect(part && recordedStatus(part)).toBe('aborted');
+    expect(world.settledParts).toHaveLength(1);
+  });
+});
