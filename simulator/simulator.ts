@@ -39,6 +39,8 @@ export interface FleetHooks {
   readonly onProgress?: (progress: FleetProgress) => void;
   /** Called at once for everything that happens; must return quickly. */
   readonly onEvent?: (event: FleetEvent) => void;
+  /** Called by a run in parts, for events that did not get through to its head. */
+  readonly onEventsLost?: (events: number) => void;
   /** Called when an RSA key of the pool is missing, and again when it is made. */
   readonly onKeys?: (progress: KeyProgress) => void;
   readonly clock: Clock;

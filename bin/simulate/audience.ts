@@ -39,7 +39,7 @@ interface Surroundings {
 /** Those who look on; `close` them after the run. */
 export interface Audience {
   /** What the run is to be given. */
-  readonly hooks: Pick<FleetHooks, 'onEvent'>;
+  readonly hooks: Pick<FleetHooks, 'onEvent' | 'onEventsLost'>;
   see(progress: FleetProgress): void;
   /** For what is said while the run goes on. */
   readonly output: Output;
@@ -71,7 +71,10 @@ export async function openAudience(
   const listeners = [lines?.take, counted?.take].filter((each) => each !== undefined);
   const view = openLiveView({ title, output, signal });
   return {
-    hooks: listeners.length === 0 ? {} : { onEvent: toAll(listeners) },
+    hooks: {
+      ...(listeners.length > 0 && { onEvent: toAll(listeners) }),
+      ...(lines && { onEventsLost: (count: number) => lines.miss(count) }),
+    },
     output: {
       json: output.json,
       data: (value) => view.above(() => output.data(value)),

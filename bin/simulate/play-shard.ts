@@ -50,6 +50,7 @@ class ParentLine implements PlayerLine {
   readonly #said: HeadMessage[] = [];
   #hear: ((message: HeadMessage) => void) | undefined;
   readonly order: Promise<ShardOrder>;
+  underway = 0;
   /** Settled once the last message is with the parent. */
   delivered: Promise<void> = Promise.resolve();
 
@@ -65,8 +66,12 @@ class ParentLine implements PlayerLine {
 
   say(message: PlayerMessage): void {
     // A message that does not get through has no receiver, and the process ends with its channel.
+    this.underway++;
     this.delivered = new Promise((resolve) => {
-      process.send?.(message, undefined, undefined, () => resolve());
+      process.send?.(message, undefined, undefined, () => {
+        this.underway--;
+        resolve();
+      });
     });
   }
 

@@ -43,7 +43,7 @@ class Crew {
   readonly #begun = new Map<number, number>();
 
   constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, processes: number) {
-    const { clock, signal, onProgress, onEvent } = hooks;
+    const { clock, signal, onProgress, onEvent, onEventsLost } = hooks;
     this.#plan = plan;
     this.#processes = processes;
     this.#tellsEvents = onEvent !== undefined;
@@ -56,6 +56,7 @@ class Crew {
       deploy: deploymentOf(plan, clock, signal),
       onProgress,
       onEvent,
+      onEventsLost,
       onSilence: (shard) => this.#players.get(shard)?.kill(),
     });
   }

@@ -65,6 +65,29 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
     }
   });
 
+  it('is in one order with two processes as well, and says so in the result', async () => {
+    const file = join(folder, 'events-of-two.ndjson');
+    const two = ['--processes', '2', '--duration', '3s', '--events', file, '--json'];
+    const { code, stdout, stderr } = await runCommand([...small(), ...two]);
+    expect(code, stderr).toBe(0);
+    const lines = linesOf(readFileSync(file, 'utf8'));
+    expect(JSON.parse(stdout)).toMatchObject({ events: { written: lines.length, lost: 0 } });
+    const keys = lines.map(({ at, device = -1, sequence }) => ({ at, device, sequence }));
+    const inOrder = keys.toSorted(
+      (one, other) =>
+        one.at.localeCompare(other.at) ||
+        one.device - other.device ||
+        one.sequence - other.sequence,
+    );
+    expect(keys).toEqual(inOrder);
+    for (const device of [undefined, 0, 1, 2, 3]) {
+      const own = lines.filter((line) => line.device === device);
+      expect(own.length).toBeGreaterThan(2);
+      expect(own.map(({ sequence }) => sequence)).toEqual(own.map((_, before) => before + 1));
+    }
+    expect(lines.filter(({ kind }) => kind === 'ended')).toHaveLength(1);
+  });
+
   it('has standard output to itself', async () => {
     const { code, stdout, stderr } = await runCommand([
       ...small(),
@@ -101,8 +124,11 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
 });
 
 describe('the metrics of a run', { timeout: 30_000 }, () => {
-  it('are scraped while it lasts, and end with it', async () => {
-    const running = startCommand([...small(), '--metrics', '0']);
+  it.each([
+    ['one process', []],
+    ['two processes', ['--processes', '2']],
+  ])('are scraped while it lasts, and end with it, of %s', async (_what, more) => {
+    const running = startCommand([...small(), '--metrics', '0', ...more]);
     const said = await running.said('stderr', /metrics at (http:\S+)\n/);
     const url = /metrics at (http:\S+)/.exec(said)?.[1] ?? '';
     expect(url).toContain('127.0.0.1');
@@ -116,6 +142,8 @@ describe('the metrics of a run', { timeout: 30_000 }, () => {
       (families.get('fleetbed_devices')?.samples ?? []).reduce((sum, { value }) => sum + value, 0);
     while (polls() < 4) families = await scraped();
     expect(states()).toBe(4);
+    const shards = families.get('fleetbed_generator_memory_bytes')?.samples;
+    expect(shards).toHaveLength(more.length === 0 ? 1 : 2);
     expect((await running.end('SIGINT')).code).toBe(0);
     await expect(fetch(url)).rejects.toThrow();
   });

@@ -138,7 +138,7 @@ export class WorkerRun {
         heard: (message) => {
           heardMs = clock.monotonicMs();
           end ??= endIn(message);
-          const told = tell(message);
+          const told = tell(this.#sharedTime(message));
           // What it had to say is with the head; a player that has ended has nothing else to do.
           if (end) told.finally(() => player.kill());
         },
@@ -165,6 +165,16 @@ export class WorkerRun {
   #localTime(message: HeadMessage): HeadMessage {
     if (message.say !== 'start') return message;
     return { ...message, atMs: message.atMs - this.#options.link.offsetMs };
+  }
+
+  /** Events of all workers come into one order at the head. */
+  #sharedTime(message: PlayerMessage): PlayerMessage {
+    if (message.say !== 'events') return message;
+    const { offsetMs } = this.#options.link;
+    const events = message.events.map((event) => {
+      return { ...event, atMs: Math.round(event.atMs + offsetMs) };
+    });
+    return { ...message, events, untilMs: Math.round(message.untilMs + offsetMs) };
   }
 
   async #say(message: UpMessage): Promise<void> {

@@ -47,6 +47,18 @@ function slow(bufferMaxBytes?: number) {
   return { clock, stream, lines: new EventLines({ clock, stream, ...bound }) };
 }
 
+describe('events that never came', () => {
+  it('are counted as lost, and the stream says so before the next one', async () => {
+    const { stream, lines } = slow();
+    stream.read();
+    lines.take(opened(0));
+    lines.miss(3);
+    lines.take(opened(1, 1, noonMs + 5));
+    expect(await lines.close()).toEqual({ written: 2, lost: 3 });
+    expect(stream.lines).toMatchObject([{ kind: 'lost', events: 3 }, { device: 0 }, { device: 1 }]);
+  });
+});
+
 describe('an event as a line', () => {
   it('begins with the time in ISO 8601 and holds every fact', () => {
     const line = eventLine({

@@ -10,7 +10,7 @@ import { type FleetEvent, inEventOrder } from './events.ts';
 export interface EventLinesCount {
   /** Handed over to the system. */
   readonly written: number;
-  /** Left out because the reader was too slow, or the stream has failed. */
+  /** Left out because the reader was too slow, the stream has failed, or they did not get here. */
   readonly lost: number;
   /** Why the stream has failed, such as `ENOSPC`. */
   readonly fault?: string;
@@ -61,6 +61,12 @@ export class EventLines {
     this.#moment.push(event);
     if (this.#moment.length === MOMENT_MAX_EVENTS) this.#endMoment();
   };
+
+  /** So many events did not get here; the stream says so before the next one. */
+  miss(events: number): void {
+    this.#gap += events;
+    this.#lost += events;
+  }
 
   count(): EventLinesCount {
     const fault = this.#fault === undefined ? {} : { fault: this.#fault };

@@ -36,7 +36,7 @@ const eventsShape = v.object({
     v.number(),
     v.integer(),
     v.minValue(0),
-    v.description('Left out because their reader was too slow, or writing failed.'),
+    v.description('Left out because their reader, or their head, was too slow, or writing failed.'),
   ),
   fault: v.exactOptional(v.pipe(v.string(), v.description('Such as ENOSPC.'))),
 });

@@ -136,20 +136,23 @@ describe('the head of a run', () => {
     expect(whole.p50Ms).toBeLessThan(6);
   });
 
-  it('passes events on; what concerns the whole fleet, once', () => {
+  it('passes events on in one order, the last ones before its outcome, and what was lost', async () => {
     const seen: FleetEvent[] = [];
-    const { head } = headOf(2, { onEvent: (event) => seen.push(event) });
-    const stamp = { atMs: 1, sequence: 1 };
-    const events: FleetEvent[] = [
-      { kind: 'socket-opened', device: 1, ...stamp },
-      { kind: 'phase', phase: 'ramp', ...stamp },
-      { kind: 'exchange', operation: 'login', status: 200, elapsedMs: 3, ...stamp },
-    ];
-    for (const shard of [0, 1]) head.heard(shard, 'a', { say: 'events', events });
-    expect(seen.map(({ kind }) => kind)).toEqual([
-      ...['socket-opened', 'phase', 'exchange'],
-      ...['socket-opened', 'exchange'],
-    ]);
+    const lost: number[] = [];
+    const { head } = headOf(2, {
+      onEvent: (event) => seen.push(event),
+      onEventsLost: (events) => lost.push(events),
+    });
+    const opened = (device: number, atMs: number): FleetEvent => {
+      return { kind: 'socket-opened', device, atMs, sequence: 1 };
+    };
+    const until = { untilMs: noonMs + 9 };
+    head.heard(1, 'a', { say: 'events', events: [opened(5, noonMs + 2)], ...until, lost: 7 });
+    head.heard(0, 'a', { say: 'events', events: [opened(0, noonMs + 1)], ...until });
+    for (const shard of [0, 1]) head.heard(shard, 'a', result);
+    await head.outcome;
+    expect(seen.map(({ device }) => device)).toEqual([0, 5]);
+    expect(lost).toEqual([7]);
   });
 
   it('ends with the results of all shards', async () => {

@@ -12,6 +12,7 @@ import type { FleetProgress, FleetResult } from '../report/result.ts';
 import type { Spread, Takeover } from '../report/result-spread.ts';
 import { ThresholdWatch } from '../report/thresholds-live.ts';
 import { FleetStopped } from '../stopped.ts';
+import { EventOrder } from './event-order.ts';
 import type { HeadMessage, PlayerMessage } from './messages.ts';
 import type { PartFigures } from './part-figures.ts';
 import { Promised } from './promised.ts';
@@ -50,7 +51,10 @@ export interface HeadOptions {
   /** Makes the deployment for all devices; absent when the plan has none. */
   readonly deploy?: ((deviceIds: readonly string[]) => Promise<Target>) | undefined;
   readonly onProgress?: ((progress: FleetProgress) => void) | undefined;
+  /** Called for the events of all players in one order, a second after they happened. */
   readonly onEvent?: ((event: FleetEvent) => void) | undefined;
+  /** Called with the number of events that a player could not tell. */
+  readonly onEventsLost?: ((events: number) => void) | undefined;
   /** Called for a player that has said nothing for too long; its owner ends it. */
   readonly onSilence: (shard: number, player: string) => void;
 }
@@ -60,6 +64,7 @@ export const SILENCE_MAX_MS = 30_000;
 const WATCH_PERIOD_MS = 1000;
 
 type AcceptedMessage = Extract<PlayerMessage, { readonly say: 'accepted' }>;
+type EventsMessage = Extract<PlayerMessage, { readonly say: 'events' }>;
 type ProgressMessage = Extract<PlayerMessage, { readonly say: 'progress' }>;
 
 interface ShardBook {
@@ -83,6 +88,7 @@ export class Head {
   readonly #watch: Timer;
   readonly #told: Told;
   readonly #thresholds: ThresholdWatch;
+  readonly #order: EventOrder | undefined;
   #hasLooked = false;
   #isEnding = false;
   #startedMs: number | undefined;
@@ -95,6 +101,7 @@ export class Head {
     this.#books = Array.from({ length: options.shards }, newBook);
     this.#told = new Told(options.shards);
     this.#thresholds = new ThresholdWatch(options.plan);
+    this.#order = options.onEvent && new EventOrder(options.clock, options.onEvent);
     this.#watch = options.clock.every(WATCH_PERIOD_MS, () => this.#look());
   }
 
@@ -146,10 +153,10 @@ export class Head {
     else if (message.say === 'accepted') this.#noteAccepted(book, message);
     else if (message.say === 'progress') this.#noteProgress(shard, player, message);
     else if (message.say === 'adopted') this.#noteAdopted(book, message.devices);
-    else if (message.say === 'events') this.#pass(shard, message.events);
+    else if (message.say === 'events') this.#noteEvents(shard, message);
     else if (message.say === 'fault')
       this.fail(new PlayerFault(message.sentence, message.exitCode));
-    else if (message.say === 'result') book.result = message.result;
+    else if (message.say === 'result') this.#noteResult(shard, message.result);
     this.#goOn();
   }
 
@@ -162,6 +169,7 @@ export class Head {
     if (book === undefined || book.player !== player || book.result) return false;
     book.player = undefined;
     book.lostBecause = because;
+    this.#order?.ended(shard);
     return true;
   }
 
@@ -171,6 +179,7 @@ export class Head {
     if (book === undefined || book.result) return;
     book.player = undefined;
     book.isGivenUp = true;
+    this.#order?.ended(shard);
     book.lostBecause = because;
     this.#goOn();
   }
@@ -189,6 +198,7 @@ export class Head {
   /** Looks after nobody any more. */
   close(): void {
     this.#watch.cancel();
+    this.#order?.close();
   }
 
   #goOn(): void {
@@ -222,6 +232,7 @@ export class Head {
 
   #end(): void {
     this.#look();
+    this.#order?.close();
     const lost = [...this.#books.entries()].flatMap(([shard, { isGivenUp, lostBecause }]) => {
       if (!isGivenUp) return [];
       this.#told.ended(shard, this.#options.clock.monotonicMs());
@@ -285,6 +296,17 @@ export class Head {
     if (!this.#hasLooked) this.#look();
   }
 
+  #noteResult(shard: number, result: FleetResult): void {
+    const book = this.#books[shard];
+    if (book) book.result = result;
+    this.#order?.ended(shard);
+  }
+
+  #noteEvents(shard: number, { events, untilMs, lost = 0 }: EventsMessage): void {
+    this.#order?.add(shard, events, untilMs);
+    if (lost > 0) this.#options.onEventsLost?.(lost);
+  }
+
   #noteAccepted(book: ShardBook, { deviceIds, kept }: AcceptedMessage): void {
     book.deviceIds = deviceIds;
     this.#kept ??= kept;
@@ -295,16 +317,6 @@ export class Head {
     if (book.takeover === undefined || noted === undefined) return;
     book.takeover = { ...book.takeover, adopted };
     this.#takeovers[noted] = book.takeover;
-  }
-
-  /** What concerns the whole fleet is said by every shard; the first one's word is enough. */
-  #pass(shard: number, events: readonly FleetEvent[]): void {
-    const { onEvent } = this.#options;
-    if (onEvent === undefined) return;
-    for (const event of events) {
-      const isFleets = event.device === undefined && event.kind !== 'exchange';
-      if (shard === 0 || !isFleets) onEvent(event);
-    }
   }
 
   #elapsedMs(): number {

@@ -44,7 +44,14 @@ export type PlayerMessage =
       /** Not with every progress where there are many shards. */
       readonly figures?: PartFigures | undefined;
     }
-  | { readonly say: 'events'; readonly events: readonly FleetEvent[] }
+  | {
+      readonly say: 'events';
+      readonly events: readonly FleetEvent[];
+      /** All events before this moment are told; milliseconds since the Unix epoch. */
+      readonly untilMs: number;
+      /** Events before these that could not be told, because too much waited to be. */
+      readonly lost?: number;
+    }
   | { readonly say: 'result'; readonly result: FleetResult }
   /** The shard cannot be played, by nobody: a sentence for people, and the exit code of the run. */
   | { readonly say: 'fault'; readonly sentence: string; readonly exitCode: number };

@@ -14,6 +14,8 @@ import { Promised } from './promised.ts';
 /** The player's end of the line. Messages arrive in the order in which they were said. */
 export interface PlayerLine {
   say(message: PlayerMessage): void;
+  /** Messages that have been said and are not with the head yet. */
+  readonly underway: number;
   /** Calls for every message of the head, those too that were said before. */
   listen(hear: (message: HeadMessage) => void): void;
 }
@@ -132,17 +134,25 @@ class HeadTalk implements Coordinator {
 }
 
 const BATCH_PERIOD_MS = 100;
+/** So often it is said, too, that nothing has happened, as others' events wait for it. */
+const SILENCE_MAX_MS = 500;
 /** Events in one message: some tens of kilobytes. */
 const BATCH_EVENTS_MAX = 500;
+/** Messages that may wait for a slow head before events are left out. */
+const UNDERWAY_MAX = 200;
 
 /** Passes events on by the hundred, because a message for each would cost more than the event. */
 class EventBatches {
   readonly #line: PlayerLine;
+  readonly #clock: Clock;
   readonly #timer: Timer;
   #waiting: FleetEvent[] = [];
+  #lost = 0;
+  #toldMs = 0;
 
   constructor(line: PlayerLine, clock: Clock) {
     this.#line = line;
+    this.#clock = clock;
     this.#timer = clock.every(BATCH_PERIOD_MS, () => this.#flush());
   }
 
@@ -150,15 +160,26 @@ class EventBatches {
     if (this.#waiting.push(event) >= BATCH_EVENTS_MAX) this.#flush();
   }
 
-  /** Passes on what is left. */
+  /** Passes on what is left, and what could not be. */
   close(): void {
     this.#timer.cancel();
     this.#flush();
+    if (this.#lost > 0) this.#say([]);
   }
 
   #flush(): void {
-    if (this.#waiting.length === 0) return;
-    this.#line.say({ say: 'events', events: this.#waiting });
+    const events = this.#waiting;
+    const hasJustTold = this.#clock.now() - this.#toldMs < SILENCE_MAX_MS;
+    if (events.length === 0 && hasJustTold) return;
     this.#waiting = [];
+    if (this.#line.underway >= UNDERWAY_MAX) this.#lost += events.length;
+    else this.#say(events);
+  }
+
+  #say(events: readonly FleetEvent[]): void {
+    const lost = this.#lost;
+    this.#lost = 0;
+    this.#toldMs = this.#clock.now();
+    this.#line.say({ say: 'events', events, untilMs: this.#toldMs, ...(lost > 0 && { lost }) });
   }
 }

@@ -60,6 +60,9 @@ class RunInShards {
   readonly #of: number;
   readonly #told: HeadMessage[] = [];
   readonly #ears: ((message: HeadMessage) => void)[] = [];
+  /** Messages that wait for the head, as every player sees it. */
+  underway = 0;
+  tellsEvents = false;
   /** Called before the head hears a message. */
   onSaid: (shard: number, message: PlayerMessage) => void = () => undefined;
 
@@ -84,6 +87,7 @@ class RunInShards {
   begin(shard: number, player = 'first', isTakeover = false): void {
     this.head.begun(shard, player);
     const line: PlayerLine = {
+      underway: this.underway,
       say: (message) => {
         this.onSaid(shard, message);
         this.head.heard(shard, player, message);
@@ -95,7 +99,7 @@ class RunInShards {
     };
     const plan = { ...this.#plan, shard: { index: shard, of: this.#of } };
     const faultOf = (error: unknown) => ({ sentence: String(error), exitCode: 3 });
-    const order = { plan, isTakeover, tellsEvents: false };
+    const order = { plan, isTakeover, tellsEvents: this.tellsEvents };
     const played = playShard(order, { line, clock, faultOf });
     closers.push(() => played);
   }
@@ -188,6 +192,25 @@ describe('a fleet in shards', () => {
     const run = new RunInShards(plan, 2, () => new Promise<never>(() => undefined));
     const { results } = await run.outcome();
     expect(results.map(({ ended }) => ended)).toEqual(['duration', 'duration']);
+  });
+
+  it.each([
+    ['tells every event', 0],
+    ['counts the events that a head too slow for them does not get', 200],
+  ])('%s', async (_what, underway) => {
+    const world = await worldOf();
+    const run = new RunInShards(planFor(world.server.baseUrl), 2);
+    Object.assign(run, { underway, tellsEvents: true });
+    let [told, lost] = [0, 0];
+    run.onSaid = (_shard, message) => {
+      if (message.say !== 'events') return;
+      told += message.events.length;
+      lost += message.lost ?? 0;
+    };
+    await run.outcome();
+    const [expected, none] = underway === 0 ? [told, lost] : [lost, told];
+    expect(none).toBe(0);
+    expect(expected).toBeGreaterThan(100);
   });
 
   it('says why a shard cannot be played', async () => {

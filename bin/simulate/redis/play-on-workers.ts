@@ -98,7 +98,7 @@ class WorkersLead {
   #isStopped = false;
 
   constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, run: WorkersRun) {
-    const { clock, signal, onProgress, onEvent } = hooks;
+    const { clock, signal, onProgress, onEvent, onEventsLost } = hooks;
     this.#plan = plan;
     this.#run = run;
     this.#clock = clock;
@@ -115,6 +115,7 @@ class WorkersLead {
       deploy: deploymentOf(plan, clock, signal),
       onProgress,
       onEvent,
+      onEventsLost,
       // The worker sees to it that its player lives; Redis, that the worker does.
       onSilence: () => undefined,
     });
