@@ -25,11 +25,11 @@ describe('the exit code of the figures', () => {
 });
 
 describe('the exit code of the checks', () => {
-  const row = { requirement: 'status.is-204', sentence: 'A report is answered 204.', phases: [] };
+  const row = { requirement: 'status.is-204', sentence: 'A report is answered 204.' };
   const codeOf = (judged: number, broken: number) => {
     const requirements = [
-      { ...row, judged, broken },
-      { ...row, judged: 0, broken: 0 },
+      { ...row, judged, broken, phases: [], breaches: [] },
+      { ...row, judged: 0, broken: 0, phases: [], breaches: [] },
     ];
     const checks = { devices: 1, exchanges: 9, requirements };
     return fleetExitCode({ ...sampleResult, checks }, {});

@@ -163,6 +163,7 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
     generators: [generator],
     latenessP99Ms: fleet.ledger.lateness.percentileMs(99),
     causes: fleet.ledger.errors(),
+    ...(fleet.checks && { broken: fleet.checks.broken() }),
   };
 }
 

@@ -55,6 +55,12 @@ describe('the frame of the live view', () => {
     expect(frame).toContain('memory 64 MiB');
   });
 
+  it('names requirements that are broken, and says nothing of them while none is', () => {
+    expect(liveFrame(factsOf({ broken: [] }), size)).not.toContain('BROKEN');
+    const frame = liveFrame(factsOf({ broken: ['a.one', 'a.two', 'a.three', 'a.four'] }), size);
+    expect(frame).toMatch(/^BROKEN a\.one a\.two a\.three and 1 more$/m);
+  });
+
   it('says that the run is ending', () => {
     expect(liveFrame({ ...factsOf(), ending: true }, size)).toContain('ending …');
   });

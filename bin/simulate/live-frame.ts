@@ -1,4 +1,5 @@
 /** What the live view of a run shows at one moment, as lines. Renders facts, adds none. */
+import { brokenWords } from '../../simulator/report/text-checks.ts';
 import type { FleetProgress } from '../../simulator/simulator.ts';
 import { type LineStyle, type Piece, styledLine, type Tone, widthOf } from './live-pieces.ts';
 
@@ -117,6 +118,7 @@ function standingLines({ progress, rates }: LiveFacts): Line[] {
       counted('errors', errors, 'bad'),
       `(${rates.errors.toFixed(1)}/s)`,
     ],
+    ...brokenWords(progress).map((text): Line => [{ text, tone: 'bad' }]),
   ];
 }
 

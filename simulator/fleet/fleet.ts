@@ -85,7 +85,7 @@ export class Fleet {
     this.#random = seededRandom(plan.seed);
     this.#rests = new Rests(clock);
     this.ledger = new Ledger(clock);
-    this.checks = around.judge && new CheckBooks(around.judge);
+    this.checks = around.judge && new CheckBooks(around.judge, this.#events);
     this.#startedMs = clock.monotonicMs();
     this.#transport = planTransport(plan, {
       clock,

@@ -2,14 +2,17 @@ import { XMLParser } from 'fast-xml-parser';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import type { WatchedExchange } from '../client/lookout.ts';
-import { figuresOf, sampleResult } from '../testing/sample-result.ts';
+import { PartsTogether } from '../shards/part-figures.ts';
+import { mergeProgress } from '../shards/progress.ts';
+import { figuresOf, sampleProgress, sampleResult } from '../testing/sample-result.ts';
+import type { EventFact } from './events.ts';
 import { fleetHtml } from './html.ts';
 import { fleetJunit } from './junit.ts';
 import { CheckBooks, type ExchangeJudge } from './ledger-checks.ts';
 import { mergeResults } from './merge.ts';
 import { mergedChecks, ratedChecks } from './merge-checks.ts';
 import { type FleetResult, fleetResultShape } from './result.ts';
-import { fleetReport } from './text.ts';
+import { fleetReport, progressLine } from './text.ts';
 
 const startMs = Date.UTC(2026, 0, 31, 12);
 const evidence = {
@@ -96,8 +99,13 @@ describe('the checks of a sample', () => {
           { phase: 'burst', judged: 2, broken: 2, requestsPerSecond: 450 },
         ],
         firstBreach: { device: 0, atMs: startMs + 2005, phase: 'burst', requestsPerSecond: 380 },
+        breaches: [
+          [startMs + 2000, 1],
+          [startMs + 3000, 1],
+        ],
+        brokenAt: { leastPerSecond: 380, mostPerSecond: 520 },
       },
-      { requirement: 'unseen', judged: 0, phases: [] },
+      { requirement: 'unseen', judged: 0, phases: [], breaches: [] },
     ]);
     expect(whole.requirements[0]).not.toHaveProperty('firstBreach');
   });
@@ -114,6 +122,37 @@ describe('the checks of a sample', () => {
     expect(mergedChecks(parts.toReversed(), run)).toEqual(alone);
   });
 
+  it('tell each breach as it happens', () => {
+    const facts: EventFact[] = [];
+    const books = new CheckBooks(judge, { emit: (fact) => void facts.push(fact) });
+    books.saw(exchangeAt(0, 3), 'run');
+    books.saw(exchangeAt(1, 3, 'DELETE'), 'run');
+    const operation = 'put-attributes';
+    expect(facts).toEqual([{ kind: 'breach', device: 3, requirement: 'broken', operation }]);
+  });
+
+  it('are shown while the run goes on, for several processes together', () => {
+    const broken = (...seconds: number[]) => booksOf(0, seconds).broken();
+    expect([broken(0, 1), broken(0, 3)]).toEqual([[], ['broken']]);
+    const of = (names: readonly string[]) => ({ ...sampleProgress, broken: names });
+    const measured = { together: new PartsTogether([]), kept: [] };
+    const merged = mergeProgress([of(['a']), of(['b', 'a']), sampleProgress], measured);
+    expect(progressLine({ ...sampleProgress, ...merged })).toMatch(/errors, BROKEN a b$/);
+    expect(progressLine(of([]))).not.toContain('BROKEN');
+    expect(mergeProgress([sampleProgress, sampleProgress], measured)).not.toHaveProperty('broken');
+  });
+
+  it('hold a bounded number of moments in which a requirement broke', () => {
+    const books = new CheckBooks(judge);
+    for (let second = 0; second < 4000; second++) {
+      books.saw(exchangeAt(second, 0, 'DELETE'), 'run');
+    }
+    const { breaches = [] } = books.figures(1).requirements[1] ?? {};
+    expect(breaches.length).toBeLessThanOrEqual(900);
+    expect(breaches.length).toBeGreaterThan(100);
+    expect(breaches.reduce((sum, [, count]) => sum + count, 0)).toBe(4000);
+  });
+
   it('keep the earliest breach when they are merged', () => {
     const late = booksOf(0, [3]).figures(1);
     const early = booksOf(1, [2]).figures(1);
@@ -125,6 +164,25 @@ describe('the checks of a sample', () => {
       const broken = mergedChecks(parts, run)?.requirements[1];
       expect(broken).toMatchObject({ judged: 3, broken: 2, firstBreach: { device: 1 } });
     }
+  });
+
+  it('hold what a process had judged that was lost on the way', () => {
+    const nothing = { latencies: [], operations: [], errors: [] };
+    const lost = {
+      ...nothing,
+      startMs,
+      endMs: startMs + 2000,
+      elapsedMs: 2000,
+      updates: { whole: [], stages: [] },
+      schedule: { due: 0, sent: 0, lateness: figuresOf([]) },
+      rollout: { devices: 1, updated: 0, failed: 0, elapsedMs: 2000, within: [] },
+      checks: booksOf(7, [2]).figures(0),
+    };
+    const kept = ratedChecks(booksOf(0, [0, 1]).figures(1), run);
+    const { checks } = mergeResults([resultWith(kept)], [lost]);
+    expect(checks?.devices).toBe(1);
+    expect(checks?.requirements[1]).toMatchObject({ judged: 3, broken: 1 });
+    expect(checks?.requirements[1]?.firstBreach).toMatchObject({ device: 7 });
   });
 
   it('are absent from a merged result when no part has any', () => {
@@ -147,6 +205,7 @@ describe('the checks as text', () => {
     expect(report).toMatch(/^ {2}broken +0 of 2 +2 of 2$/m);
     expect(report).toContain('first: device 0, 2026-01-31T12:00:02.005Z, put-attributes');
     expect(report).toContain('at 380 requests/s');
+    expect(report).toContain('broke at 380 to 520 requests/s');
     expect(report).toContain('expected status 204');
   });
 

@@ -15,6 +15,7 @@ export type EventFact =
   | { readonly kind: 'socket-opened'; readonly device: number }
   | { readonly kind: 'socket-closed'; readonly device: number; readonly cause: string }
   | DeploymentFact
+  | BreachFact
   | { readonly kind: 'phase'; readonly device?: undefined; readonly phase: string }
   | { readonly kind: 'ended'; readonly device?: undefined; readonly because: Ended };
 
@@ -53,6 +54,14 @@ interface DeploymentFact {
   readonly device?: undefined;
   readonly deploymentId: string;
   readonly artifactName: string;
+}
+
+/** What a watched device was answered broke a requirement of the contract. */
+interface BreachFact {
+  readonly kind: 'breach';
+  readonly device: number;
+  readonly requirement: string;
+  readonly operation: string;
 }
 
 /** What happened, and when. */

@@ -2,7 +2,7 @@
 import { element, type Html, mark, section, table } from './html-elements.ts';
 import type { FleetResult } from './result.ts';
 import type { Breach, RequirementChecks } from './result-checks.ts';
-import { brokenRequirements, phaseTable, rate } from './text-checks.ts';
+import { brokenRates, brokenRequirements, phaseTable, rate } from './text-checks.ts';
 
 /** Which requirements the server kept under load; nothing where none was checked. */
 export function checkSection({ checks }: FleetResult): readonly Html[] {
@@ -33,12 +33,14 @@ export function checkSection({ checks }: FleetResult): readonly Html[] {
   ];
 }
 
-function breachCard({ requirement, sentence, firstBreach }: RequirementChecks): Html {
+function breachCard(row: RequirementChecks): Html {
+  const { requirement, sentence, firstBreach } = row;
   const lines = firstBreach === undefined ? '' : breachText(firstBreach);
   return element(
     'details',
     {},
     element('summary', {}, mark('broken', 'bad'), ` ${requirement}: ${sentence}`),
+    element('p', {}, `In each second by the rate of the fleet: ${brokenRates(row)}.`),
     element('pre', {}, lines),
   );
 }

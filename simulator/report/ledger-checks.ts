@@ -1,5 +1,7 @@
 /** Counts what the judge of a watched sample decides: by requirement and phase, with the first breach. */
 import type { WatchedExchange } from '../client/lookout.ts';
+import { type EventSink, nobodyListens } from './events.ts';
+import { foldedBreaches, SECOND_MS, STRETCHES_MAX } from './merge-checks.ts';
 import type { Breach, Checks, RequirementChecks } from './result-checks.ts';
 
 /** What shows that a requirement is broken, without secrets. */
@@ -28,21 +30,23 @@ interface RequirementBooks extends Tally {
   readonly sentence: string;
   readonly phases: Map<string, Tally>;
   firstBreach: Omit<Breach, 'requestsPerSecond'> | undefined;
+  /** Start of a second, or more, since the Unix epoch, to breaches. */
+  breaches: Map<number, number>;
 }
 
 /** The books of the checks of one run. */
 export class CheckBooks {
   readonly #judge: ExchangeJudge;
+  readonly #events: EventSink;
   readonly #books = new Map<string, RequirementBooks>();
   #exchanges = 0;
-  /** Requirements that are broken so far. */
-  brokenCount = 0;
 
-  constructor(judge: ExchangeJudge) {
+  constructor(judge: ExchangeJudge, events: EventSink = nobodyListens) {
     this.#judge = judge;
+    this.#events = events;
     for (const { requirement, sentence } of judge.requirements) {
-      const empty = { judged: 0, broken: 0, phases: new Map(), firstBreach: undefined };
-      this.#books.set(requirement, { sentence, ...empty });
+      const none = { judged: 0, broken: 0, firstBreach: undefined };
+      this.#books.set(requirement, { sentence, ...none, phases: new Map(), breaches: new Map() });
     }
   }
 
@@ -58,17 +62,23 @@ export class CheckBooks {
         each.judged++;
         if (breach) each.broken++;
       }
-      if (breach === undefined || books.firstBreach) continue;
-      this.brokenCount++;
+      if (breach === undefined) continue;
       const { device, operation, endedMs: atMs } = exchange;
-      books.firstBreach = { device, atMs, operation, phase, ...breach() };
+      this.#events.emit({ kind: 'breach', device, requirement, operation });
+      noteMoment(books, atMs);
+      books.firstBreach ??= { device, atMs, operation, phase, ...breach() };
     }
+  }
+
+  /** The requirements that are broken so far. */
+  broken(): readonly string[] {
+    return [...this.#books].flatMap(([requirement, { broken }]) => (broken > 0 ? requirement : []));
   }
 
   /** What it has come to so far; the rates are to be put in. @param devices that are watched */
   figures(devices: number): Checks {
     const requirements = [...this.#books].map(([requirement, books]): RequirementChecks => {
-      const { sentence, judged, broken, phases, firstBreach } = books;
+      const { sentence, judged, broken, phases, firstBreach, breaches } = books;
       const rows = [...phases].map(([phase, tally]) => ({ phase, ...tally, ...unrated }));
       return {
         requirement,
@@ -76,11 +86,19 @@ export class CheckBooks {
         judged,
         broken,
         phases: rows,
+        breaches: foldedBreaches([...breaches]),
         ...(firstBreach && { firstBreach: { ...firstBreach, ...unrated } }),
       };
     });
     return { devices, exchanges: this.#exchanges, requirements };
   }
+}
+
+function noteMoment(books: RequirementBooks, atMs: number): void {
+  const second = Math.floor(atMs / SECOND_MS) * SECOND_MS;
+  books.breaches.set(second, (books.breaches.get(second) ?? 0) + 1);
+  if (books.breaches.size <= STRETCHES_MAX) return;
+  books.breaches = new Map(foldedBreaches([...books.breaches]));
 }
 
 const unrated = { requestsPerSecond: 0 };

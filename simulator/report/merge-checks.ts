@@ -3,6 +3,10 @@ import type { Breach, Checks, RequirementChecks } from './result-checks.ts';
 import type { PhaseFigures, Series } from './result-figures.ts';
 import { countsOf } from './thresholds-measures.ts';
 
+export const SECOND_MS = 1000;
+/** Stretches of time in which a requirement broke: as many as a series has rows. */
+export const STRETCHES_MAX = 900;
+
 /** The run by which rates are told. */
 interface RatedRun {
   readonly phases: readonly PhaseFigures[];
@@ -30,6 +34,7 @@ export function ratedChecks(checks: Checks, { phases, series }: RatedRun): Check
         .map((each) => ({ ...each, requestsPerSecond: rates.get(each.phase) ?? 0 }))
         .sort((one, other) => names.indexOf(one.phase) - names.indexOf(other.phase)),
       ...(firstBreach && { firstBreach: ratedBreach(firstBreach, series) }),
+      ...brokenAt(row.breaches, series),
     };
   });
   return { ...checks, requirements };
@@ -40,10 +45,34 @@ function phaseRate({ operations, startMs, endMs }: PhaseFigures): number {
   return lengthMs <= 0 ? 0 : (countsOf(operations, []).exchanges * 1000) / lengthMs;
 }
 
-function ratedBreach(breach: Breach, { rows, widthMs }: Series): Breach {
-  const row = rows.findLast(({ startMs }) => startMs <= breach.atMs);
-  const requestsPerSecond = row === undefined ? 0 : (row.requests * 1000) / widthMs;
-  return { ...breach, requestsPerSecond };
+function ratedBreach(breach: Breach, series: Series): Breach {
+  return { ...breach, requestsPerSecond: rateAt(breach.atMs, series) };
+}
+
+function brokenAt(breaches: Breaches, series: Series): Pick<RequirementChecks, 'brokenAt'> {
+  if (breaches.length === 0) return {};
+  const rates = breaches.map(([startMs]) => rateAt(startMs, series));
+  return { brokenAt: { leastPerSecond: Math.min(...rates), mostPerSecond: Math.max(...rates) } };
+}
+
+function rateAt(atMs: number, { rows, widthMs }: Series): number {
+  const row = rows.findLast(({ startMs }) => startMs <= atMs);
+  return row === undefined ? 0 : (row.requests * 1000) / widthMs;
+}
+
+/** When a requirement broke, and how often; in the order of time. */
+type Breaches = RequirementChecks['breaches'];
+
+/** The same by seconds since the epoch, by two, four … of them once there would be too many. */
+export function foldedBreaches(breaches: Breaches): Breaches {
+  for (let widthMs = SECOND_MS; ; widthMs *= 2) {
+    const counts = new Map<number, number>();
+    for (const [atMs, count] of breaches) {
+      const startMs = Math.floor(atMs / widthMs) * widthMs;
+      counts.set(startMs, (counts.get(startMs) ?? 0) + count);
+    }
+    if (counts.size <= STRETCHES_MAX) return [...counts].sort(([one], [other]) => one - other);
+  }
 }
 
 function added(one: Checks, other: Checks): Checks {
@@ -72,6 +101,7 @@ function together(one: RequirementChecks, other: RequirementChecks | undefined):
     judged: one.judged + other.judged,
     broken: one.broken + other.broken,
     phases: [...phases.values()],
+    breaches: foldedBreaches([...one.breaches, ...other.breaches]),
     ...(firstBreach && { firstBreach }),
   };
 }

@@ -39,6 +39,16 @@ const requirementChecks = v.object({
   broken: v.pipe(count, v.description('Of those, the ones that broke it.')),
   phases: v.pipe(v.array(phaseChecks), v.description('Phases in which it was decided.')),
   firstBreach: v.exactOptional(breach),
+  breaches: v.pipe(
+    v.array(v.tuple([v.pipe(v.number(), v.finite()), count])),
+    v.description('Start of a stretch in which it broke, since the Unix epoch, and how often.'),
+  ),
+  brokenAt: v.exactOptional(
+    v.pipe(
+      v.object({ leastPerSecond: number, mostPerSecond: number }),
+      v.description("Requests of the whole fleet in the series' rows in which it broke."),
+    ),
+  ),
 });
 
 export const checksShape = v.pipe(

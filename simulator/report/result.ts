@@ -113,4 +113,6 @@ export interface FleetProgress {
   readonly latenessP99Ms: number;
   /** The most frequent first. */
   readonly causes: readonly ErrorCount[];
+  /** Requirements that the watched devices have seen broken; absent where none is watched. */
+  readonly broken?: readonly string[];
 }

@@ -1,10 +1,12 @@
 /** The checks of a sample as lines for a terminal: what broke, how often, and at which rate. */
 import { columns } from './columns.ts';
-import type { FleetResult } from './result.ts';
+import type { FleetProgress, FleetResult } from './result.ts';
 import type { Checks, RequirementChecks } from './result-checks.ts';
 
 /** Broken requirements that are told in full; the JSON report has all of them. */
 const BROKEN_MAX = 10;
+/** Those that fit on a line. */
+const BROKEN_NAMED_MAX = 3;
 
 /** The section; none where nothing was checked. */
 export function checkSections({ checks, series }: FleetResult): string[][] {
@@ -29,6 +31,14 @@ export function checkSections({ checks, series }: FleetResult): string[][] {
       ...shown.flatMap(breachLines),
     ],
   ];
+}
+
+/** The requirements that are broken so far, for a line of a run that goes on; none: no word of it. */
+export function brokenWords({ broken = [] }: Pick<FleetProgress, 'broken'>): string[] {
+  if (broken.length === 0) return [];
+  const more = broken.length - BROKEN_NAMED_MAX;
+  const named = broken.slice(0, BROKEN_NAMED_MAX).join(' ');
+  return [`BROKEN ${named}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
 /** The requirements that the server broke, those first that it broke most often. */
@@ -57,15 +67,29 @@ export function phaseTable(rows: readonly RequirementChecks[]): string[][] {
 
 /** So many requests a second. */
 export function rate(requestsPerSecond: number): string {
-  return `${Math.round(requestsPerSecond * 10) / 10} requests/s`;
+  return `${tenths(requestsPerSecond)} requests/s`;
 }
 
-function breachLines({ requirement, sentence, firstBreach }: RequirementChecks): string[] {
+function tenths(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
+
+/** The rates at which it broke, in words. */
+export function brokenRates({ brokenAt }: RequirementChecks): string {
+  if (brokenAt === undefined) return 'it did not break';
+  const { leastPerSecond, mostPerSecond } = brokenAt;
+  if (leastPerSecond === mostPerSecond) return `broke at ${rate(leastPerSecond)}`;
+  return `broke at ${tenths(leastPerSecond)} to ${rate(mostPerSecond)}`;
+}
+
+function breachLines(row: RequirementChecks): string[] {
+  const { requirement, sentence, firstBreach } = row;
   if (firstBreach === undefined) return [];
   const { device, atMs, operation, requestsPerSecond, expected, seen } = firstBreach;
   const when = `${new Date(atMs).toISOString()}, ${operation}, at ${rate(requestsPerSecond)}`;
   return [
     `  ${requirement}: ${sentence}`,
+    `    ${brokenRates(row)}`,
     `    first: device ${device}, ${when}`,
     `    expected ${expected}`,
     `    saw ${seen}`,

@@ -5,7 +5,7 @@ import { columns } from './columns.ts';
 import type { FleetProgress, FleetResult } from './result.ts';
 import { machineLine } from './result-machines.ts';
 import type { Takeover } from './result-spread.ts';
-import { checkSections } from './text-checks.ts';
+import { brokenWords, checkSections } from './text-checks.ts';
 import { timeToPercentMs, updateTimes } from './update-times.ts';
 
 /** Differences and errors that are shown in full; the JSON report has all of them. */
@@ -124,6 +124,7 @@ export function progressLine(progress: FleetProgress): string {
     `${socketsOpen} sockets`,
     `${exchanges} exchanges`,
     `${errors} errors`,
+    ...brokenWords(progress),
   ];
   return words.join(', ');
 }

@@ -55,7 +55,13 @@ function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
     exchanges: sum.exchanges + part.exchanges,
     errors: sum.errors + part.errors,
     socketsOpen: sum.socketsOpen + part.socketsOpen,
+    ...bothBroken(sum, part),
   };
+}
+
+function bothBroken(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'broken'> {
+  if (one.broken === undefined && other.broken === undefined) return {};
+  return { broken: [...new Set([...(one.broken ?? []), ...(other.broken ?? [])])] };
 }
 
 function addFunnels(one: Funnel, other: Funnel): Funnel {
