@@ -1,5 +1,6 @@
 /**
  * What the operator wants a device to do at the three moments of an update at which he can stop it.
+ * A map that cannot be fetched anew runs out after a while, and then says what is to be done instead.
  * Spec: UpdateControlMap
  */
 import type {
@@ -8,8 +9,15 @@ import type {
 } from '../../fixtures/contract/resources.ts';
 import type { ControlMapState } from '../../fixtures/contract/vocabulary.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
-import { persistently } from './persistence.ts';
+import type { DeploymentPart } from './device.ts';
+import { restUntilDue } from './due.ts';
+import { mayPass, triesMax, waitAfterMs } from './persistence.ts';
 import type { UpdateSubject } from './update-run.ts';
+
+/** A map that was not fetched for so many poll intervals has run out, as on devices in the field. */
+const LIFETIME_POLLS = 2;
+
+type StateEntry = NonNullable<UpdateControlMap['states']>[string];
 
 /** The control map of one deployment, as this device knows it. */
 export class ControlMap {
@@ -18,13 +26,32 @@ export class ControlMap {
   readonly #hasMap: boolean;
   #map: UpdateControlMap | undefined;
   /** The instructions bring the map of the first moment with them. */
-  #fresh = true;
+  #isFresh: boolean;
+  /** When the server last told it, in monotonic milliseconds; undefined: never. */
+  #toldMs: number | undefined;
+  #hasRunOut = false;
 
-  constructor(subject: UpdateSubject, { id, artifact }: DeploymentInstructionsV2) {
+  private constructor(
+    subject: UpdateSubject,
+    deploymentId: string,
+    told: { readonly map: UpdateControlMap | undefined } | undefined,
+  ) {
     this.#subject = subject;
-    this.#deploymentId = id;
-    this.#map = artifact.update_control_map;
-    this.#hasMap = this.#map !== undefined;
+    this.#deploymentId = deploymentId;
+    this.#map = told?.map;
+    this.#isFresh = told !== undefined;
+    this.#hasMap = told === undefined || told.map !== undefined;
+    if (told !== undefined) this.#toldMs = subject.world.clock.monotonicMs();
+  }
+
+  /** That of an update that begins. */
+  static of(subject: UpdateSubject, { id, artifact }: DeploymentInstructionsV2): ControlMap {
+    return new ControlMap(subject, id, { map: artifact.update_control_map });
+  }
+
+  /** That of an update which a restart cut short: the device has to ask whether there is one. */
+  static afterRestart(subject: UpdateSubject, { deploymentId }: DeploymentPart): ControlMap {
+    return new ControlMap(subject, deploymentId, undefined);
   }
 
   /**
@@ -35,22 +62,52 @@ export class ControlMap {
    */
   async holdsAt(moment: ControlMapState): Promise<boolean> {
     if (!this.#hasMap) return false;
-    if (!this.#fresh) this.#map = await this.#fetched();
-    this.#fresh = false;
-    const action = this.#map?.states?.[moment]?.action || 'continue';
-    if (action === 'pause') return true;
+    if (!this.#isFresh) await this.#fetch();
+    this.#isFresh = false;
+    const entry = this.#map?.states?.[moment];
+    const action = (this.#hasRunOut ? actionAtEnd(entry) : entry?.action) || 'continue';
+    if (action === 'pause' && !this.#hasRunOut) return true;
     // With one map at a time there is nothing that force_continue could overrule.
     if (action === 'continue' || action === 'force_continue') return false;
     const said = action === 'fail' ? 'says fail' : `asks for the unknown action "${action}"`;
-    throw new UpdateFailure(`the update control map ${said} at ${moment}`);
+    const when = this.#hasRunOut ? ', which could not be fetched anew and has run out,' : '';
+    throw new UpdateFailure(`the update control map${when} ${said} at ${moment}`);
   }
 
   /** A deployment that is gone answers the next report with 409; until then nothing holds it. */
-  async #fetched(): Promise<UpdateControlMap | undefined> {
+  async #fetch(): Promise<void> {
     const { device, session, world } = this.#subject;
-    const map = await persistently(device, world, () =>
-      world.client.controlMap(session, this.#deploymentId),
-    );
-    return map === 'gone' ? undefined : map;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const map = await world.client.controlMap(session, this.#deploymentId);
+        this.#map = map === 'gone' ? undefined : map;
+        this.#toldMs = world.clock.monotonicMs();
+        this.#hasRunOut = false;
+        return;
+      } catch (error) {
+        // Of a map that nobody has seen nothing can run out.
+        const leftMs = this.#lifetimeLeftMs();
+        if (!mayPass(error) || (leftMs === undefined && attempt === triesMax)) throw error;
+        world.ledger.fault(error);
+        this.#hasRunOut = leftMs !== undefined && leftMs <= 0;
+        if (this.#hasRunOut) return;
+        const waitMs = waitAfterMs(error, attempt, { device, world });
+        await restUntilDue(device, world, Math.min(waitMs, leftMs ?? waitMs));
+      }
+    }
   }
+
+  #lifetimeLeftMs(): number | undefined {
+    if (this.#toldMs === undefined) return undefined;
+    const { device, world } = this.#subject;
+    const lifetimeMs = LIFETIME_POLLS * device.cohort.policy.pollIntervalMs;
+    return this.#toldMs + lifetimeMs - world.clock.monotonicMs();
+  }
+}
+
+/** Where the entry does not say: the same action as before, but nobody waits for ever. */
+function actionAtEnd(entry: StateEntry | undefined): string | undefined {
+  const { action, on_map_expire: atEnd } = entry ?? {};
+  if (typeof atEnd === 'string' && atEnd !== '') return atEnd;
+  return action === 'pause' ? 'fail' : action;
 }

@@ -21,6 +21,11 @@ export function isRefusedContact(error: unknown): error is StatusError {
   );
 }
 
+/** Whether the same try may well succeed later. */
+export function mayPass(error: unknown): error is ClientError {
+  return error instanceof ClientError && (error.passing || isRefusedContact(error));
+}
+
 /**
  * How long to wait after a fault: as long as the server asks, where the device obeys, else by its
  * back-off.
@@ -66,9 +71,7 @@ export async function persistently<Result>(
     try {
       return await act();
     } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-      const worthwhile = error.passing || isRefusedContact(error);
-      if (!worthwhile || attempt === triesMax) throw error;
+      if (!mayPass(error) || attempt === triesMax) throw error;
       world.ledger.fault(error);
       await restUntilDue(device, world, waitAfterMs(error, attempt, { device, world }));
     }

@@ -4,8 +4,9 @@
  * with what it had of the file; what it was installing is lost, so it rolls back and says so; a
  * reboot is what it was waiting for anyway; and a last report without an answer is made again.
  */
-import type { UpdateControlMap } from '../../fixtures/contract/resources.ts';
+import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../client/errors.ts';
+import { ControlMap } from './control-map.ts';
 import { type DeploymentPart, isSettled } from './device.ts';
 import { ownTimeMs } from './own-clock.ts';
 import { persistently } from './persistence.ts';
@@ -86,26 +87,20 @@ async function commitAction(
   part: DeploymentPart,
 ): Promise<'continue' | 'fail' | 'stop'> {
   const { device, world } = subject;
-  while (part.state !== 'aborted') {
-    const map = await controlMap(subject, part);
-    const action = map?.states?.ArtifactCommit_Enter?.action || 'continue';
-    if (action !== 'pause') return action === 'fail' ? 'fail' : 'continue';
-    if (part.state === 'rebooting') {
-      await reportState(subject, part, nextUpdateState(part.state, 'hold-commit'));
+  const controlMap = ControlMap.afterRestart(subject, part);
+  try {
+    while (part.state !== 'aborted') {
+      if (!(await controlMap.holdsAt('ArtifactCommit_Enter'))) return 'continue';
+      if (part.state === 'rebooting') {
+        await reportState(subject, part, nextUpdateState(part.state, 'hold-commit'));
+      }
+      await world.rest(device.cohort.policy.pollIntervalMs);
     }
-    await world.rest(device.cohort.policy.pollIntervalMs);
+    return 'stop';
+  } catch (error) {
+    if (!(error instanceof UpdateFailure)) throw error;
+    return 'fail';
   }
-  return 'stop';
-}
-
-async function controlMap(
-  { device, session, world }: UpdateSubject,
-  { deploymentId }: DeploymentPart,
-): Promise<UpdateControlMap | undefined> {
-  const map = await persistently(device, world, () =>
-    world.client.controlMap(session, deploymentId),
-  );
-  return map === 'gone' ? undefined : map;
 }
 
 /** A log that cannot be uploaded must not keep the failure from being reported. */

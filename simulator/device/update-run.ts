@@ -149,7 +149,7 @@ class UpdateRun {
     this.#instructions = instructions;
     this.#part = part;
     this.#log = new UpdateLog(() => ownTimeMs(device, world));
-    this.#controlMap = new ControlMap(subject, instructions);
+    this.#controlMap = ControlMap.of(subject, instructions);
     this.#moment = new DuringUpdate({ subject, part, log: this.#log });
   }
 

@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { UpdateControlMap } from '../../fixtures/contract/resources.ts';
+import { UpdateFailure } from '../behaviours/behaviour.ts';
+import { instructionsFor } from '../testing/artifacts.ts';
+import { Bench, deviceOf, policy, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
+import { type Answer, PretendServer } from '../testing/pretend-server.ts';
+import { ControlMap } from './control-map.ts';
+import { beginPart } from './device.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+type Entry = NonNullable<UpdateControlMap['states']>[string];
+
+const mapOf = (entry: Entry): UpdateControlMap => ({
+  id: 'deployment-1',
+  priority: 0,
+  states: { ArtifactInstall_Enter: entry },
+});
+const gone: Answer = { status: 503 };
+
+/** A device with an update under way, and what the server answers when it asks for the map. */
+async function asking(answer: (asks: number) => Answer) {
+  let asks = 0;
+  const server = await PretendServer.start({ 'get-update-control-map': () => answer(++asks) });
+  const bench = new Bench(server.baseUrl);
+  closers.push(
+    () => server.close(),
+    () => bench.close(),
+  );
+  const world = new SwiftWorld(bench);
+  const device = deviceOf();
+  const subject = { device, session: { ...(await sessionOf()), token }, world };
+  return { subject, world, clock: bench.clock, server };
+}
+
+/** One that came with the instructions and says pause at first. */
+async function paused(entry: Entry, answer: (asks: number) => Answer = () => gone) {
+  const bench = await asking(answer);
+  const instructions = instructionsFor('release-2', bench.server.baseUrl, {
+    update_control_map: mapOf({ action: 'pause', ...entry }),
+  });
+  const map = ControlMap.of(bench.subject, instructions);
+  const holds = (): Promise<boolean> => map.holdsAt('ArtifactInstall_Enter');
+  return { ...bench, holds };
+}
+
+describe('a control map that cannot be fetched anew', () => {
+  it.each([
+    ['continue', 'goes on'],
+    ['force_continue', 'goes on'],
+    ['fail', /could not be fetched anew and has run out, says fail at ArtifactInstall_Enter/],
+    [undefined, /has run out, says fail/],
+    ['', /has run out, says fail/],
+    // No device waits for ever on a map that is no more.
+    ['pause', /asks for the unknown action "pause"/],
+    ['dance', /asks for the unknown action "dance"/],
+  ] as const)('and says %j for its end: the paused device heeds that', async (atEnd, outcome) => {
+    const { holds, world, clock } = await paused(
+      atEnd === undefined ? {} : { on_map_expire: atEnd },
+    );
+    const startedMs = clock.monotonicMs();
+    expect(await holds()).toBe(true);
+    const next = holds();
+    if (outcome === 'goes on') expect(await next).toBe(false);
+    else {
+      await expect(next).rejects.toThrow(UpdateFailure);
+      await expect(next).rejects.toThrow(outcome);
+    }
+    // Two polls after it was told last, not before and not much later.
+    expect(clock.monotonicMs() - startedMs).toBe(2 * policy.pollIntervalMs);
+    expect(world.ledger.errors()).toMatchObject([
+      { operation: 'get-update-control-map', cause: 'status/503' },
+    ]);
+    expect(world.ledger.errors()[0]?.count).toBeGreaterThan(2);
+  });
+
+  it('does not run out while the server still tells it', async () => {
+    const told = { update_control_map: mapOf({ action: 'pause', on_map_expire: 'fail' }) };
+    const { holds, clock } = await paused({}, (asks) =>
+      asks % 2 === 1 ? gone : { status: 200, body: told },
+    );
+    for (let asks = 0; asks < 10; asks++) {
+      expect(await holds()).toBe(true);
+      clock.advance(policy.pollIntervalMs);
+    }
+  });
+
+  it('holds again when the server is back and says so', async () => {
+    const told = { update_control_map: mapOf({ action: 'pause' }) };
+    let isBack = false;
+    const { holds } = await paused({ on_map_expire: 'continue' }, () =>
+      isBack ? { status: 200, body: told } : gone,
+    );
+    expect(await holds()).toBe(true);
+    expect(await holds()).toBe(false);
+    isBack = true;
+    expect(await holds()).toBe(true);
+  });
+
+  it('is a fault at once when the server refuses, and holds nobody when it is gone', async () => {
+    const refused = await paused({}, () => ({ status: 400 }));
+    await refused.holds();
+    await expect(refused.holds()).rejects.toThrow('400');
+    const over = await paused({ on_map_expire: 'fail' }, () => ({ status: 404 }));
+    await over.holds();
+    expect(await over.holds()).toBe(false);
+  });
+});
+
+describe('a control map that nobody has seen since the restart', () => {
+  it('cannot run out: the device asks as often as it tries anything', async () => {
+    const { subject, server } = await asking(() => gone);
+    const part = beginPart(subject.device, 'deployment-1', 'release-2');
+    const map = ControlMap.afterRestart(subject, part);
+    await expect(map.holdsAt('ArtifactCommit_Enter')).rejects.toThrow('503');
+    expect(server.askedOf('get-update-control-map')).toHaveLength(20);
+  });
+});
