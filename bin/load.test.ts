@@ -334,3 +334,37 @@ describe('a herd comparison', () => {
     expect(tries).toBeLessThan(12 * 15);
   });
 });
+
+describe('a pretended network', () => {
+  const opened = (event: FleetEvent): boolean => event.kind === 'socket-opened';
+  const plan = { connect: true, durationMs: MINUTE_MS, devices: 4 } as const;
+
+  it('holds websockets up for a round trip, beside requests', { timeout: RUN_MAX_MS }, async () => {
+    const firstAfterToken = async (latencyMs: number): Promise<number> => {
+      const run = await play({ ...plan, link: { latencyMs } });
+      const [granted = 0] = moments(run, (event) => signIns(event) && !isRefused(event));
+      const [first = 0] = moments(run, opened);
+      return first - granted;
+    };
+    expect(await firstAfterToken(0)).toBeLessThan(300);
+    const slow = await firstAfterToken(2000);
+    expect(slow).toBeGreaterThanOrEqual(4000);
+    expect(slow).toBeLessThan(4300);
+  });
+
+  it('loses handshakes, which is counted and tried again, for the same seed the same', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const link = { latencyMs: 100, bytesPerSecond: 5000, lossShare: 0.3 };
+    const cohorts = [{ name: 'cellar', weight: 1, link }];
+    const backOff = { leastMs: 500, mostMs: 1000 };
+    const lossy = () => play({ ...plan, cohorts, backOff, requestTimeLimitMs: 1000 });
+    const run = await lossy();
+    const lost = run.result.errors.find(
+      ({ operation, cause }) => operation === 'connect' && cause === 'transport/LINK_LOST',
+    );
+    expect(lost?.count).toBeGreaterThan(0);
+    expect(moments(run, opened).length).toBeGreaterThan(0);
+    expect((await lossy()).events).toEqual(run.events);
+  });
+});

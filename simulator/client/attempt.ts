@@ -25,6 +25,7 @@ export class Attempt {
   readonly #startedMs: number;
   #timer: Timer;
   #brokenOffBy: 'time' | Error | undefined;
+  #isHeld = false;
 
   constructor(subject: AttemptSubject, limits: AttemptLimits) {
     this.subject = subject;
@@ -61,13 +62,20 @@ export class Attempt {
     return this.elapsedMs() + this.latenessMs;
   }
 
+  /** Whether what has come is being looked at: nothing is asked of the server meanwhile. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
   /** Stops the time limit, because something has come that is now looked at. */
   hold(): void {
+    this.#isHeld = true;
     this.#timer.cancel();
   }
 
   /** Starts the time limit anew. */
   extend(): void {
+    this.#isHeld = false;
     if (this.#brokenOffBy !== undefined) return;
     this.#timer.cancel();
     this.#timer = this.#armed();

@@ -12,7 +12,14 @@ import {
 } from '../../fixtures/formats/connect-message.ts';
 import { tlsSettings, type Wiring } from './connections.ts';
 import { silenceOf } from './errors.ts';
+import type { FrameLink } from './frame-link.ts';
 import type { ExchangeObserver } from './transport.ts';
+
+/** Both directions of a socket through the device's network. */
+export interface SocketFrames {
+  readonly up: FrameLink;
+  readonly down: FrameLink;
+}
 
 /** Where and how to connect. */
 export interface DeviceSocketOptions extends Omit<Wiring, 'sourceAddresses'> {
@@ -24,6 +31,8 @@ export interface DeviceSocketOptions extends Omit<Wiring, 'sourceAddresses'> {
   readonly sourceAddress?: string | undefined;
   /** Called once the connection stands. */
   readonly onOpen?: () => void;
+  /** The network that messages pass; absent: they arrive as they come. */
+  readonly frames?: ((broken: () => void) => SocketFrames) | undefined;
   /** What the device says to a message; without it messages are not looked at. */
   readonly answer?: (message: ConnectMessage) => readonly ConnectMessage[];
 }
@@ -46,6 +55,7 @@ export class DeviceSocket {
   readonly #socket: WebSocket;
   readonly #options: DeviceSocketOptions;
   readonly #startedMs: number;
+  readonly #frames: SocketFrames | undefined;
   #heardMs: number;
   #pinged = false;
   #fault: string | undefined;
@@ -61,6 +71,7 @@ export class DeviceSocket {
     this.#options = options;
     this.#startedMs = options.clock.monotonicMs();
     this.#heardMs = this.#startedMs;
+    this.#frames = options.frames?.(() => this.#breakOff('transport/LINK_LOST'));
     this.#socket = new WebSocket(socketUrl(options.baseUrl), {
       headers: { authorization: `Bearer ${token}` },
       perMessageDeflate: false,
@@ -91,16 +102,25 @@ export class DeviceSocket {
   /** Sends messages, in order; none once the connection is closed. */
   say(messages: readonly ConnectMessage[]): void {
     for (const message of messages) {
-      if (this.#socket.readyState !== WebSocket.OPEN) return;
-      this.#socket.send(encodeConnectMessage(message));
+      const bytes = encodeConnectMessage(message);
+      if (this.#frames === undefined) this.#send(bytes);
+      else this.#frames.up.carry(bytes.length, () => this.#send(bytes));
     }
-    if (this.#socket.bufferedAmount <= BACKLOG_MAX_BYTES) return;
-    this.closedBy ??= 'backlog';
+    if (this.#socket.bufferedAmount > BACKLOG_MAX_BYTES) this.#breakOff('backlog');
+  }
+
+  #send(bytes: Uint8Array): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(bytes);
+  }
+
+  #breakOff(cause: string): void {
+    this.closedBy ??= cause;
     this.#socket.terminate();
   }
 
   /** Ends the connection in order; a handshake that is underway is broken off. */
   close(): void {
+    this.#endFrames();
     if (this.state === 'open') {
       this.#socket.close(NORMAL_CLOSURE);
       return;
@@ -112,6 +132,7 @@ export class DeviceSocket {
 
   /** Ends the connection without a word, as a loss of power or of the network does. */
   drop(): void {
+    this.#endFrames();
     this.state = 'closed';
     this.#socket.terminate();
   }
@@ -137,7 +158,9 @@ export class DeviceSocket {
       })
       .on('message', (data) => {
         heard();
-        this.#take(data);
+        if (this.#frames === undefined) this.#take(data);
+        // The library hands out one Buffer unless told otherwise.
+        else this.#frames.down.carry((data as Buffer).length, () => this.#take(data));
       })
       .on('ping', heard)
       .on('pong', heard)
@@ -167,7 +190,13 @@ export class DeviceSocket {
     this.#options.observer.answered(operation.id, status, elapsedMs);
   }
 
+  #endFrames(): void {
+    this.#frames?.up.close();
+    this.#frames?.down.close();
+  }
+
   #closed(cause: string): void {
+    this.#endFrames();
     if (this.state === 'closed') return;
     if (this.state === 'opening' && this.refusedWith === undefined) {
       this.#options.observer.unanswered(operation.id, silenceOf(this.#fault ?? cause));

@@ -6,6 +6,7 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { type Circumstances, type ClientError, TimeoutError, TransportError } from './errors.ts';
+import { FrameLink } from './frame-link.ts';
 import type { HttpAnswer, HttpRequest, OpenAnswer } from './transport.ts';
 
 /** What a network does to what passes through it. */
@@ -71,6 +72,31 @@ export class Link {
       exchange: (request) => this.#exchange(transport, request),
       open: (request) => this.#open(transport, request),
     };
+  }
+
+  /**
+   * What becomes of the handshake of a socket: how long it is on its way, there and back, or
+   * undefined when it is lost.
+   * @param opening how many the device has begun before
+   */
+  handshakeMs(opening: number): number | undefined {
+    const chance = this.#options.random.stream(`handshake/${opening}`);
+    const { latencyMs, jitterMs, lossShare } = this.#shape;
+    if (chance.fraction() < lossShare) return undefined;
+    const oneWayMs = (): number => latencyMs + jitterMs * (2 * chance.fraction() - 1);
+    return Math.max(0, oneWayMs()) + Math.max(0, oneWayMs());
+  }
+
+  /**
+   * The two directions of a socket.
+   * @param opening how many the device has opened before
+   * @param broken called when the network breaks the connection
+   */
+  frames(opening: number, broken: () => void) {
+    const { clock, random } = this.#options;
+    const way = (name: string): FrameLink =>
+      new FrameLink({ shape: this.#shape, clock, random: random.stream(name), broken });
+    return { up: way(`frames/${opening}/up`), down: way(`frames/${opening}/down`) };
   }
 
   async #exchange(transport: Exchanger, request: HttpRequest): Promise<HttpAnswer> {

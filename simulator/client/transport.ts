@@ -170,9 +170,11 @@ export class Transport {
     return this.#options.requestTimeLimitMs;
   }
 
-  /** Exchanges that have begun and not ended. */
-  get underwayCount(): number {
-    return this.#underway.size;
+  /** Exchanges in which the server, or the way to it, is waited for. */
+  get awaitedCount(): number {
+    let count = 0;
+    for (const attempt of this.#underway) if (!attempt.isHeld) count++;
+    return count;
   }
 
   /** HTTP connections to the server now, and requests that wait for one. */

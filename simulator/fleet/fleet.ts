@@ -115,7 +115,7 @@ export class Fleet {
   isQuiet(): boolean {
     const opening = this.#sockets?.openingCount() ?? 0;
     const everyoneRests = this.#rests.count >= this.#livesCount;
-    return everyoneRests && this.#transport.underwayCount === 0 && opening === 0;
+    return everyoneRests && this.#transport.awaitedCount === 0 && opening === 0;
   }
 
   /** Others play devices of the same deployment. */

@@ -49,6 +49,10 @@ interface Line {
   breaks: number;
   dueMs: number;
   openedMs: number;
+  /** Handshakes that were begun. */
+  openings: number;
+  /** The handshake has set out, and passes the device's network until it is due. */
+  isOnWay: boolean;
 }
 
 /** Holds the sockets; `close` ends them all. */
@@ -139,8 +143,11 @@ export class FleetSockets {
       if (line.spoken !== undefined) line.socket?.say(line.spoken.due());
       if (line.socket?.state === 'closed') this.#broken(device, line, nowMs);
       const isDue = line.socket === undefined && line.dueMs <= nowMs;
-      if (isDue && isCutOff) this.#unreached(device, line, nowMs);
-      else if (isDue && handshakes++ < HANDSHAKES_MAX) this.#open(device, line);
+      if (isDue && isCutOff) this.#unreached(device, line, 'transport/OUTAGE');
+      else if (isDue && handshakes < HANDSHAKES_MAX && this.#passesNetwork(device, line)) {
+        handshakes++;
+        this.#open(device, line);
+      }
     }
   }
 
@@ -162,10 +169,25 @@ export class FleetSockets {
     line.dueMs = this.#options.clock.now() + waitMs;
   }
 
-  #unreached(device: Device, line: Line, nowMs: number): void {
+  /** As with requests, both ways are waited for before the handshake goes out. */
+  #passesNetwork(device: Device, line: Line): boolean {
+    const link = device.session?.link;
+    if (link === undefined || line.isOnWay) return true;
+    const waitMs = link.handshakeMs(line.openings++);
+    if (waitMs === undefined) {
+      this.#unreached(device, line, 'transport/LINK_LOST');
+      return false;
+    }
+    line.isOnWay = true;
+    line.dueMs = this.#options.clock.now() + waitMs;
+    return waitMs === 0;
+  }
+
+  #unreached(device: Device, line: Line, label: string): void {
     line.breaks++;
-    this.#options.ledger.fault({ operation: operations.connect.id, label: 'transport/OUTAGE' });
-    line.dueMs = nowMs + this.#backOffMs(device, line.breaks);
+    line.isOnWay = false;
+    this.#options.ledger.fault({ operation: operations.connect.id, label });
+    line.dueMs = this.#options.clock.now() + this.#backOffMs(device, line.breaks);
   }
 
   #line(device: Device): Line {
@@ -177,6 +199,8 @@ export class FleetSockets {
       breaks: 0,
       dueMs: Number.NEGATIVE_INFINITY,
       openedMs: Number.POSITIVE_INFINITY,
+      openings: 0,
+      isOnWay: false,
     };
     this.#lines.set(device, line);
     return line;
@@ -197,8 +221,9 @@ export class FleetSockets {
   }
 
   #open(device: Device, line: Line): void {
-    const token = device.session?.token;
+    const { token, link } = device.session ?? {};
     if (token === undefined) return;
+    line.isOnWay = false;
     const { ledger: _, events, wiring, ...options } = this.#options;
     const sourceAddress = this.#nextAddress();
     const observer = this.#handshakeObserver(device);
@@ -217,6 +242,7 @@ export class FleetSockets {
       observer,
       answer,
       onOpen,
+      frames: link && ((broken) => link.frames(line.openings, broken)),
     });
     line.socket = socket;
     this.#opening.add(socket);
