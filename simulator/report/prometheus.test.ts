@@ -56,6 +56,20 @@ describe('the metrics of a run', () => {
     expect(sampleOf(families, `${duration}_sum`, { operation })).toBeCloseTo(0.444);
   });
 
+  it('count breaches by requirement and operation', async () => {
+    const breach = { kind: 'breach', device: 1, operation: poll.operation } as const;
+    const families = await familiesOf(
+      told(
+        { ...breach, requirement: 'next.v2-id' },
+        { ...breach, requirement: 'next.v2-id' },
+        { ...breach, requirement: 'errors.body-is-error' },
+      ),
+    );
+    const of = (requirement: string) =>
+      sampleOf(families, 'fleetbed_breaches_total', { requirement, operation: poll.operation });
+    expect([of('next.v2-id'), of('errors.body-is-error')]).toEqual([2, 1]);
+  });
+
   it('count what was not answered by cause, and give it no time', async () => {
     const cause = 'transport/ECONNRESET';
     const families = await familiesOf(

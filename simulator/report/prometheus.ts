@@ -83,6 +83,12 @@ export class FleetMetrics {
     labelNames: ['operation', 'cause'],
     registers: this.#registers,
   });
+  readonly #breaches = new Counter({
+    name: 'fleetbed_breaches_total',
+    help: 'Exchanges of watched devices in which the server broke a requirement.',
+    labelNames: ['requirement', 'operation'],
+    registers: this.#registers,
+  });
   readonly #states = new Counter({
     name: 'fleetbed_update_states_total',
     help: 'States of an update that devices have entered.',
@@ -136,7 +142,10 @@ export class FleetMetrics {
   readonly take = (event: FleetEvent): void => {
     if (event.kind === 'exchange') this.#ended(event);
     else if (event.kind === 'update') this.#entered(event);
-    else if (event.kind === 'socket-closed' && event.cause !== RUN_ENDED) {
+    else if (event.kind === 'breach') {
+      const { requirement, operation } = event;
+      this.#breaches.inc({ requirement, operation });
+    } else if (event.kind === 'socket-closed' && event.cause !== RUN_ENDED) {
       this.#faults.inc({ operation: CONNECT, cause: this.#bounded(event.cause) });
     }
   };
