@@ -1,5 +1,6 @@
 /** What a fleet's run means for the command line: its exit code, and its faults as sentences. */
 import { StatusError, TransportError } from '../simulator/client/errors.ts';
+import { MergeError } from '../simulator/report/merge.ts';
 import { PlayerFault } from '../simulator/shards/head.ts';
 import {
   BehaviourFileError,
@@ -51,6 +52,7 @@ export function fleetFault(
   if (error instanceof IdentityError || error instanceof StateError) {
     return new CommandFault(error.message, exitCodes.setUp, error);
   }
+  if (error instanceof MergeError) return new CommandFault(error.message, exitCodes.setUp, error);
   if (error instanceof PlayerFault)
     return new CommandFault(error.message, knownExitCode(error), error);
   if (!(error instanceof ClientError)) return error;

@@ -80,6 +80,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     onKeys: hooks.onKeys,
   });
   const summary = await planSummary(checked);
+  coordinator?.planned(summary.digest);
   const fleet = new Fleet(checked, clock, { identities, events, coordinator, judge });
   const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
   const thresholds = new ThresholdWatch(checked);

@@ -11,6 +11,8 @@ import type { PartFigures } from './part-figures.ts';
 export interface Coordinator {
   /** Another player of this shard was lost: the server knows these devices already. */
   readonly isTakeover: boolean;
+  /** Tells what the shard has understood of the plan. @param digest the same for the same plan */
+  planned(digest: string | undefined): void;
   /**
    * Says that the shard is ready; resolves at the moment at which all shards of the run start, or
    * as soon as the run ends, with the milliseconds that have passed since that moment.

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import type { Target } from '../device/world.ts';
 import type { FleetEvent } from '../report/events.ts';
+import { MergeError } from '../report/merge.ts';
 import type { FleetProgress } from '../report/result.ts';
 import { FleetStopped } from '../stopped.ts';
 import { figuresOf, partOf, sampleFunnel, sampleResult } from '../testing/sample-result.ts';
@@ -382,6 +383,16 @@ describe('a run that cannot go on', () => {
     expect(fault).toBeInstanceOf(PlayerFault);
     expect(fault).toMatchObject({ message: 'there is no server', exitCode: 3 });
     expect(told).toEqual([{ say: 'stop' }]);
+  });
+
+  it('ends before it starts when a player has read other files than the others', async () => {
+    const { head, told } = headOf(2);
+    head.heard(0, 'a', { ...ready, plan: '1234' });
+    head.heard(1, 'a', { ...ready, plan: '1235' });
+    const fault = await head.outcome.catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(MergeError);
+    expect(fault).toMatchObject({ message: expect.stringMatching(/^a plays another plan than/) });
+    expect(told[0]).toEqual({ say: 'stop' });
   });
 
   it('ends with the fault of a deployment that was refused', async () => {

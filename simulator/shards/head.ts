@@ -8,6 +8,7 @@ import type { Target } from '../device/world.ts';
 import type { FleetPlan } from '../fleet/plan.ts';
 import { deviceRange } from '../fleet/shard.ts';
 import type { FleetEvent } from '../report/events.ts';
+import { MergeError } from '../report/merge.ts';
 import type { FleetProgress, FleetResult } from '../report/result.ts';
 import type { Spread, Takeover } from '../report/result-spread.ts';
 import { ThresholdWatch } from '../report/thresholds-live.ts';
@@ -89,6 +90,8 @@ export class Head {
   readonly #told: Told;
   readonly #thresholds: ThresholdWatch;
   readonly #order: EventOrder | undefined;
+  /** Digest of the plan as the first player has understood it. */
+  #plan: string | undefined;
   #hasLooked = false;
   #isEnding = false;
   #startedMs: number | undefined;
@@ -149,7 +152,7 @@ export class Head {
     const book = this.#books[shard];
     if (book === undefined || book.player !== player || book.result) return;
     book.heardMs = this.#options.clock.monotonicMs();
-    if (message.say === 'ready') this.#noteReady(shard, player);
+    if (message.say === 'ready') this.#noteReady(shard, player, message.plan);
     else if (message.say === 'accepted') this.#noteAccepted(book, message);
     else if (message.say === 'progress') this.#noteProgress(shard, player, message);
     else if (message.say === 'adopted') this.#noteAdopted(book, message.devices);
@@ -283,8 +286,10 @@ export class Head {
     this.#options.tell({ say: 'end', because: 'threshold' });
   }
 
-  #noteReady(shard: number, player: string): void {
+  #noteReady(shard: number, player: string, plan: string | undefined): void {
     const book = this.#books[shard];
+    this.#plan ??= plan;
+    if (plan !== this.#plan) this.fail(otherPlan(player));
     if (book) book.isReady = true;
     this.#told.ready(shard, player, this.#options.clock.monotonicMs());
   }
@@ -323,6 +328,14 @@ export class Head {
     if (this.#startedMs === undefined) return 0;
     return Math.max(0, this.#options.clock.monotonicMs() - this.#startedMs);
   }
+}
+
+/** All are given the same plan; what they read by themselves are the files that it names. */
+function otherPlan(player: string): MergeError {
+  return new MergeError(
+    `${player} plays another plan than the others: the files that the plan names (behaviours, ` +
+      'id_data) must hold the same on every machine',
+  );
 }
 
 function newBook(): ShardBook {

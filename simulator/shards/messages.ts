@@ -30,7 +30,8 @@ export type HeadMessage =
 
 /** What a player says. */
 export type PlayerMessage =
-  | { readonly say: 'ready' }
+  /** With the digest of its plan, in which the files that the plan names have their part. */
+  | { readonly say: 'ready'; readonly plan?: string | undefined }
   | {
       readonly say: 'accepted';
       readonly deviceIds: readonly string[];

@@ -69,6 +69,7 @@ class HeadTalk implements Coordinator {
   readonly #ended = new Promised<Ended>();
   readonly #looksBetween: number;
   #looks = 0;
+  #plan: string | undefined;
   #figures: PartFigures | undefined;
   readonly isTakeover: boolean;
 
@@ -109,8 +110,12 @@ class HeadTalk implements Coordinator {
     return this.#stop.signal;
   }
 
+  planned(digest: string | undefined): void {
+    this.#plan = digest;
+  }
+
   async started(signal: AbortSignal): Promise<number> {
-    this.#line.say({ say: 'ready' });
+    this.#line.say({ say: 'ready', plan: this.#plan });
     const atMs = await this.#startAtMs.value;
     if (atMs === undefined) return 0;
     await this.#clock.sleep(atMs - this.#clock.now(), signal);
