@@ -4,7 +4,7 @@
  *
  * Own code, because no library tells where a field stands: csv-parse (7.0) knows the line in which a
  * record ends and the field's number, no column of characters, and for a quote that is never closed
- * the last line of the file; papaparse (5.5) counts records and lets a stray quote pass.
+ * the last line of the file; papaparse (5.7) counts records and lets a stray quote pass.
  */
 
 /** One field and where it begins; both count from 1. */
