@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Device } from '../device/device.ts';
+import { mergeResults } from '../report/merge.ts';
 import { deviceOf, sessionOf } from '../testing/bench.ts';
+import { sampleResult } from '../testing/sample-result.ts';
 import { type HerdComparison, HerdWatch, mergedHerds } from './herd.ts';
 
 function herd(cohort: string, change: Partial<HerdComparison[number]> = {}) {
@@ -56,6 +58,19 @@ describe('the comparisons of several processes', () => {
     expect(mergedHerds([[herd('calm')], [late]])).toMatchObject([
       { devices: 4, recovered: 3, fullRecoveryMs: null },
     ]);
+  });
+
+  it('are in the merged result, and absent where no part has one', () => {
+    const part = (index: number) => ({
+      ...sampleResult,
+      shards: [{ index, of: 2 }],
+      devices: [],
+      plan: { ...sampleResult.plan, devices: 0 },
+    });
+    const parts = [part(0), part(1)];
+    const compared = parts.map((each) => ({ ...each, herd: [herd('calm')] }));
+    expect(mergeResults(compared).herd).toMatchObject([{ devices: 4, peakRequestsPerSecond: 6 }]);
+    expect(mergeResults(parts).herd).toBeUndefined();
   });
 
   it('are none when there was nothing to compare', () => {
