@@ -11,6 +11,7 @@ import {
   expectThat,
   shownAnswer,
 } from '../expectations.ts';
+import { errorBody } from '../stage/error-body.ts';
 import { granted, refused } from '../stage/granted.ts';
 import {
   acceptedDevice,
@@ -22,8 +23,6 @@ import {
 import { claimsOf } from '../target/token-claims.ts';
 
 const WEEK_SECONDS = 604_800;
-
-const errorBody = v.looseObject({});
 
 const firstContact = defineScenario({
   area: 'authentication',

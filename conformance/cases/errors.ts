@@ -11,6 +11,7 @@ import {
   shown,
   shownAnswer,
 } from '../expectations.ts';
+import { errorBody } from '../stage/error-body.ts';
 import { refused } from '../stage/granted.ts';
 import type { Stage } from '../stage/stage.ts';
 import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
@@ -24,7 +25,6 @@ const LONG_ID_CHARACTERS = 2000;
 /** Requests after which a server is taken to leave the request id out of each refusal. */
 const REFUSALS_MAX = 12;
 
-const errorBody = v.looseObject({});
 const withText = v.looseObject({ error: v.optional(v.string()) });
 const withRequestId = v.looseObject({ request_id: v.optional(v.string()) });
 

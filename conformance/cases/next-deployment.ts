@@ -1,6 +1,12 @@
 /** Cases: whether a device is offered a deployment. Spec: Device deployments v1, v2 */
 import { defineScenario, type JudgingCase, type ObservingCase } from '../case.ts';
-import { expectStatus, expectThat, observedAnswer, shownAnswer } from '../expectations.ts';
+import {
+  expectStatus,
+  expectThat,
+  NotObservable,
+  observedAnswer,
+  shownAnswer,
+} from '../expectations.ts';
 import { type AskingForm, askingForms } from '../stage/asking.ts';
 import { abortOnTheWay, reportOnTheWay } from '../stage/deployment-life.ts';
 import { needInstructions, offersAny, textIn } from '../stage/instructions.ts';
@@ -20,8 +26,12 @@ import type { Answer } from '../target/target.ts';
 /** What a device says that no deployment names. */
 const strangerProvides = { ...factoryProvides, artifact_name: 'conformance-stranger' };
 
-/** Holds when the answer offers no deployment, whatever it may say otherwise. */
+/**
+ * Holds when the answer offers no deployment, whatever it may say otherwise. Throws a NotObservable
+ * when the server could not answer: who fails has not decided to offer nothing.
+ */
 export function expectNoOffer(answer: Answer): void {
+  if (answer.status >= 500) throw new NotObservable(`asking was answered ${shownAnswer(answer)}`);
   expectThat(!offersAny(answer), 'no deployment', shownAnswer(answer));
 }
 

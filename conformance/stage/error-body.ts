@@ -3,11 +3,18 @@ import * as v from 'valibot';
 import { expectShape, NotObservable, shownAnswer } from '../expectations.ts';
 import type { Answer } from '../target/target.ts';
 
+/** A JSON object, whatever its members. The library's own shape takes a list for an object. */
+export const errorBody = v.pipe(
+  v.unknown(),
+  v.check((body) => !Array.isArray(body), 'a list is no object'),
+  v.looseObject({}),
+);
+
 /**
  * Holds when a refusal, or a fault of the server, carries a JSON object. Throws a NotObservable when
  * the answer is neither.
  */
 export function expectErrorBody(answer: Answer): void {
   if (answer.status < 400) throw new NotObservable(`it was no error: ${shownAnswer(answer)}`);
-  expectShape(answer, v.looseObject({}));
+  expectShape(answer, errorBody);
 }
