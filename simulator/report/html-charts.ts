@@ -143,7 +143,7 @@ export function barChart(
 
 /** A little above the largest value, so that ticks are round numbers. */
 function roundMax(values: readonly number[]): number {
-  const most = values.reduce((one, other) => Math.max(one, other), 0);
+  const most = values.filter(Number.isFinite).reduce((one, other) => Math.max(one, other), 0);
   if (most <= 0) return 1;
   const magnitude = 10 ** Math.floor(Math.log10(most));
   const step = [1, 2, 4, 5, 8, 10].find((each) => each * magnitude >= most) ?? 10;

@@ -213,4 +213,12 @@ describe('the file', () => {
     expect(nothing).toContain('nothing to show');
     expect(nothing).not.toMatch(/NaN|Infinity|undefined/);
   });
+
+  it('leaves a gap in its lines for a second in which nothing was asked', () => {
+    const silent = { requests: 0, errors: 0, p50Ms: 0, p99Ms: 0 };
+    const rows = result.series.rows.map((row, at) => (at === 1 ? { ...row, ...silent } : row));
+    const gapped = fleetHtml({ ...result, series: { widthMs: 1000, rows } });
+    expect(gapped).not.toMatch(/NaN|Infinity|undefined/);
+    expect(gapped).toMatch(/d="M[\d.]+ [\d.]+M[\d.]+ [\d.]+"/);
+  });
 });
