@@ -9,6 +9,7 @@ const variants = 'variants: habits of other servers, which are off unless they a
 const silent = 'silent: the contract does not know this';
 const vendor = 'vendor: what id_data holds is up to the maker of the device';
 const choice = 'choice: which artifact a deployment has for a device, and when none, is left open';
+const columns = 'columns: which fields of an entry the CSV has as columns is taken as left open';
 const cost = 'cost: it saves work and changes no answer';
 
 /** Names of members whose values are left alone. */
@@ -83,7 +84,7 @@ const mentions = {
   isInstalled: choice,
   "'already-installed'": choice,
   sizeBytes: choice,
-  'columns: readonly': silent,
+  'columns: readonly': columns,
   'part.request === undefined': silent,
   'pairs =': silent,
   escape_formulas: silent,
