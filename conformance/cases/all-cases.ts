@@ -8,6 +8,7 @@ import { artifactLinkConditionCases } from './artifact-link-conditions.ts';
 import { artifactLinkRangeCases } from './artifact-link-range.ts';
 import { artifactLinkStreamingCases } from './artifact-link-streaming.ts';
 import { artifactCases } from './artifacts.ts';
+import { auditDeviceActs } from './audit-device-acts.ts';
 import { auditEntryCases } from './audit-entry.ts';
 import { auditExportCases } from './audit-export.ts';
 import { auditLogCases } from './audit-log.ts';
@@ -78,6 +79,7 @@ export const allCases: readonly PlayableCase[] = [
   ...monitorAlertFieldCases,
   ...auditLogCases,
   ...auditEntryCases,
+  ...auditDeviceActs,
   ...auditExportCases,
   ...modelCases,
   ...hostileCases,

@@ -1,10 +1,9 @@
 /** Cases: a larger artifact file that is loaded in parts. Spec: Device deployments v1 */
 import { createHash } from 'node:crypto';
-import { writeArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { defineScenario } from '../case.ts';
 import { expectEqual, expectThat, NotObservable } from '../expectations.ts';
 import { expectPart, type LinkedFile, linkedFile } from '../stage/followed-link.ts';
-import { boardType } from '../stage/sample-artifacts.ts';
+import { ownArtifact } from '../stage/own-artifact.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Answer } from '../target/target.ts';
 
@@ -15,17 +14,10 @@ const PART_BYTES = 150_000;
 const cuts = [1, 511, 512, 4095, 4096, 4097, 16_383, 65_535, 65_536, 65_537, 524_288];
 
 async function largeFile(stage: Stage): Promise<LinkedFile> {
-  const name = stage.newName();
-  const content = stage.random.bytes(CONTENT_BYTES);
-  const bytes = await writeArtifact({
-    name,
-    deviceTypes: [boardType],
-    payloadType: 'single-file',
-    files: [{ name: 'release.bin', content }],
-    modifiedMs: Date.UTC(2026, 0, 31),
-  });
-  const id = await stage.upload({ name, deviceType: boardType, bytes });
-  return linkedFile(stage, { id, bytes });
+  return linkedFile(
+    stage,
+    await ownArtifact(stage, { content: stage.random.bytes(CONTENT_BYTES) }),
+  );
 }
 
 /** The bytes of a part; which part it is, is for other cases to judge. */

@@ -11,7 +11,8 @@ import {
   shown,
   shownAnswer,
 } from '../expectations.ts';
-import { askedLink, linkedSample } from '../stage/followed-link.ts';
+import { askedLink, linkedFile, linkedSample } from '../stage/followed-link.ts';
+import { ownArtifact } from '../stage/own-artifact.ts';
 import { deviceAndArtifact } from '../stage/start-states.ts';
 import { withAlteredSignature } from '../target/altered-link.ts';
 import { isMap } from '../target/json-members.ts';
@@ -208,5 +209,27 @@ const used = defineScenario({
   ],
 });
 
+const gone = defineScenario({
+  area: 'artifact-link',
+  name: 'A link whose artifact is gone',
+  start: 'a link by which the file has been loaded, of an artifact that a user has deleted since',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: async (stage) => {
+    const artifact = await ownArtifact(stage, { content: Buffer.from('to be deleted') });
+    const link = await linkedFile(stage, artifact);
+    await stage.operator.deleteArtifact(artifact.id);
+    return link;
+  },
+  cases: [
+    {
+      id: 'link-of-a-deleted-artifact',
+      title: 'What a link leads to when its artifact has been deleted.',
+      requirements: ['link.of-a-deleted-artifact'],
+      observe: async ({ follow }) => observed(`answered ${(await follow()).status}`),
+    },
+  ],
+});
+
 /** Spec: ArtifactLink */
-export const artifactLinkCases = [...asking, ...told, ...following, ...used];
+export const artifactLinkCases = [...asking, ...told, ...following, ...used, ...gone];

@@ -291,16 +291,6 @@ const onDevice = defineScenario({
     ...deviceFields.map(fieldCase),
     byTypeCase('device'),
     {
-      id: 'acts-of-devices',
-      title: 'Which entries have the device itself as their actor.',
-      requirements: ['audit.device-actors'],
-      observe: async (_, stage) => {
-        const found = await entries(stage, { actor_type: 'device', per_page: 20 });
-        const acts = new Set(found.map((entry) => textAt(entry, 'action')));
-        return observed(acts.size === 0 ? 'none' : `actions by devices: ${shown([...acts])}`);
-      },
-    },
-    {
       id: 'acts-without-a-word-of-their-own',
       title: 'Which actions a trusted and accepted device is recorded with.',
       requirements: ['audit.other-actions'],

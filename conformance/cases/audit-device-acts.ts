@@ -1,0 +1,54 @@
+/** Cases: what the audit log says of the acts of a device. Spec: AuditLog entry */
+import { defineScenario } from '../case.ts';
+import { observed } from '../expectations.ts';
+import type { Stage } from '../stage/stage.ts';
+import { acceptedDevice, needStatus, pendingDevice } from '../stage/start-states.ts';
+import { ENTRY_WAIT_MAX_MS, entries, textAt } from './audit-reading.ts';
+
+/** Ids of two devices that have acted, each in its way. */
+interface Actors {
+  /** It came unknown, and again with another key. */
+  readonly stranger: string;
+  /** It was trusted before it came. */
+  readonly trusted: string;
+}
+
+async function actors(stage: Stage): Promise<Actors> {
+  const stranger = await pendingDevice(stage);
+  const signedBy = await stage.newKey();
+  const members = { pubkey: signedBy.publicKeyPem };
+  needStatus('a new key that waits', await stranger.authenticate({ members, signedBy }), 401);
+  return { stranger: stranger.id, trusted: (await acceptedDevice(stage)).id };
+}
+
+/** The actions that a device is the actor of, the oldest first. */
+async function actsOf(stage: Stage, deviceId: string): Promise<readonly string[]> {
+  const query = { object_id: deviceId, actor_type: 'device', sort: 'asc' };
+  return (await entries(stage, query)).map((entry) => textAt(entry, 'action') ?? 'nothing');
+}
+
+/** Spec: AuditLog entry */
+export const auditDeviceActs = defineScenario({
+  area: 'audit-log',
+  name: 'Acts of devices',
+  start: 'a device that came unknown and with two keys, and one that a user trusted before it came',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: actors,
+  cases: [
+    {
+      id: 'acts-of-devices',
+      title: 'Which entries have the device itself as their actor.',
+      requirements: ['audit.device-actors'],
+      observe: async ({ stranger, trusted }, stage) => {
+        const [ofStranger, ofTrusted] = await stage.settled(
+          async () => [await actsOf(stage, stranger), await actsOf(stage, trusted)] as const,
+          ([unknown, known]) => unknown.length > 1 && known.length > 0,
+          ENTRY_WAIT_MAX_MS,
+        );
+        const told = (acts: readonly string[]): string => acts.join(', ') || 'none';
+        return observed(`of a stranger: ${told(ofStranger)}; of a trusted one: ${told(ofTrusted)}`);
+      },
+    },
+  ],
+});

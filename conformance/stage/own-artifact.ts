@@ -1,0 +1,32 @@
+/** Artifacts that a case uploads for itself alone. */
+import { writeArtifact } from '../../fixtures/formats/mender-artifact.ts';
+import { boardType } from './sample-artifacts.ts';
+import type { Stage } from './stage.ts';
+
+/** Whole seconds; any moment does. */
+const MODIFIED_MS = Date.UTC(2026, 0, 31);
+
+interface OwnArtifact {
+  /** The release; a new one without it. */
+  readonly name?: string;
+  /** What its one file holds. */
+  readonly content: Buffer;
+  readonly depends?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Uploads an artifact for the boards of the suite; deleted in the end. */
+export async function ownArtifact(
+  stage: Stage,
+  { name = stage.newName(), content, depends }: OwnArtifact,
+): Promise<{ readonly id: string; readonly bytes: Buffer }> {
+  const bytes = await writeArtifact({
+    name,
+    deviceTypes: [boardType],
+    payloadType: 'single-file',
+    files: [{ name: 'release.bin', content }],
+    ...(depends && { depends }),
+    modifiedMs: MODIFIED_MS,
+  });
+  const id = await stage.upload({ name, deviceType: boardType, bytes });
+  return { id, bytes };
+}
