@@ -15,6 +15,7 @@ import { auditLogCases } from './audit-log.ts';
 import { authenticationCases } from './authentication.ts';
 import { authenticationRaceCases } from './authentication-races.ts';
 import { authenticationRequestCases } from './authentication-request.ts';
+import { authenticationSeenCases } from './authentication-seen.ts';
 import { authenticationSignatureCases } from './authentication-signature.ts';
 import { authorizationCases } from './authorization.ts';
 import { authorizationStrangerCases } from './authorization-strangers.ts';
@@ -35,6 +36,7 @@ import { monitorAlertFieldCases } from './monitor-alert-fields.ts';
 import { nextDeploymentCases } from './next-deployment.ts';
 import { nextDeploymentChoiceCases } from './next-deployment-choice.ts';
 import { nextDeploymentInputCases } from './next-deployment-inputs.ts';
+import { nextDeploymentLastingCases } from './next-deployment-lasting.ts';
 import { raceCases } from './races.ts';
 import { roleCases } from './roles.ts';
 import { serviceCases } from './service.ts';
@@ -49,6 +51,7 @@ export const allCases: readonly PlayableCase[] = [
   ...errorCases,
   ...versioningCases,
   ...authenticationCases,
+  ...authenticationSeenCases,
   ...authenticationRequestCases,
   ...authenticationSignatureCases,
   ...authenticationRaceCases,
@@ -60,6 +63,7 @@ export const allCases: readonly PlayableCase[] = [
   ...nextDeploymentCases,
   ...deploymentInstructionCases,
   ...nextDeploymentChoiceCases,
+  ...nextDeploymentLastingCases,
   ...deploymentStatusCases,
   ...deploymentStateCases,
   ...deploymentLogCases,

@@ -188,6 +188,13 @@ const used = defineScenario({
       },
     },
     {
+      id: 'name-of-the-file',
+      title: 'Under which name the link gives the file.',
+      requirements: ['link.file-name'],
+      observe: async ({ whole }) =>
+        observed(whole.headers['content-disposition'] ?? 'no Content-Disposition'),
+    },
+    {
       id: 'altered-link-is-refused',
       title: 'With one character of its signature changed the link gives no file.',
       requirements: ['link.is-signed'],

@@ -9,9 +9,11 @@ import {
   observed,
   shown,
 } from '../expectations.ts';
+import { ownArtifact } from '../stage/own-artifact.ts';
 import type { Stage } from '../stage/stage.ts';
 import {
   abortedDeployment,
+  acceptedDevice,
   needStatus,
   type OfferedDeployment,
   StartStateMissed,
@@ -267,8 +269,51 @@ const document = defineScenario({
       title: 'Which fields the export has by default, in which order and with which separator.',
       requirements: ['audit.export-form'],
       observe: async ({ deploymentId }, stage) => {
-        const { names } = await table(stage, { object_id: deploymentId });
-        return observed(names.join(', '));
+        const { names, records } = await table(stage, { object_id: deploymentId });
+        const isEmpty = (index: number): boolean => records.every((record) => record[index] === '');
+        const empty = names.filter((_, index) => isEmpty(index));
+        return observed(`${names.join(', ')}; empty for a deployment: ${empty.join(', ')}`);
+      },
+    },
+    {
+      id: 'ignored-field-by-its-name-in-the-header',
+      title: 'Whether ignore takes the names with dots, with the separator, or both.',
+      requirements: ['audit.export-form'],
+      observe: async ({ deploymentId }, stage) => {
+        const kept = async (ignore: string): Promise<string> => {
+          const query = { object_id: deploymentId, format_separator: '/', ignore };
+          const isThere = (await table(stage, query)).names.includes('actor/id');
+          return isThere ? 'is there' : 'is omitted';
+        };
+        return observed(`actor/id ${await kept('actor/id')}, actor.id ${await kept('actor.id')}`);
+      },
+    },
+  ],
+});
+
+const formula = defineScenario({
+  area: 'audit-export',
+  name: 'A value that a spreadsheet would compute',
+  start: 'a user who has deployed a release whose name begins with an equals sign',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: async (stage) => {
+    const device = await acceptedDevice(stage);
+    const name = `=${stage.newName()}`;
+    await ownArtifact(stage, { name, content: Buffer.from('named as a formula') });
+    const { id } = await stage.deploy({ artifact_name: name, devices: [device.id] });
+    await entriesOn(stage, id, 1);
+    return { deploymentId: id, name };
+  },
+  cases: [
+    {
+      id: 'formulas',
+      title: 'How the export writes a value that begins as a formula of a spreadsheet does.',
+      requirements: ['audit.export-form'],
+      observe: async ({ deploymentId, name }, stage) => {
+        const found = await table(stage, { object_id: deploymentId, format_separator: '.' });
+        const [value = ''] = column(found, 'object.deployment.artifact_name');
+        return observed(value === name ? 'as it is' : `as ${shown(value.replace(name, '=name'))}`);
       },
     },
   ],
@@ -323,4 +368,4 @@ const filtered = defineScenario({
 });
 
 /** Spec: Audit logs, "GET /logs/export" */
-export const auditExportCases = [...document, ...filtered];
+export const auditExportCases = [...document, ...formula, ...filtered];

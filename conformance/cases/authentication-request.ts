@@ -162,6 +162,19 @@ const identities = defineScenario({
       },
     },
     {
+      id: 'identity-that-is-no-object',
+      title: 'What a request is answered whose id_data is JSON text, but of no object.',
+      requirements: ['auth.unfit-identities'],
+      observe: async (device) => {
+        const seen: string[] = [];
+        for (const text of ['[]', '["serial"]', 'null', '"serial"', '7', 'true', '{}']) {
+          const { status } = await device.authenticate({ members: { id_data: text } });
+          seen.push(`${text}: ${status}`);
+        }
+        return observed(seen.join(', '));
+      },
+    },
+    {
       id: 'deep-identity',
       title: 'What a request is answered whose id_data is nested forty levels deep.',
       requirements: ['auth.unfit-identities'],

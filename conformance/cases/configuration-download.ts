@@ -14,6 +14,7 @@ import {
   shown,
   shownAnswer,
 } from '../expectations.ts';
+import { report } from '../stage/deployment-life.ts';
 import type { Stage } from '../stage/stage.ts';
 import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
 import { withAlteredSignature, withParameter, withSegment } from '../target/altered-link.ts';
@@ -42,10 +43,10 @@ async function configurationLink(stage: Stage, deviceType: string) {
     ({ status }) => status === 200,
   );
   expectStatus(answer, 200);
-  const { source } = expectShape(answer, deploymentInstructionsV1Shape).artifact;
-  const uri = expectUrl('a source', source.uri);
+  const { id, artifact } = expectShape(answer, deploymentInstructionsV1Shape);
+  const uri = expectUrl('a source', artifact.source.uri);
   const get = (url: string): Promise<Answer> => stage.session.send({ method: 'GET', url });
-  return { device, deviceType, uri, get };
+  return { device, deviceType, id, uri, get };
 }
 
 /** One segment of the path of the link, counted from the end: 1 is the last. */
@@ -109,6 +110,22 @@ const link = defineScenario({
         const tenant = new URL(uri).searchParams.get('tenant_id');
         return observed(tenant === null ? 'no tenant_id' : `tenant_id ${shown(tenant)}`);
       },
+    },
+    {
+      id: 'configuration-deployment-takes-reports',
+      title: 'The deployment of a configuration is one that its device can report on.',
+      requirements: ['status.is-204'],
+      run: async (world) => {
+        const answer = await report(world, { status: 'installing' });
+        expectThat(answer.status !== 404, 'a deployment that is known', shownAnswer(answer));
+      },
+    },
+    {
+      id: 'name-of-the-file',
+      title: 'Under which name the link gives the configuration.',
+      requirements: ['download.file-name'],
+      observe: async ({ uri, get }) =>
+        observed((await get(uri)).headers['content-disposition'] ?? 'no Content-Disposition'),
     },
     {
       id: 'link-gives-the-configuration',

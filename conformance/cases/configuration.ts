@@ -220,11 +220,13 @@ const fresh = defineScenario({
     },
     {
       id: 'many-keys',
-      title: 'How a server takes 101 keys at once.',
+      title: 'How a server takes 100 keys at once, and one more than these.',
       requirements: ['configuration.most-keys'],
       observe: async (device) => {
-        const keys = Array.from({ length: 101 }, (_, index) => [`key-${index}`, 'value']);
-        return observedAnswer(await write(device, Object.fromEntries(keys)));
+        const keys = Array.from({ length: 100 }, (_, index) => [`key-${index}`, 'value']);
+        const { status: hundred } = await write(device, Object.fromEntries(keys));
+        const { status: oneMore } = await write(device, { 'key-100': 'value' });
+        return observed(`100: ${hundred}, one more: ${oneMore}`);
       },
     },
     {

@@ -208,11 +208,14 @@ const writing = defineScenario({
     },
     {
       id: 'many-attributes',
-      title: 'How a server takes 101 attributes at once.',
+      title: 'How a server takes 100 attributes at once, one more than these, and 101 at once.',
       requirements: ['inventory.most-attributes'],
       observe: async (device) => {
         const many = Array.from({ length: 101 }, (_, index) => ({ name: `a${index}`, value: 1 }));
-        return observedAnswer(await write(device, 'put-attributes', ...many));
+        const { status: hundred } = await write(device, 'put-attributes', ...many.slice(1));
+        const { status: oneMore } = await write(device, 'patch-attributes', ...many.slice(0, 1));
+        const { status: atOnce } = await write(device, 'put-attributes', ...many);
+        return observed(`100: ${hundred}, one more: ${oneMore}, 101 at once: ${atOnce}`);
       },
     },
   ],

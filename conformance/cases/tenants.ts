@@ -132,6 +132,16 @@ const apart = defineScenario({
       },
     },
     {
+      id: 'tenant-token-of-nobody',
+      title: 'What a device is answered whose tenant_token is that of no tenant.',
+      requirements: ['auth.tenant-token-of-nobody'],
+      observe: async (_, stage) => {
+        const device = await stage.newDevice();
+        const answer = await device.authenticate({ members: { tenant_token: 'nobody' } });
+        return observed(`answered ${answer.status}`);
+      },
+    },
+    {
       id: 'deployment-of-another-tenant-is-not-offered',
       title:
         'A device is offered nothing of what another tenant deploys, in none of the three ways.',

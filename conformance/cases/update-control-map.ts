@@ -102,6 +102,15 @@ const inInstructions = defineScenario({
       },
     },
     {
+      id: 'second-place',
+      title: 'Whether the map stands in a second place of the instructions too.',
+      requirements: ['next.control-map-second-place'],
+      observe: async ({ instructions }) => {
+        const isOnTop = fieldIn(instructions, 'update_control_map') !== undefined;
+        return observed(isOnTop ? 'beside id too' : 'in no other place');
+      },
+    },
+    {
       id: 'unasked',
       title: 'A device that says that it supports no maps, or nothing, may be given one or none.',
       requirements: ['next.control-map-unasked'],

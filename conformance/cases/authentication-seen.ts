@@ -1,0 +1,85 @@
+/** Cases: what users see of how a device authenticates. Spec: AuthRequest; Limits */
+import { defineScenario } from '../case.ts';
+import { observed } from '../expectations.ts';
+import type { Stage } from '../stage/stage.ts';
+import { acceptedDevice } from '../stage/start-states.ts';
+import type { SuiteDevice } from '../stage/suite-device.ts';
+
+/** One more than our own server takes. */
+const MANY_KEYS = 101;
+
+/** The external id that users see now. */
+async function shownExternalId(stage: Stage, { id }: SuiteDevice): Promise<string> {
+  const device = await stage.operator.device(id);
+  const shown = device?.external_id;
+  if (shown === undefined || shown === null) return 'none';
+  return typeof shown === 'object' ? JSON.stringify(shown) : String(shown);
+}
+
+/** Asks with another key of the device. */
+async function askByAnotherKey(
+  stage: Stage,
+  device: SuiteDevice,
+  members: Readonly<Record<string, unknown>> = {},
+): Promise<number> {
+  const signedBy = await stage.newKey('ed25519');
+  const pubkey = signedBy.publicKeyPem;
+  return (await device.authenticate({ members: { pubkey, ...members }, signedBy })).status;
+}
+
+const known = defineScenario({
+  area: 'authentication',
+  name: 'What users see',
+  start: 'an accepted device with a token',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (stage) => acceptedDevice(stage),
+  cases: [
+    {
+      id: 'external-id-is-seen',
+      title: 'Whether users see the external_id of a device, and who may change it.',
+      requirements: ['auth.external-id-seen'],
+      observe: async (device, stage) => {
+        await device.authenticate({ members: { external_id: 'first' } });
+        const told = await shownExternalId(stage, device);
+        await askByAnotherKey(stage, device, { external_id: 'second' });
+        const byStranger = await shownExternalId(stage, device);
+        await device.authenticate({ members: { external_id: 'third' } });
+        const changed = await shownExternalId(stage, device);
+        await stage.operator.decide(device.id, device.key, 'rejected');
+        await device.authenticate({ members: { external_id: 'fourth' } });
+        const rejected = await shownExternalId(stage, device);
+        return observed(
+          `told: ${told}; by a key that waits: ${byStranger}; changed: ${changed}; while it is rejected: ${rejected}`,
+        );
+      },
+    },
+  ],
+});
+
+const manyKeys = defineScenario({
+  area: 'authentication',
+  name: 'Many keys',
+  start: 'an accepted device with a token',
+  risk: 'disruptive',
+  needs: ['operator'],
+  arrange: (stage) => acceptedDevice(stage),
+  cases: [
+    {
+      id: 'many-keys',
+      title: `How many keys of one identity a server keeps, when it comes with ${MANY_KEYS}.`,
+      requirements: ['auth.most-keys'],
+      observe: async (device, stage) => {
+        const seen = new Set<number>();
+        for (let count = 1; count < MANY_KEYS; count += 1) {
+          seen.add(await askByAnotherKey(stage, device));
+        }
+        const kept = (await stage.operator.device(device.id))?.auth_sets.length ?? 0;
+        return observed(`${kept} are kept, each answered ${[...seen].join(' or ')}`);
+      },
+    },
+  ],
+});
+
+/** Spec: AuthRequest; Limits */
+export const authenticationSeenCases = [...known, ...manyKeys];

@@ -1,0 +1,203 @@
+/** Cases: what a deployment holds on to while it lasts, and what users see of it. Spec: Device deployments v1, v2 */
+import { defineScenario, type JudgingCase, type ObservingCase } from '../case.ts';
+import { expectStatus, NotObservable, observed } from '../expectations.ts';
+import { askingForms } from '../stage/asking.ts';
+import { shownStatus } from '../stage/deployment-life.ts';
+import { needInstructions, textIn } from '../stage/instructions.ts';
+import { ownArtifact } from '../stage/own-artifact.ts';
+import type { Stage } from '../stage/stage.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  type DeviceInDeployment,
+  factoryProvides,
+  needStatus,
+  pendingDeployment,
+} from '../stage/start-states.ts';
+import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { Answer } from '../target/target.ts';
+
+/** Bytes of the two artifacts, far enough apart that the larger one is the larger file too. */
+const SMALL_BYTES = 100;
+const LARGE_BYTES = 5000;
+
+/** A device that fits every artifact of a release. */
+interface FitsAll {
+  readonly device: SuiteDevice;
+  readonly release: string;
+  readonly deploymentId: string;
+  readonly smallId: string;
+  readonly largeId: string;
+}
+
+const groups = { one: 'group-one', two: 'group-two', three: 'group-three' } as const;
+
+/** What the device says: it is of no single group, so that each artifact asks for another pair. */
+const provides = { ...factoryProvides, ...groups };
+
+async function twoThatFit(stage: Stage): Promise<FitsAll> {
+  const device = await acceptedDevice(stage);
+  const name = stage.newName();
+  const upload = async (pair: keyof typeof groups, bytes: number): Promise<string> => {
+    const content = stage.random.bytes(bytes);
+    const depends = { [pair]: [groups[pair]] };
+    return (await ownArtifact(stage, { name, content, depends })).id;
+  };
+  const largeId = await upload('one', LARGE_BYTES);
+  const smallId = await upload('two', SMALL_BYTES);
+  const { id } = await stage.deploy({ artifact_name: name, devices: [device.id] });
+  return { device, release: name, deploymentId: id, smallId, largeId };
+}
+
+/** The id of the artifact that the device is given. */
+async function servedId(device: SuiteDevice): Promise<string> {
+  const answer = await device.call('post-next-deployment', { body: provides });
+  needStatus('an offered update', answer, 200);
+  return textIn(needInstructions(answer), 'artifact.id');
+}
+
+const choosing = defineScenario({
+  area: 'next-deployment',
+  name: 'Several artifacts that fit',
+  start: 'a device for which a release waits, with a large and a small artifact that both fit it',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: twoThatFit,
+  cases: [
+    {
+      id: 'which-artifact-of-several',
+      title: 'Which of two artifacts that both fit a device is given.',
+      requirements: ['next.which-artifact'],
+      observe: async ({ device, smallId, largeId }) => {
+        const words = { [smallId]: 'the smaller one', [largeId]: 'the larger one' };
+        return observed(words[await servedId(device)] ?? 'an id of neither');
+      },
+    },
+    {
+      id: 'artifact-that-comes-later',
+      title: 'Whether a device in mid-update is given an artifact that was uploaded since.',
+      requirements: ['next.which-artifact'],
+      observe: async ({ device, release, deploymentId }, stage) => {
+        const before = await servedId(device);
+        const depends = { three: [groups.three] };
+        await ownArtifact(stage, { name: release, content: Buffer.from('tiny'), depends });
+        try {
+          const isSame = (await servedId(device)) === before;
+          return observed(isSame ? 'the artifact stays' : 'another artifact is given');
+        } finally {
+          // What is made last is removed first, and an artifact in use cannot be.
+          await stage.operator.abort(deploymentId);
+        }
+      },
+    },
+  ],
+});
+
+/** Asks in a way after which no update is offered, and tells what users see then. */
+function seenCase(
+  id: string,
+  given: {
+    readonly title: string;
+    readonly ask: (world: DeviceInDeployment) => Promise<Answer>;
+    readonly expected: string;
+  },
+): ObservingCase<DeviceInDeployment> {
+  return {
+    id,
+    title: given.title,
+    requirements: ['next.seen-by-users'],
+    observe: async (world, stage) => {
+      const { status } = await given.ask(world);
+      const seen = await shownStatus(stage, world, given.expected);
+      const again = await world.device.call('post-next-deployment', { body: factoryProvides });
+      return observed(`answered ${status}, users see ${seen}, then it is ${again.status}`);
+    },
+  };
+}
+
+const waiting = defineScenario({
+  area: 'next-deployment',
+  name: 'What users see of a poll',
+  start: 'a device for which a deployment waits',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: pendingDeployment,
+  cases: [
+    seenCase('users-see-an-installed-artifact', {
+      title: 'What users see of a device that says that it has the artifact already.',
+      ask: ({ device, artifact }) => {
+        const body = { ...factoryProvides, artifact_name: artifact.name };
+        return device.call('post-next-deployment', { body });
+      },
+      expected: 'already-installed',
+    }),
+    seenCase('users-see-an-unfit-device', {
+      title: 'What users see of a device that no artifact of the release fits.',
+      ask: ({ device }) => {
+        const body = { ...factoryProvides, device_type: 'another-board' };
+        return device.call('post-next-deployment', { body });
+      },
+      expected: 'noartifact',
+    }),
+    {
+      id: 'half-a-letter-in-a-device-type',
+      title: 'What is answered when the device type has half of a surrogate pair.',
+      requirements: ['next.half-letters'],
+      observe: async ({ device }) => {
+        const body = { ...factoryProvides, device_type: '\ud800' };
+        const { status } = await device.call('post-next-deployment', { body });
+        return observed(`answered ${status}`);
+      },
+    },
+  ],
+});
+
+const underway = defineScenario({
+  area: 'next-deployment',
+  name: 'What a device says again',
+  start: 'a device that has been offered a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: activeDeployment,
+  cases: [
+    seenCase('users-see-a-conflict', {
+      title: 'What users see of a device that describes itself otherwise in mid-deployment.',
+      ask: ({ device }) => {
+        const body = { ...factoryProvides, artifact_name: 'conformance-changed' };
+        return device.call('post-next-deployment', { body });
+      },
+      expected: 'failure',
+    }),
+  ],
+});
+
+const reordered = defineScenario({
+  area: 'next-deployment',
+  name: 'The same pairs in another order',
+  start: 'a device for which a deployment waits',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: pendingDeployment,
+  cases: askingForms.map(
+    ({ slug, words, needs, ask }): JudgingCase<DeviceInDeployment> => ({
+      id: `${slug}-order-of-pairs-does-not-matter`,
+      title: `${words}: a device that says the same in another order gets the same deployment.`,
+      requirements: ['next.order-of-pairs'],
+      needs,
+      run: async ({ device }) => {
+        const pairs = Object.entries({ ...factoryProvides, alpha: 'a', omega: 'o' });
+        // GET need not take pairs that it does not know, and asking again is judged elsewhere.
+        for (const time of ['asking', 'asking again']) {
+          const { status } = await ask(device, Object.fromEntries(pairs));
+          if (status !== 200) throw new NotObservable(`${time} was answered ${status}`);
+        }
+        for (const turned of [pairs.toReversed(), [...pairs.slice(2), ...pairs.slice(0, 2)]]) {
+          expectStatus(await ask(device, Object.fromEntries(turned)), 200);
+        }
+      },
+    }),
+  ),
+});
+
+/** Spec: Device deployments v1, v2 */
+export const nextDeploymentLastingCases = [...choosing, ...waiting, ...underway, ...reordered];
