@@ -49,8 +49,10 @@ const known = defineScenario({
         await stage.operator.decide(device.id, device.key, 'rejected');
         await device.authenticate({ members: { external_id: 'fourth' } });
         const rejected = await shownExternalId(stage, device);
+        const fresh = await stage.newDevice();
+        const { status } = await fresh.authenticate({ members: { external_id: 'fifth' } });
         return observed(
-          `told: ${told}; by a key that waits: ${byStranger}; changed: ${changed}; while it is rejected: ${rejected}`,
+          `first contact: ${status}; told: ${told}; by a key that waits: ${byStranger}; changed: ${changed}; while it is rejected: ${rejected}`,
         );
       },
     },

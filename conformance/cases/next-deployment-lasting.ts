@@ -17,9 +17,10 @@ import {
 import type { SuiteDevice } from '../stage/suite-device.ts';
 import type { Answer } from '../target/target.ts';
 
-/** Bytes of the two artifacts, far enough apart that the larger one is the larger file too. */
-const SMALL_BYTES = 100;
-const LARGE_BYTES = 5000;
+/** Bytes in the artifacts, more than a block of tar apart, so that the files differ as they do. */
+const TINY_BYTES = 10;
+const SMALL_BYTES = 4000;
+const LARGE_BYTES = 9000;
 
 /** A device that fits every artifact of a release. */
 interface FitsAll {
@@ -80,7 +81,11 @@ const choosing = defineScenario({
       observe: async ({ device, release, deploymentId }, stage) => {
         const before = await servedId(device);
         const depends = { three: [groups.three] };
-        await ownArtifact(stage, { name: release, content: Buffer.from('tiny'), depends });
+        await ownArtifact(stage, {
+          name: release,
+          content: stage.random.bytes(TINY_BYTES),
+          depends,
+        });
         try {
           const isSame = (await servedId(device)) === before;
           return observed(isSame ? 'the artifact stays' : 'another artifact is given');
