@@ -58,6 +58,8 @@ interface Origin {
 }
 
 type Verdict = Report['verdicts'][number];
+/** What of a verdict is compared. */
+export type Outcome = Pick<Verdict, 'verdict' | 'actual' | 'observation' | 'reason'>;
 
 const undecided: readonly VerdictName[] = ['inconclusive', 'error', 'skip'];
 
@@ -81,12 +83,13 @@ export function compareReports(before: Report, after: Report): Comparison {
 }
 
 function changeOf(before: Verdict, after: Verdict): CaseChange | undefined {
-  const kind = kindOf(before, after);
+  const kind = kindOfChange(before, after);
   if (kind === undefined) return undefined;
   return { id: after.id, kind, before: sideOf(before), after: sideOf(after) };
 }
 
-function kindOf(before: Verdict, after: Verdict): ChangeKind | undefined {
+/** What became of a case from one verdict to another; nothing when it came out the same. */
+export function kindOfChange(before: Outcome, after: Outcome): ChangeKind | undefined {
   if (after.verdict === 'fail' && before.verdict !== 'fail') return 'regression';
   if (before.verdict === after.verdict) return kindOfSame(before, after);
   if (undecided.includes(after.verdict)) {
@@ -96,13 +99,13 @@ function kindOf(before: Verdict, after: Verdict): ChangeKind | undefined {
   return undecided.includes(before.verdict) ? 'decided-now' : 'changed-observation';
 }
 
-function kindOfSame(before: Verdict, after: Verdict): ChangeKind | undefined {
+function kindOfSame(before: Outcome, after: Outcome): ChangeKind | undefined {
   if (lasting(sideOf(before).text) === lasting(sideOf(after).text)) return undefined;
   if (after.verdict === 'fail') return 'other-failure';
   return after.verdict === 'observed' ? 'changed-observation' : undefined;
 }
 
-function sideOf({ verdict, actual, observation, reason }: Verdict): Side {
+function sideOf({ verdict, actual, observation, reason }: Outcome): Side {
   return { verdict, text: actual ?? observation ?? reason?.text ?? '' };
 }
 

@@ -12,7 +12,7 @@ const reportFile = fileURLToPath(
 
 const SCORE_LEAST = 85;
 
-const { files } = JSON.parse(readFileSync(reportFile, 'utf8'));
+const { files, testFiles } = JSON.parse(readFileSync(reportFile, 'utf8'));
 const mutants = Object.entries(files).flatMap(([file, { source, mutants: of }]) => {
   const lines = source.split('\n');
   return of.map((mutant) => ({
@@ -21,6 +21,8 @@ const mutants = Object.entries(files).flatMap(([file, { source, mutants: of }]) 
     code: lines[mutant.location.start.line - 1].trim(),
   }));
 });
+const tests = Object.values(testFiles).flatMap((file) => file.tests);
+const testNames = new Map(tests.map(({ id, name }) => [id, name]));
 const ofStatus = (...statuses) => mutants.filter(({ status }) => statuses.includes(status));
 const caught = ofStatus('Killed', 'Timeout');
 const survived = ofStatus('Survived', 'NoCoverage');
@@ -38,15 +40,26 @@ print(
   `${caught.length} of ${judged} mutants caught: ${score.toFixed(1)} % (at least ${SCORE_LEAST})`,
 );
 print(`${survived.length} survived, ${unexplained} of them without a reason`);
-for (const [reason, count] of leftOpen()) print(`${count} not made, ${reason}`);
+for (const [by, count] of countedBy(caught, catcherOf)) print(`${count} caught by ${by}`);
+const leftOpen = ofStatus('Ignored');
+for (const [reason, count] of countedBy(leftOpen, ({ statusReason }) => statusReason)) {
+  print(`${count} not made, ${reason}`);
+}
 process.exitCode = unexplained === 0 && score >= SCORE_LEAST ? 0 : 1;
 
-/** How many mutants were not made, by reason. */
-function leftOpen() {
+/** What caught a mutant: a time-out, or the kind of test, as `suite-as-killer.ts` names them. */
+function catcherOf({ status, killedBy = [] }) {
+  if (status === 'Timeout') return 'a time-out';
+  const [name] = killedBy.map((id) => testNames.get(id));
+  if (name === undefined) return 'a test of an earlier run';
+  if (!name.startsWith('a server of the contract')) return 'what differs with our variants';
+  return name.endsWith('open points') ? 'what is observed of open points' : 'a verdict';
+}
+
+/** How many mutants there are of each kind. */
+function countedBy(some, kindOf) {
   const counts = new Map();
-  for (const { statusReason } of ofStatus('Ignored')) {
-    counts.set(statusReason, (counts.get(statusReason) ?? 0) + 1);
-  }
+  for (const mutant of some) counts.set(kindOf(mutant), (counts.get(kindOf(mutant)) ?? 0) + 1);
   return counts;
 }
 
