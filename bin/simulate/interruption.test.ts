@@ -29,6 +29,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** The event of the run's deployment, with its id. */
+const ofDeployment = /"kind":"deployment"[^\n]*"deploymentId":"([^"]+)"/;
+
 /** A fleet that is deployed to, seen until each device is in the midst of its installation. */
 async function installing(seed: string, installMs: number, ...more: readonly string[]) {
   const report = join(folder, `${seed}.json`);
@@ -41,6 +44,8 @@ async function installing(seed: string, installMs: number, ...more: readonly str
   ]);
   const all = `("kind":"update"[^\\n]*"state":"installing"[^]*){${DEVICES}}`;
   await run.said('stdout', new RegExp(all));
+  // It may come after what the devices of another process have done of it.
+  await run.said('stdout', ofDeployment);
   return { run, report };
 }
 
@@ -56,7 +61,7 @@ function interrupt(group: readonly number[]): void {
 
 /** What the server has of each device in the run's deployment. */
 async function recorded({ stdout }: { readonly stdout: string }): Promise<string[]> {
-  const [, id = ''] = /"kind":"deployment"[^\n]*"deploymentId":"([^"]+)"/.exec(stdout) ?? [];
+  const [, id = ''] = ofDeployment.exec(stdout) ?? [];
   const path = pathOf(managementOperations['list-deployment-devices'], { id });
   const listed = (await (await manage(path)).json()) as { readonly status: string }[];
   return listed.map(({ status }) => status);

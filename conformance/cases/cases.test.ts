@@ -77,6 +77,7 @@ describe('the cases', () => {
     const disruptive = allCases.filter(({ risk }) => risk === 'disruptive').map(({ id }) => id);
     expect(disruptive.toSorted()).toEqual([
       'artifacts/list-is-bounded',
+      'authentication/many-keys',
       'next-deployment/all-devices-reaches-each',
     ]);
   });
