@@ -159,7 +159,7 @@ export function headerPrefix(text: string): string {
 export function baseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
-  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/(?<!\/)\/+$/, '');
   throw new InvalidArgumentError(
     'Accepted: an http:// or https:// URL without user, query and fragment, such as http://127.0.0.1:8080.',
   );

@@ -29,7 +29,7 @@ export function checkedBaseUrl(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) throw new BaseUrlError(baseUrl);
   const { protocol, origin, pathname, username } = new URL(baseUrl);
   if (!['http:', 'https:'].includes(protocol) || username !== '') throw new BaseUrlError(baseUrl);
-  return `${origin}${pathname}`.replace(/\/+$/, '');
+  return `${origin}${pathname}`.replace(/(?<!\/)\/+$/, '');
 }
 
 /**

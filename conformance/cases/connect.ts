@@ -173,7 +173,10 @@ const handshake = defineScenario({
       requirements: ['connect.answers-connection'],
       run: async (device, stage) => {
         const { connection = '' } = await granted(stage, device);
-        const words = connection.toLowerCase().split(/\s*,\s*/);
+        const words = connection
+          .toLowerCase()
+          .split(',')
+          .map((word) => word.trim());
         expectThat(words.includes('upgrade'), 'Connection: Upgrade', connection);
       },
     },

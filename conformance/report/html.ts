@@ -94,5 +94,7 @@ function readPart(name: string): string {
 
 /** A module as a part of one script: all of them share its scope, so that nothing is imported. */
 function joined(script: string): string {
-  return script.replace(/^import [^;]*;\n/gm, '').replace(/^export (\{\};\n)?/gm, '');
+  return script
+    .replace(/^import (?:(?!^import )[^;])*;\n/gm, '')
+    .replace(/^export (\{\};\n)?/gm, '');
 }

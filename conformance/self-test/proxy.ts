@@ -80,7 +80,7 @@ export class DefectProxy {
     this.#server = server;
     this.#options = options;
     this.#target = new URL(options.targetUrl);
-    this.#prefix = this.#target.pathname.replace(/\/+$/, '');
+    this.#prefix = this.#target.pathname.replace(/(?<!\/)\/+$/, '');
     this.baseUrl = `http://${this.#host()}${this.#prefix}`;
     const { userToken } = options;
     this.#ask = Object.assign((own: ProxiedRequest) => this.#askTarget(own), { userToken });

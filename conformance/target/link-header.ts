@@ -1,6 +1,6 @@
 /** The Link header of paged lists. RFC 8288 */
 
-const link = /<([^>]*)>\s*;[^,]*?\brel="?([\w-]+)"?/gi;
+const link = /<([^<>]*)>\s*;[^,<]*?\brel="?([\w-]+)"?/gi;
 
 /** The URL of each relation, such as `next`. */
 export function relationsOf(header: string | undefined): Readonly<Record<string, string>> {

@@ -22,8 +22,8 @@ const SECRET_MIN_CHARACTERS = 4;
 const INVENTION_MAX_CHARACTERS = 12;
 
 /** Masks hold blanks, and so may the end of a header. */
-const credential = /(?:<masked[^>]*>|\S+)$/;
-const cookieValue = /=((?:<masked[^>]*>|[^;,])*)/g;
+const credential = /(?:<masked[^<>]*>|(?<!\S)\S+)$/;
+const cookieValue = /=((?:<masked[^<>]*>|[^;,])*)/g;
 /** Also one that was cut short: its claims alone say more than a report should. */
 const jsonWebToken = /eyJ[\w-]{8,}(?:\.[\w-]*){0,2}/g;
 /** Also in a URL that is a parameter of another one. */

@@ -67,7 +67,7 @@ export class Watch {
     // What the operator of a test server made it do is no doing of the server's.
     const isPlanned = answer?.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
     if (answer === undefined || isPlanned) {
-      const [id = ''] = /[^/]+(?=\/status$)/.exec(new URL(exchange.url).pathname) ?? [];
+      const [id = ''] = /(?<![^/])[^/]+(?=\/status$)/.exec(new URL(exchange.url).pathname) ?? [];
       device.learnSilence(exchange.operation, decodeURIComponent(id));
       return [];
     }

@@ -14,7 +14,8 @@ export function closeWith(socket: WebSocket, code: number, reason: string): void
   const bytes = Buffer.from(reason);
   const fitting = bytes.subarray(0, REASON_MAX_BYTES).toString();
   // Cutting may have split a character, which is then replaced by a longer one.
-  const text = bytes.length > REASON_MAX_BYTES ? fitting.replace(/\uFFFD+$/, '') : reason;
+  const text =
+    bytes.length > REASON_MAX_BYTES ? fitting.replace(/(?<!\uFFFD)\uFFFD+$/, '') : reason;
   socket.close(code, text);
 }
 

@@ -11,7 +11,10 @@ const keyPattern = /^[A-Za-z0-9+/]{22}==$/;
 
 /** Nothing when the request is a websocket handshake in order. RFC 6455, section 4.2.1 */
 export function refuseHandshake({ headers }: IncomingMessage): Refusal | undefined {
-  const connectionTokens = (headers.connection ?? '').toLowerCase().split(/\s*,\s*/);
+  const connectionTokens = (headers.connection ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((token) => token.trim());
   if (!connectionTokens.includes('upgrade')) {
     return refuse.malformed(
       "the client is not using the websocket protocol: 'upgrade' token not found in 'Connection' header",

@@ -8,6 +8,9 @@ import { tokenMediaType } from '../../fixtures/contract/operations.ts';
 /** A view of anything nested deeper would need more stack than there is. */
 const DEPTH_MAX = 64;
 
+/** Of a name without quotes; what is longer counts by its end. */
+const NAME_MAX = 60;
+
 /** What stands in place of a secret. */
 export const masked = '[masked]';
 
@@ -26,7 +29,12 @@ const secretWord =
 const harmlessName =
   /^(tokens?_?(id|ids|type|name|count|max|lifetime.*|expir.*)|.*_(expires?_(in|at|ts)|ttl))$/i;
 
-const jsonWebToken = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]*/g;
+/*
+ * Texts come from strangers, so no expression may read a stretch again and again: what could fail
+ * only after a long stretch is optional instead, and `replace` leaves alone what has no such end.
+ */
+
+const jsonWebToken = /\beyJ[\w-]{4,}(\.[\w-]+\.[\w-]*)?/g;
 const privateKey =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(-----END [A-Z0-9 ]*-----|$)/g;
 const basicOrBearer = /\b(basic|bearer)( +|%20)[\w.~+/=-]+/gi;
@@ -34,16 +42,18 @@ const basicOrBearer = /\b(basic|bearer)( +|%20)[\w.~+/=-]+/gi;
 const parameter = /(^|[?&;\s])([^\s?&;=#"'<>\\]{1,200})=([^\s&;#"'<>\\]*)/g;
 /** A member of what is JSON, nearly JSON, or a piece of it. */
 const member =
-  /((["'])[\w. -]{0,60}?\2|[\w.-]{1,60})(\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*("|$)|'(?:[^'\\]|\\.)*('|$)|[^\s,;{}[\]]+)/g;
+  /((["'])[\w. -]{0,60}?\2|[\w.-]+)(?:(\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*(?:"|\\?$)|'(?:[^'\\]|\\.)*(?:'|\\?$)|[^\s,;{}[\]]+)|(?<=[\w.-]))/g;
 /** The same within a text of JSON that is itself a text of JSON. */
-const escapedMember = /\\"([\w. -]{1,60})\\"(\s*:\s*)\\"((?:[^"\\]|\\\\.)*)\\"/g;
+const escapedMember = /\\"([\w. -]{1,60})\\"(\s*:\s*)\\"((?:[^"\\]|\\\\.)*)(?:\\"|\\*$)/g;
 /** An attribute, whose name and value are two members of one object in either order. */
 const attribute =
-  /("name"\s{0,20}:\s{0,20}"([^"\\]{1,100})"[^{}]{0,300}?"value"\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*("|$)|[^\s",}\]]+)/g;
+  /("name"\s{0,20}:\s{0,20}"([^"\\]{1,100})"[^{}]{0,300}?"value"\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*(?:"|\\?$)|[^\s",}\]]+)/g;
 const attributeTurned =
-  /("value"\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*"|[^\s",}\]]+)([^{}]{0,300}?"name"\s{0,20}:\s{0,20}"([^"\\]{1,100})")/g;
-/** A part of a form. */
-const part = /(name="([^"]{1,200})"[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n)([\s\S]*?)(?=\r?\n--|$)/g;
+  /("value"\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*"|[^\s",}\]]+(?![^\s",}\]]))([^{}]{0,300}?"name"\s{0,20}:\s{0,20}"([^"\\]{1,100})")/g;
+/** A part of a form: its headers, and after a blank line its body. */
+const part = /(name="([^"]{1,200})"[^\r\n]*(?:\r?\n[^\r\n]+)*)(\r?\n\r?\n[\s\S]*?(?=\r?\n--|$))?/g;
+
+const blankLine = /^\r?\n\r?\n/;
 
 /** Whether the value of this name is a secret. */
 export function isSecretName(name: string): boolean {
@@ -54,10 +64,10 @@ export function isSecretName(name: string): boolean {
 export function maskText(text: string): string {
   return text
     .replace(privateKey, masked)
-    .replace(jsonWebToken, masked)
+    .replace(jsonWebToken, (whole, rest?: string) => (rest === undefined ? whole : masked))
     .replace(basicOrBearer, (_, scheme: string) => `${scheme} ${masked}`)
-    .replace(part, (whole, head: string, name: string) =>
-      isSecretName(name) ? `${head}${masked}` : whole,
+    .replace(part, (whole, head: string, name: string, body?: string) =>
+      body !== undefined && isSecretName(name) ? head + blankLine.exec(body)?.[0] + masked : whole,
     )
     .replace(attribute, (whole, head: string, name: string) =>
       isSecretName(name) ? `${head}"${masked}"` : whole,
@@ -68,8 +78,10 @@ export function maskText(text: string): string {
     .replace(escapedMember, (whole, name: string, between: string) =>
       isSecretName(name) ? `\\"${name}\\"${between}\\"${masked}\\"` : whole,
     )
-    .replace(member, (whole, name: string, _quote: string, between: string, value: string) =>
-      isSecretName(name.replace(/["']/g, '')) && !isMaskedAlready(value)
+    .replace(member, (whole, name: string, _quote, between?: string, value = '') =>
+      between !== undefined &&
+      isSecretName(name.slice(-NAME_MAX).replace(/["']/g, '')) &&
+      !isMaskedAlready(value)
         ? `${name}${between}"${masked}"`
         : whole,
     )

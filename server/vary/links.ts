@@ -16,7 +16,7 @@ export const linkPlaces: Readonly<Record<string, Place>> = {
   'post-next-deployment-v2': 'artifact.source.uri',
 };
 
-const link = /^(https?):\/\/([^/?#]+)([^?#]*)\?([^#]*)$/;
+const link = /^(https?):\/\/([^/?#]+)((?:\/[^?#]*)?)\?([^#]*)$/;
 const uuidSegment = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ESCAPED_SHARE = 4;
 

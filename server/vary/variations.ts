@@ -234,7 +234,8 @@ function respelledTime(time: unknown, random: Random): unknown {
   const [, moment, fraction = ''] =
     (typeof time === 'string' && isTimestamp(time) && /^(.{19})(?:\.(\d+))?Z$/.exec(time)) || [];
   if (moment === undefined) return time;
-  const digits = random.integer(0, 1) === 0 ? fraction.replace(/0+$/, '') : fraction.padEnd(6, '0');
+  const digits =
+    random.integer(0, 1) === 0 ? fraction.replace(/(?<!0)0+$/, '') : fraction.padEnd(6, '0');
   return `${moment}${digits === '' ? '' : `.${digits}`}${pick(['Z', '+00:00'], random)}`;
 }
 

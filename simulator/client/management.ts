@@ -93,7 +93,7 @@ export class ManagementClient {
     const path = pathOf(operation);
     const answer = await this.#send({ operation, path, body: deployment });
     const location = String(answer.headers.location ?? '');
-    const id = /([0-9A-Za-z-]+)\/?$/.exec(location)?.[1];
+    const id = /(?<![0-9A-Za-z-])([0-9A-Za-z-]+)\/?$/.exec(location)?.[1];
     if (id !== undefined) return id;
     const said = `the Location header "${location}" names no deployment`;
     throw new AnswerError('shape', said, circumstancesOf(answer, this.#context(operation)));

@@ -155,7 +155,7 @@ const forms: readonly Form[] = [
   },
 ];
 
-const suffix = /[,;]?\s+abort on fail$/;
+const suffix = /[,;]?(?<!\s)\s+abort on fail$/;
 
 /**
  * Reads one threshold; `abort on fail` at its end makes it end the run early.

@@ -158,7 +158,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/NOAUTH|Authentication required/, `wants a password; ${password}`],
   [/WRONGPASS|invalid password|without any password/, `refused the password; ${password}`],
   [
-    /unknown command.*hello/i,
+    /unknown command.{0,200}hello/i,
     `is older than version 6; needed is ${VERSION_LEAST.join('.')} or newer`,
   ],
   [/NOPERM/, 'lets this user in but not at all commands; give it the right to all of them'],

@@ -282,5 +282,5 @@ class WorkersLead {
 }
 
 function shardOf(jobId: string): number {
-  return Number(/\d+$/.exec(jobId)?.[0]);
+  return Number(/(?<!\d)\d+$/.exec(jobId)?.[0]);
 }

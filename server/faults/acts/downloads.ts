@@ -58,7 +58,7 @@ const shiftedRange = defineAct({
     const head = await answer.head;
     const range = headerOf(head, 'Content-Range') ?? '';
     const asked = range.replace(
-      /(\d+)-(\d+)/,
+      /(?<!\d)(\d+)-(\d+)/,
       (_, first: string, last: string) => `${Number(first) - byBytes}-${Number(last) - byBytes}`,
     );
     const told = claims === 'sent' ? range : asked;

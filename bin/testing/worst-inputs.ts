@@ -1,0 +1,233 @@
+/**
+ * The texts that cost a regular expression the most: for every part of it that may repeat, what
+ * leads there, the repeated piece without end, and an end that does not match; and the same begun
+ * again and again. Made from the expression's own source.
+ */
+
+/** A text of at least a length. */
+export type WorstInput = (length: number) => string;
+
+/** A repetition up to so often is no way to grow. */
+const HARMLESS_REPEATS = 10;
+/** Samples drawn of a piece that can be spelled in several ways. */
+const SPELLINGS = 4;
+/** Ends that hardly anything matches, beside none. */
+const endings = ['', '\0', '\n!', '"'];
+const candidates = [
+  ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)),
+  ...['\n', '\r', '\t', '\0', '\u00e9', '\u0416', '\u2028', '\ufffd', '\u200b', '\u{1f600}'],
+];
+/** What tells characters apart that no atom of an expression does: `\b`, `^` and `$` ask for it. */
+const boundaries = [/\w/, /\s/, /[\r\n]/];
+
+type Node =
+  | { readonly kind: 'atom'; readonly spellings: readonly string[] }
+  | { readonly kind: 'sequence'; readonly items: readonly Node[] }
+  | { readonly kind: 'choice'; readonly options: readonly Node[] }
+  | { readonly kind: 'group'; readonly body: Node; readonly number: number }
+  | { readonly kind: 'look'; readonly body: Node }
+  | { readonly kind: 'again'; readonly group: () => Node | undefined }
+  | { readonly kind: 'repeat'; readonly body: Node; readonly least: number; readonly most: number };
+
+/** Every worst input of an expression; none where nothing in it repeats. */
+export function worstInputs(expression: RegExp): WorstInput[] {
+  const tree = new Parser(expression).parse();
+  const found = new Map<string, WorstInput>();
+  const add = (name: string, input: WorstInput): void => void found.set(name, input);
+  const whole = spellingsOf(tree);
+  for (const { before, pump } of pumpsOf(tree, '')) {
+    for (const end of endings) {
+      add(JSON.stringify([before, pump, end]), (length) => before + filled(pump, length) + end);
+      const both = before + pump;
+      add(JSON.stringify([both, end]), (length) => filled(both, length) + end);
+    }
+    add(
+      JSON.stringify(['half', before, pump]),
+      (length) => filled(before + pump, length / 2) + filled(pump, length / 2),
+    );
+  }
+  if (found.size === 0) return [];
+  for (const text of whole) {
+    for (const piece of [text, text.slice(0, -1)]) {
+      if (piece !== '') add(JSON.stringify([piece]), (length) => filled(piece, length));
+    }
+  }
+  return [...found.values()];
+}
+
+function filled(piece: string, length: number): string {
+  return piece === '' ? '' : piece.repeat(Math.ceil(length / piece.length));
+}
+
+interface Pump {
+  readonly before: string;
+  readonly pump: string;
+}
+
+/** Every piece that may repeat without end, with a text that leads to it. */
+function pumpsOf(node: Node, before: string): Pump[] {
+  switch (node.kind) {
+    case 'sequence': {
+      let led = before;
+      return node.items.flatMap((item) => {
+        const pumps = pumpsOf(item, led);
+        led += spelling(item, 0);
+        return pumps;
+      });
+    }
+    case 'choice':
+      return node.options.flatMap((option) => pumpsOf(option, before));
+    case 'group':
+    case 'look':
+      return pumpsOf(node.body, before);
+    case 'repeat': {
+      const inner = pumpsOf(node.body, before);
+      if (node.most <= HARMLESS_REPEATS) return inner;
+      return [...spellingsOf(node.body).map((pump) => ({ before, pump })), ...inner];
+    }
+    default:
+      return [];
+  }
+}
+
+function spellingsOf(node: Node): string[] {
+  const count = Math.max(SPELLINGS, node.kind === 'atom' ? node.spellings.length : 0);
+  return [...new Set(Array.from({ length: count }, (_, which) => spelling(node, which)))];
+}
+
+/** One text that the node matches. */
+function spelling(node: Node | undefined, which: number): string {
+  switch (node?.kind) {
+    case 'atom':
+      return node.spellings[which % Math.max(1, node.spellings.length)] ?? '';
+    case 'sequence':
+      return node.items.map((item, index) => spelling(item, which + (which && index))).join('');
+    case 'choice':
+      return spelling(node.options[which % node.options.length], which);
+    case 'group':
+      return spelling(node.body, which);
+    case 'again':
+      return spelling(node.group(), which);
+    case 'repeat':
+      return spelling(node.body, which).repeat(Math.max(node.least, Math.min(node.most, 1)));
+    default:
+      return '';
+  }
+}
+
+/** Reads the source of an expression, as far as its repetitions need. */
+class Parser {
+  readonly #source: string;
+  readonly #flags: string;
+  readonly #groups: Node[] = [];
+  readonly #characters: readonly string[];
+  #at = 0;
+
+  constructor({ source, flags }: RegExp) {
+    this.#source = source;
+    this.#flags = flags.replace(/[gyd]/g, '');
+    const atoms = this.#atomsOf();
+    const seen = new Map<string, string>();
+    for (const character of candidates) {
+      const signature = [...atoms, ...boundaries].map((atom) => Number(atom.test(character)));
+      const known = seen.get(signature.join(''));
+      if (known === undefined) seen.set(signature.join(''), character);
+    }
+    this.#characters = [...seen.values()];
+    this.#at = 0;
+    this.#groups.length = 0;
+  }
+
+  parse(): Node {
+    return this.#choice();
+  }
+
+  /** Every atom of the expression, to tell the kinds of characters apart that it knows. */
+  #atomsOf(): RegExp[] {
+    const pieces =
+      this.#source.match(/\[(?:\\[\s\S]|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\[\s\S]|[\s\S]/g) ?? [];
+    return pieces.flatMap((piece) => this.#matcher(piece) ?? []);
+  }
+
+  #matcher(atom: string): RegExp | undefined {
+    try {
+      return new RegExp(`^(?:${atom})$`, this.#flags);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #choice(): Node {
+    const options = [this.#sequence()];
+    while (this.#take('|')) options.push(this.#sequence());
+    return { kind: 'choice', options };
+  }
+
+  #sequence(): Node {
+    const items: Node[] = [];
+    while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at] ?? '')) {
+      items.push(this.#repeated(this.#item()));
+    }
+    return { kind: 'sequence', items };
+  }
+
+  #repeated(body: Node): Node {
+    const found = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(this.#source.slice(this.#at));
+    if (!found) return body;
+    this.#at += found[0].length;
+    const [, sign, from = '', comma, to] = found;
+    if (sign) {
+      const most = sign === '?' ? 1 : Number.POSITIVE_INFINITY;
+      return { kind: 'repeat', body, least: sign === '+' ? 1 : 0, most };
+    }
+    const open = to === '' ? Number.POSITIVE_INFINITY : Number(to);
+    return { kind: 'repeat', body, least: Number(from), most: comma ? open : Number(from) };
+  }
+
+  #item(): Node {
+    const rest = this.#source.slice(this.#at);
+    const look = /^\(\?<?[=!]/.exec(rest);
+    if (look) return { kind: 'look', body: this.#inside(look[0].length) };
+    const open = /^\((\?:|\?<\w+>)?/.exec(rest);
+    if (open) {
+      const number = open[1] === '?:' ? -1 : this.#groups.length;
+      if (number >= 0) this.#groups.push({ kind: 'sequence', items: [] });
+      const group: Node = { kind: 'group', body: this.#inside(open[0].length), number };
+      if (number >= 0) this.#groups[number] = group;
+      return group;
+    }
+    const back = /^\\([1-9])/.exec(rest);
+    if (back) {
+      this.#at += back[0].length;
+      return { kind: 'again', group: () => this.#groups[Number(back[1]) - 1] };
+    }
+    const [atom = ''] =
+      /^(?:\[(?:\\[\s\S]|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\[\s\S]|[\s\S])/i.exec(
+        rest,
+      ) ?? [];
+    this.#at += atom.length;
+    return { kind: 'atom', spellings: this.#spellingsOf(atom) };
+  }
+
+  #spellingsOf(atom: string): string[] {
+    if (['^', '$', '\\b', '\\B'].includes(atom)) return [];
+    const matches = this.#matcher(atom);
+    const fitting = this.#characters.filter((character) => matches?.test(character));
+    return fitting.length > 0
+      ? fitting
+      : candidates.filter((one) => matches?.test(one)).slice(0, 2);
+  }
+
+  #inside(opening: number): Node {
+    this.#at += opening;
+    const body = this.#choice();
+    this.#take(')');
+    return body;
+  }
+
+  #take(character: string): boolean {
+    if (this.#source[this.#at] !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+}
