@@ -1,9 +1,9 @@
 /** Waiting for entries of a journal in place of sleeping, and asserting what has happened. */
 import type { Express, Request, Response } from 'express';
 import * as v from 'valibot';
-import type { Clock } from '../../fixtures/clock.ts';
+import { type Clock, inTurns } from '../../fixtures/clock.ts';
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { judge } from '../journal/assertion.ts';
+import { Judge } from '../journal/assertion.ts';
 import type { JournalEntry } from '../journal/entry.ts';
 import { matcher } from '../journal/filter.ts';
 import { entryView } from '../journal/view.ts';
@@ -11,6 +11,7 @@ import type { Tenant, Tenants } from '../tenants.ts';
 import { mount, readBody, refuse } from './answers.ts';
 import { journaledWorld, standing } from './journal.ts';
 import { filterEntries, type JournalQuery, periodEntries, readQuery } from './journal-query.ts';
+import { mapped, sendListing } from './listing.ts';
 
 /** Requests that wait at the same time. */
 const WAITING_MAX = 256;
@@ -82,20 +83,24 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
       waiting += 1;
       const came = await entriesOf({ world, query, clock, response });
       waiting -= 1;
-      answer(response, { world, query, came });
+      await answer(response, { world, query, came });
     },
   });
   mount(app, '/assert', {
-    post: (request, response) => {
+    post: async (request, response) => {
       const world = journaledWorld(tenants, request, response);
       const asserted = world && readBody(assertionShape, request, response);
       if (!asserted) return;
       const { between = {}, ...assertion } = asserted;
       const matches = matcher({ sinceMs: between.since, untilMs: between.until }, world);
-      const entries = [...world.journal.entries(between.after)].filter(
-        (entry) => matches(entry) && entry.sequence < (between.before ?? Number.POSITIVE_INFINITY),
-      );
-      const verdict = judge(assertion, entries, world);
+      const judge = new Judge(assertion, world);
+      const { added } = world.journal.size;
+      const before = Math.min(between.before ?? Number.POSITIVE_INFINITY, added + 1);
+      for await (const entry of inTurns(world.journal.entries(between.after))) {
+        if (entry.sequence >= before) break;
+        if (matches(entry)) judge.see(entry);
+      }
+      const verdict = judge.verdict();
       const { dropped } = world.journal.size;
       const lost = dropped > 0 ? ` ${dropped} older entries are not kept any more.` : '';
       const sentence = verdict.sentence + lost;
@@ -133,9 +138,14 @@ async function entriesOf({ world, query, clock, response }: Waiting): Promise<Ca
     else if (others.push(entry) > INSTEAD_MAX) others.shift();
     return matching.length >= query.count;
   };
-  for (const entry of query.after === undefined ? [] : journal.entries(query.after)) {
+  let last = query.after ?? journal.size.added;
+  for await (const entry of inTurns(journal.entries(last))) {
+    last = entry.sequence;
     if (take(entry)) return { matching, others };
   }
+  // Without a pause before the subscription, so that none is missed.
+  for (const entry of journal.entries(last)) if (take(entry)) return { matching, others };
+  if (response.destroyed) return { matching, others };
   if (query.timeoutSeconds === 0) return { matching, others };
   const enough = new AbortController();
   const end = (): void => enough.abort();
@@ -149,26 +159,24 @@ async function entriesOf({ world, query, clock, response }: Waiting): Promise<Ca
   return { matching, others };
 }
 
-function answer(
+async function answer(
   response: Response,
   { world, query, came }: { world: Tenant; query: JournalQuery; came: Came },
-): void {
+): Promise<void> {
   if (response.destroyed) return;
   const { matching, others } = came;
-  const shown = (entry: JournalEntry) => entryView(entry, world, query.isWhole);
+  const entries = mapped(matching, (entry) => entryView(entry, world, query.isWhole));
   const next = world.journal.size.added;
-  const facts = { ...standing(world), entries: matching.map(shown) };
   if (matching.length >= query.count) {
-    response.json({ ...facts, next: matching.at(-1)?.sequence ?? next });
+    const facts = { ...standing(world), next: matching.at(-1)?.sequence ?? next };
+    await sendListing(response, facts, { entries });
     return;
   }
   const { count, timeoutSeconds } = query;
   const wanted =
     count === 1 ? 'no entry matched' : `${matching.length} of ${count} entries matched`;
-  response.status(408).json({
-    error: `${wanted} within ${timeoutSeconds} s; "instead" has what came in their place`,
-    ...facts,
-    next,
-    instead: others.map((entry) => entryView(entry, world)),
-  });
+  const error = `${wanted} within ${timeoutSeconds} s; "instead" has what came in their place`;
+  const instead = mapped(others, (entry) => entryView(entry, world));
+  response.status(408);
+  await sendListing(response, { error, ...standing(world), next }, { entries, instead });
 }

@@ -1,5 +1,6 @@
 /** The journal of a world: read, followed, saved as an archive, and emptied. */
 import type { Express, Request, Response } from 'express';
+import { inTurns } from '../../fixtures/clock.ts';
 import type { JournalEntry } from '../journal/entry.ts';
 import { matcher } from '../journal/filter.ts';
 import { harOf } from '../journal/har.ts';
@@ -8,16 +9,17 @@ import type { Tenant, Tenants } from '../tenants.ts';
 import { mount, refuse, worldOf } from './answers.ts';
 import type { EventStreams } from './event-stream.ts';
 import { type JournalQuery, LIMIT_MAX, readQuery } from './journal-query.ts';
+import { mapped, sendListing, sendPieces } from './listing.ts';
 
 const sequencePattern = /^[1-9]\d{0,15}$/;
 
 /** Mounts the paths of the journal. */
 export function mountJournal(app: Express, tenants: Tenants, streams: EventStreams): void {
   mount(app, '/journal', {
-    get: (request, response) => {
+    get: async (request, response) => {
       const world = journaledWorld(tenants, request, response);
       const query = world && readQuery(request, response, ['after', 'limit', 'whole']);
-      if (query) response.json(page(world, query));
+      if (query) await sendPage(response, world, query);
     },
     delete: (request, response) => {
       const world = worldOf(tenants, request, response);
@@ -34,7 +36,7 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
     },
   });
   mount(app, '/journal/stream', {
-    get: (request, response) => {
+    get: async (request, response) => {
       if (request.method === 'HEAD') {
         refuse(response, 405, 'only GET reads the stream of the journal');
         return;
@@ -43,7 +45,7 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
       const query = world && readQuery(request, response, ['after', 'whole']);
       if (!query) return;
       if (streams.full) refuse(response, 503, 'too many readers of events; close one of them');
-      else follow(response, { world, query, streams });
+      else await follow(response, { world, query, streams });
     },
   });
   mount(app, '/journal/:sequence', {
@@ -72,13 +74,20 @@ export function standing({ journal }: Tenant) {
 }
 
 /** The newest entries, or those that follow `after`; `next` is where to go on. */
-function page(world: Tenant, { filter, after, limit, isWhole }: JournalQuery) {
+async function sendPage(
+  response: Response,
+  world: Tenant,
+  { filter, after, limit, isWhole }: JournalQuery,
+): Promise<void> {
   const { journal } = world;
   const matches = matcher(filter, world);
   const found: JournalEntry[] = [];
   const isForward = after !== undefined;
+  const { added } = journal.size;
   let isMore = false;
-  for (const entry of isForward ? journal.entries(after) : journal.newestFirst()) {
+  for await (const entry of inTurns(isForward ? journal.entries(after) : journal.newestFirst())) {
+    // What came meanwhile is for the next page.
+    if (entry.sequence > added) break;
     if (!matches(entry)) continue;
     isMore = found.length === limit;
     if (isMore) break;
@@ -86,12 +95,9 @@ function page(world: Tenant, { filter, after, limit, isWhole }: JournalQuery) {
   }
   if (!isForward) found.reverse();
   const newest = found.at(-1)?.sequence ?? 0;
-  return {
-    ...standing(world),
-    next: isForward && isMore ? newest : Math.max(journal.size.added, after ?? 0),
-    more: isMore,
-    entries: found.map((entry) => entryView(entry, world, isWhole)),
-  };
+  const next = isForward && isMore ? newest : Math.max(added, after ?? 0);
+  const entries = mapped(found, (entry) => entryView(entry, world, isWhole));
+  await sendListing(response, { ...standing(world), next, more: isMore }, { entries });
 }
 
 function sendOne(world: Tenant, sequence: string, response: Response): void {
@@ -105,26 +111,22 @@ function sendOne(world: Tenant, sequence: string, response: Response): void {
 }
 
 async function sendHar(response: Response, world: Tenant, query: JournalQuery): Promise<void> {
-  const matches = matcher(query.filter, world);
-  const found = [...world.journal.entries(query.after)].filter(matches);
+  const found = await matching(world, query);
   response.type('application/json');
   response.attachment('fleetbed.har');
-  for (const piece of harOf(found)) {
-    if (response.destroyed) return;
-    if (!response.write(piece)) await drained(response);
-  }
-  response.end();
+  await sendPieces(response, harOf(found));
 }
 
-/** Resolves when the response takes more, or will take nothing any more. */
-function drained(response: Response): Promise<void> {
-  return new Promise((resolve) => {
-    const goOn = (): void => {
-      response.off('drain', goOn).off('close', goOn);
-      resolve();
-    };
-    response.on('drain', goOn).on('close', goOn);
-  });
+/** The entries behind `after` that match, the oldest first. */
+async function matching(world: Tenant, { filter, after }: JournalQuery): Promise<JournalEntry[]> {
+  const matches = matcher(filter, world);
+  const { added } = world.journal.size;
+  const found: JournalEntry[] = [];
+  for await (const entry of inTurns(world.journal.entries(after))) {
+    if (entry.sequence > added) break;
+    if (matches(entry)) found.push(entry);
+  }
+  return found;
 }
 
 interface Following {
@@ -134,17 +136,36 @@ interface Following {
 }
 
 /** Sends what follows `after`, at most `LIMIT_MAX` of it, and every entry from now on. */
-function follow(response: Response, { world, query, streams }: Following): void {
+async function follow(response: Response, { world, query, streams }: Following): Promise<void> {
+  const { journal } = world;
+  let backlog = Promise.resolve();
   const matches = matcher(query.filter, world);
-  const message = (entry: JournalEntry): string => {
-    const view = entryView(entry, world, query.isWhole);
-    return `id: ${entry.sequence}\nevent: ${entry.kind}\ndata: ${JSON.stringify(view)}\n\n`;
-  };
   streams.open(response, (send) => {
-    const kept = query.after === undefined ? [] : [...world.journal.entries(query.after)];
-    for (const entry of kept.filter(matches).slice(-LIMIT_MAX)) send(message(entry));
-    return world.journal.subscribe((entry) => {
-      if (matches(entry)) send(message(entry));
-    });
+    const ended = new AbortController();
+    const sendEntry = (entry: JournalEntry): void => {
+      if (ended.signal.aborted) return;
+      const view = entryView(entry, world, query.isWhole);
+      const data = JSON.stringify(view);
+      send(`id: ${entry.sequence}\nevent: ${entry.kind}\ndata: ${data}\n\n`);
+    };
+    const sendMatching = (entry: JournalEntry): void => {
+      if (!ended.signal.aborted && matches(entry)) sendEntry(entry);
+    };
+    const sendKept = async (): Promise<void> => {
+      let { added: last } = journal.size;
+      const kept = query.after === undefined ? [] : await matching(world, query);
+      for await (const entry of inTurns(kept.slice(-LIMIT_MAX))) sendEntry(entry);
+      for await (const entry of inTurns(journal.entries(last))) {
+        sendMatching(entry);
+        last = entry.sequence;
+      }
+      // Without a pause in between, so that none is missed.
+      for (const entry of journal.entries(last)) sendMatching(entry);
+      if (ended.signal.aborted) return;
+      ended.signal.addEventListener('abort', journal.subscribe(sendMatching), { once: true });
+    };
+    backlog = sendKept();
+    return () => ended.abort();
   });
+  await backlog;
 }

@@ -1,6 +1,6 @@
 /** The journal of a world, as a test asks it: what happened, what is awaited, what must hold. */
 import { systemClock } from '../../fixtures/clock.ts';
-import { type Assertion, judge } from '../journal/assertion.ts';
+import { type Assertion, Judge } from '../journal/assertion.ts';
 import type { JournalEntry } from '../journal/entry.ts';
 import { type EntryFilter, matcher } from '../journal/filter.ts';
 import { type EntryView, entryView } from '../journal/view.ts';
@@ -51,7 +51,9 @@ export function testbedJournal(world: Tenant): TestbedJournal {
     },
     await: async (filter, patience = {}) => shown(await firstMatch(world, filter, patience)),
     assert: (assertion) => {
-      const { holds, sentence } = judge(assertion, [...journal.entries()], world);
+      const judge = new Judge(assertion, world);
+      for (const entry of journal.entries()) judge.see(entry);
+      const { holds, sentence } = judge.verdict();
       if (!holds) throw new JournalAssertionError(sentence);
     },
     clear: () => journal.clear(),

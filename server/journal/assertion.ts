@@ -31,29 +31,56 @@ export interface Verdict {
 const INSTEAD_MAX = 12;
 const reports = 'put-deployment-status';
 
-/** Judges an assertion over entries, the oldest first. */
-export function judge(
-  assertion: Assertion,
-  entries: readonly JournalEntry[],
-  world: Belongings,
-): Verdict {
-  const { device, happened, times } = assertion;
-  const tests = happened.map((step) => stepTest({ device, ...step }, world));
-  const last = tests.length - 1;
-  const seen: number[] = [];
-  let at = 0;
-  for (const entry of entries) {
-    if (!tests[at]?.(entry)) continue;
-    seen.push(entry.sequence);
-    if (at < last) at += 1;
+/** Judges an assertion over entries that it is shown, the oldest first. */
+export class Judge {
+  readonly #assertion: Assertion;
+  readonly #world: Belongings;
+  readonly #tests: readonly Matches[];
+  readonly #isSubject: Matches;
+  readonly #seen: number[] = [];
+  /** The newest of what the device did. */
+  readonly #newest: JournalEntry[] = [];
+  #earlier = 0;
+  #at = 0;
+
+  constructor(assertion: Assertion, world: Belongings) {
+    const { device, happened } = assertion;
+    this.#assertion = assertion;
+    this.#world = world;
+    this.#tests = happened.map((step) => stepTest({ device, ...step }, world));
+    this.#isSubject = matcher({ device }, world);
   }
-  const count = at === last ? Math.max(0, seen.length - last) : 0;
-  const holds = times === undefined ? count > 0 : count === times;
-  const told = `${subjectOf(device)} ${holds ? 'did' : 'was to'}: ${planOf(happened, times)}`;
-  if (holds) return { holds, sentence: `${told}.`, seen };
-  const what = count > 0 ? `the last of it happened ${timesText(count)}` : missing(happened, at);
-  const instead = insteadOf(entries, { device }, world);
-  return { holds, sentence: `${told}; ${what}. Seen instead: ${instead}.`, seen };
+
+  see(entry: JournalEntry): void {
+    if (this.#tests[this.#at]?.(entry)) {
+      this.#seen.push(entry.sequence);
+      if (this.#at < this.#tests.length - 1) this.#at += 1;
+    }
+    if (entry.kind === 'frame' || !this.#isSubject(entry)) return;
+    if (this.#newest.push(entry) <= INSTEAD_MAX) return;
+    this.#newest.shift();
+    this.#earlier += 1;
+  }
+
+  verdict(): Verdict {
+    const { device, happened, times } = this.#assertion;
+    const seen = this.#seen;
+    const last = this.#tests.length - 1;
+    const count = this.#at === last ? Math.max(0, seen.length - last) : 0;
+    const holds = times === undefined ? count > 0 : count === times;
+    const told = `${subjectOf(device)} ${holds ? 'did' : 'was to'}: ${planOf(happened, times)}`;
+    if (holds) return { holds, sentence: `${told}.`, seen };
+    const what =
+      count > 0 ? `the last of it happened ${timesText(count)}` : missing(happened, this.#at);
+    return { holds, sentence: `${told}; ${what}. Seen instead: ${this.#instead()}.`, seen };
+  }
+
+  /** The newest of what the device did, in words. */
+  #instead(): string {
+    if (this.#newest.length === 0) return 'nothing at all';
+    const words = this.#newest.map((entry) => wordOf(entry, this.#world));
+    return `${this.#earlier > 0 ? `${this.#earlier} earlier, ` : ''}${words.join(', ')}`;
+  }
 }
 
 function stepTest({ report, ...filter }: Step, world: Belongings): Matches {
@@ -99,20 +126,6 @@ function missing(steps: readonly Step[], at: number): string {
   const step = steps[at];
   const before = at === 0 ? '' : `, after what came before it`;
   return `"${step ? stepText(step) : ''}" did not happen${before}`;
-}
-
-/** The newest of what the device did, in words. */
-function insteadOf(
-  entries: readonly JournalEntry[],
-  filter: Pick<EntryFilter, 'device'>,
-  world: Belongings,
-): string {
-  const matches = matcher(filter, world);
-  const found = entries.filter((entry) => entry.kind !== 'frame' && matches(entry));
-  if (found.length === 0) return 'nothing at all';
-  const words = found.slice(-INSTEAD_MAX).map((entry) => wordOf(entry, world));
-  const earlier = found.length - words.length;
-  return `${earlier > 0 ? `${earlier} earlier, ` : ''}${words.join(', ')}`;
 }
 
 function wordOf(entry: JournalEntry, world: Belongings): string {

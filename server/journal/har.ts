@@ -9,7 +9,7 @@ import { headerOf, viewOf } from './view.ts';
 const head =
   '{"log":{"version":"1.2","creator":{"name":"fleetbed","version":"1"},"pages":[],"entries":[';
 
-/** The archive piece by piece, an exchange in each; together they are one text of JSON. */
+/** The archive piece by piece, an exchange or a frame in each; together they are one text of JSON. */
 export function* harOf(entries: readonly JournalEntry[]): Generator<string> {
   const frames = new Map<string, FrameRecord[]>();
   for (const entry of entries) {
@@ -24,13 +24,27 @@ export function* harOf(entries: readonly JournalEntry[]): Generator<string> {
   for (const entry of entries) {
     if (entry.kind !== 'exchange') continue;
     const own = entry.status === 101 ? frames.get(entry.requestId) : undefined;
-    yield separator + JSON.stringify(harEntry(entry, own));
+    const text = JSON.stringify(harEntry(entry));
+    yield separator + (own ? text.slice(0, -1) : text);
+    if (own) yield* messagesOf(own);
     separator = ',\n';
   }
   yield ']}}\n';
 }
 
-function harEntry(record: ExchangeRecord, frames: readonly FrameRecord[] | undefined) {
+/** The last member of an entry, and its end. */
+function* messagesOf(frames: readonly FrameRecord[]): Generator<string> {
+  yield ',"_webSocketMessages":[';
+  let separator = '';
+  for (const frame of frames) {
+    if (frame.opcode !== 'message') continue;
+    yield separator + JSON.stringify(harMessage(frame));
+    separator = ',';
+  }
+  yield ']}';
+}
+
+function harEntry(record: ExchangeRecord) {
   const { atMs, tookMs, streamedMs } = record;
   const receiveMs = Math.max(0, streamedMs - tookMs);
   return {
@@ -41,7 +55,6 @@ function harEntry(record: ExchangeRecord, frames: readonly FrameRecord[] | undef
     cache: {},
     timings: { send: 0, wait: tookMs, receive: receiveMs },
     comment: maskText(`${record.operation ?? 'no operation'}, request ${record.requestId}`),
-    ...(frames && { _webSocketMessages: frames.filter(isMessage).map(harMessage) }),
   };
 }
 
@@ -104,10 +117,6 @@ function textOf({ value, form }: BodyView): string {
 
 function cutComment({ cutAt }: BodyView) {
   return cutAt === undefined ? {} : { comment: `cut after ${cutAt} bytes` };
-}
-
-function isMessage({ opcode }: FrameRecord): boolean {
-  return opcode === 'message';
 }
 
 /** As browsers write them: from the client's side, binary data in base64. */
