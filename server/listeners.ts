@@ -12,6 +12,7 @@ import { assertComplete, mountRoutes } from './http/routes.ts';
 import { managementEndpoints } from './management/management.ts';
 import type { Services } from './services.ts';
 import type { TlsIdentity } from './tls-identity.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** What clients need to know of the encrypted listeners. */
 export interface RunningTls {
@@ -41,11 +42,11 @@ export interface OpenListeners {
 export async function openListeners(
   services: Services,
   activity: ActivityFeed,
-  explanations: () => string | undefined = () => undefined,
+  rest: { readonly explanations?: () => string | undefined; readonly watchdog?: Watchdog } = {},
 ): Promise<OpenListeners> {
   const at: { own: string; storage?: string } = { own: '' };
-  const origins = { own: () => at.own, storage: () => at.storage, explanations };
-  const pipeline = new Pipeline(services, { activity, origins });
+  const origins = { own: () => at.own, storage: () => at.storage, explanations: rest.explanations };
+  const pipeline = new Pipeline(services, { activity, origins, watchdog: rest.watchdog });
   const { api, storage } = sharedOut(services.settings.variants);
   const tls = await preparedTls(services);
   const doors = new Doors(services, pipeline);

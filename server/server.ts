@@ -13,6 +13,7 @@ import { overviewSource } from './overview.ts';
 import type { Services } from './services.ts';
 import { completeSettings, type Settings } from './settings.ts';
 import { DataFolder } from './store/data-folder.ts';
+import { Watchdog } from './watchdog.ts';
 import { Worlds } from './worlds/worlds.ts';
 
 /** Settings, and time and chance as inputs; every one has a default. */
@@ -43,7 +44,10 @@ export interface RunningServer {
 
 /** @throws SettingError; StateFault when the data folder cannot be used; or the system's error (such as EADDRINUSE) when a listener cannot open */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
-  return (await startServerWithInside(options)).server;
+  const { server, watchdog } = await startServerWithInside(options);
+  // An embedded server shares the event loop with a test, which may keep it as long as it likes.
+  watchdog.patrol();
+  return server;
 }
 
 /** A server together with what it is made of, for who embeds it. */
@@ -52,6 +56,7 @@ export interface ServerWithInside {
   readonly services: Services;
   readonly worlds: Worlds;
   readonly openInside: OpenListeners['openInside'];
+  readonly watchdog: Watchdog;
 }
 
 /** Throws as `startServer` does. */
@@ -68,13 +73,17 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
   };
   try {
     const log = openLog(settings.logLevel);
+    const watchdog = new Watchdog(log);
     services = await assembleServices({ settings, clock, random, log, data });
     const { tenants, outbox, sockets } = services;
     const admin = await signedInAdmin(services, data);
     const controlToken = random.bytes(24).toString('base64url');
     const activity = new ActivityFeed();
     let explanations: string | undefined;
-    listeners = await openListeners(services, activity, () => explanations);
+    listeners = await openListeners(services, activity, {
+      explanations: () => explanations,
+      watchdog,
+    });
     const { baseUrl, storageUrl, tls, openInside, close } = listeners;
     const worlds = new Worlds(services, openInside);
     worlds.markStart(tenants.first);
@@ -83,6 +92,7 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       port: settings.controlPort,
       controlToken,
       source: overviewSource(tenants.first.store, activity),
+      watchdog,
       tenants,
       worlds,
       outbox,
@@ -104,11 +114,12 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       headerPrefix: settings.headerPrefix,
       faults: tenants.first.faults,
       close: () => {
+        watchdog.close();
         closing ??= Promise.all([close(), control.close(), sockets.close()]).then(closeStores);
         return closing;
       },
     };
-    return { server, services, worlds, openInside };
+    return { server, services, worlds, openInside, watchdog };
   } catch (fault) {
     await listeners?.close();
     closeStores();

@@ -9,6 +9,7 @@ import { openLog } from '../log.ts';
 import { Outbox } from '../outbox.ts';
 import { completeSettings } from '../settings.ts';
 import type { Tenants } from '../tenants.ts';
+import { Watchdog } from '../watchdog.ts';
 import { Worlds } from '../worlds/worlds.ts';
 import { type RunningControl, startControl } from './control.ts';
 import type { ActivityEvent, ControlSource, DeploymentOverview, Overview } from './source.ts';
@@ -48,7 +49,9 @@ let worlds: Worlds;
 function start(port = 0): Promise<RunningControl> {
   const random = seededRandom('control');
   const explainFacts = { names: vendorNames('X-SVC'), adminEmail: 'admin@example.com' };
-  const rest = { outbox: new Outbox(random), log: openLog('silent'), clock, explainFacts };
+  const log = openLog('silent');
+  const watchdog = new Watchdog(log);
+  const rest = { outbox: new Outbox(random), log, watchdog, clock, explainFacts };
   return startControl({ host: '127.0.0.1', port, controlToken, source, tenants, worlds, ...rest });
 }
 
@@ -177,7 +180,8 @@ describe('the overview', () => {
     source.shown = { devices: [], deviceCounts: { pending: 3 }, deployments: [] };
     const answer = await ask('/overview', { headers: authorization });
     expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.text)).toEqual(source.shown);
+    const stalls = { count: 0, worstMs: 0, worstIn: '' };
+    expect(JSON.parse(answer.text)).toEqual({ ...source.shown, stalls });
   });
 
   it('holds at most 500 devices and 100 deployments', async () => {

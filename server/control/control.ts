@@ -12,6 +12,7 @@ import type { Log } from '../log.ts';
 import type { Outbox } from '../outbox.ts';
 import { defaultPatience, keepPatience, type Patience, patienceOptions } from '../patience.ts';
 import type { Tenants } from '../tenants.ts';
+import type { Watchdog } from '../watchdog.ts';
 import type { Worlds } from '../worlds/worlds.ts';
 import { faults, jsonBodies, mount, refuse, textBodies } from './answers.ts';
 import { mountAwait } from './await.ts';
@@ -39,6 +40,7 @@ export interface ControlOptions {
   readonly worlds: Worlds;
   readonly outbox: Outbox;
   readonly log: Log;
+  readonly watchdog: Watchdog;
   readonly clock: Clock;
   /** What explanations are made with, beside a record. */
   readonly explainFacts: ExplainSettings;
@@ -109,6 +111,7 @@ function controlApp(options: ControlOptions, streams: EventStreams): Express {
     response.set(pageHeaders);
     next();
   });
+  app.use(watched(options.watchdog));
   app.use(requireOwnAddress(options.host));
   for (const asset of consoleAssets) {
     const send = async (_: Request, response: Response) =>
@@ -119,7 +122,10 @@ function controlApp(options: ControlOptions, streams: EventStreams): Express {
   app.use(requireToken(controlToken));
   app.use(['/world', controlPaths.faults], textBodies());
   app.use(jsonBodies());
-  const overview = (_: Request, response: Response) => response.json(bounded(source.overview()));
+  // What was read before it goes on in a piece of work of its own.
+  app.use(watched(options.watchdog));
+  const overview = (_: Request, response: Response) =>
+    response.json({ ...bounded(source.overview()), stalls: options.watchdog.stalls });
   mount(app, '/overview', { get: overview });
   mount(app, '/events', { get: (request, response) => openStream(streams, request, response) });
   mountTenants(app, options.tenants, options.worlds);
@@ -140,6 +146,15 @@ function openStream(streams: EventStreams, request: Request, response: Response)
   if (request.method === 'HEAD') refuse(response, 405, 'only GET reads the stream of events');
   else if (streams.full) refuse(response, 503, 'too many readers of events; close one of them');
   else streams.open(response);
+}
+
+/** Tells the watchdog of what follows, up to where it waits for something. */
+function watched(watchdog: Watchdog) {
+  return ({ method, path }: Request, _: Response, next: NextFunction): void => {
+    const begunMs = watchdog.begin();
+    next();
+    watchdog.end(begunMs, { operation: `${method} ${path} of the control listener` });
+  };
 }
 
 function requireToken(controlToken: string) {

@@ -29,7 +29,7 @@ export interface Origins {
   /** Of the listener for artifact files, where there is one. */
   readonly storage: () => string | undefined;
   /** Of explanations, on the control listener. */
-  readonly explanations?: () => string | undefined;
+  readonly explanations?: (() => string | undefined) | undefined;
 }
 
 /** A class of plain fields: an object spread together for each request cost a third of a poll. */

@@ -11,6 +11,7 @@ import { PlannedFault } from '../faults/acts/states.ts';
 import { FaultGate } from '../faults/gate.ts';
 import type { Services } from '../services.ts';
 import { openVariation, type Variation } from '../vary/variation.ts';
+import type { Watchdog } from '../watchdog.ts';
 import { AnswerCutOff, AnswerWriter } from './answer.ts';
 import { BodyCutOff, checkMediaType, readBody } from './body.ts';
 import { type Caller, Callers } from './callers.ts';
@@ -36,11 +37,14 @@ export class Pipeline {
   readonly #activity: ActivityFeed;
   readonly #origins: Origins;
   readonly #faults: FaultGate;
+  readonly #watchdog: Watchdog | undefined;
 
   constructor(
     services: Services,
-    { activity, origins }: { activity: ActivityFeed; origins: Origins },
+    rest: { activity: ActivityFeed; origins: Origins; watchdog?: Watchdog | undefined },
   ) {
+    const { activity, origins, watchdog } = rest;
+    this.#watchdog = watchdog;
     this.#services = services;
     this.#callers = new Callers(services.tokens, services.tenants);
     this.#activity = activity;
@@ -59,6 +63,12 @@ export class Pipeline {
 
   /** Answers the exchange. Never throws: an unknown fault is a 500 with its detail in the log. */
   run(endpoint: Endpoint, received: Exchange): void {
+    const begunMs = this.#watchdog?.begin() ?? 0;
+    this.#run(endpoint, received);
+    this.#watchdog?.end(begunMs, received.record);
+  }
+
+  #run(endpoint: Endpoint, received: Exchange): void {
     const { operation } = endpoint;
     const parameters = this.#variation?.readParameters(operation, received.parameters);
     const stranger = this.#arrive(endpoint, parameters ? { ...received, parameters } : received);
@@ -194,7 +204,10 @@ export class Pipeline {
 
   async #withBody(visit: Visit): Promise<void> {
     try {
-      this.#takeBody(visit, await readBody(visit.exchange.request, limits.bodyMaxBytes));
+      const raw = await readBody(visit.exchange.request, limits.bodyMaxBytes);
+      const begunMs = this.#watchdog?.begin() ?? 0;
+      this.#takeBody(visit, raw);
+      this.#watchdog?.end(begunMs, visit.exchange.record);
     } catch (fault) {
       this.#fail(visit, fault);
     }

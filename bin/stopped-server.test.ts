@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../fixtures/clock.ts';
+import { startServe } from './testing/built-command.ts';
+
+it('a process that was stopped and goes on has had no stall of its own', async () => {
+  const { running, ready } = await startServe();
+  const overview = async () => {
+    const headers = { Authorization: `Bearer ${ready.controlToken}` };
+    return (await fetch(`${ready.controlUrl}/overview`, { headers })).json();
+  };
+  const before = (await overview()).stalls;
+  running.child.kill('SIGSTOP');
+  await systemClock.sleep(400);
+  running.child.kill('SIGCONT');
+  expect((await overview()).stalls).toEqual(before);
+  expect((await running.end()).stderr).not.toContain('stood still');
+});
