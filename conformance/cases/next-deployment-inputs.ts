@@ -303,6 +303,21 @@ const queries = defineScenario({
         return observed(`artifact_name ${unnamed.status}, device_type ${untyped.status}`);
       },
     },
+    {
+      id: 'names-of-two-lines',
+      title: 'GET and POST of version 1 with a line end in what the device says of itself.',
+      requirements: ['next.control-characters'],
+      observe: async (device) => {
+        const seen: string[] = [];
+        for (const name of ['artifact_name', 'device_type'] as const) {
+          const provides = { ...factoryProvides, [name]: 'one\r\ntwo' };
+          const asked = await ask(device, provides);
+          const posted = await device.call('post-next-deployment', { body: provides });
+          seen.push(`${name}: GET ${asked.status}, POST ${posted.status}`);
+        }
+        return observed(seen.join('; '));
+      },
+    },
   ],
 });
 

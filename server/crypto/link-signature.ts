@@ -4,7 +4,7 @@ import { isSameSecret } from '../same-secret.ts';
 
 /** What a link's signature covers. */
 export interface SignedLink {
-  /** Path without escapes. */
+  /** Path with its escapes; how they are written does not count. */
   readonly path: string;
   /** Expiry time as it stands in the query. */
   readonly expire: string;
@@ -30,7 +30,10 @@ export function createLinkSigner(secret: Uint8Array): LinkSigner {
   };
 }
 
-/** Method, path, expiry and tenant, one a line; the method keeps a link from being used otherwise. */
+/**
+ * Method, path, expiry and tenant as JSON, so that no device type can be read as the fields after
+ * it, nor as two parts of the path; the method keeps a link from being used otherwise.
+ */
 function signedText({ path, expire, tenantId }: SignedLink): string {
-  return `GET\n${path}\nexpire=${expire}\ntenant_id=${tenantId}\n`;
+  return JSON.stringify(['GET', path.split('/').map(decodeURIComponent), expire, tenantId]);
 }

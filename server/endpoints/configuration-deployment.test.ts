@@ -254,6 +254,26 @@ describe('an altered link is 403', () => {
     expect((await fetchFile(other.href)).status).toBe(403);
   });
 
+  it('a device type that the fields after it in the signed text were written into', async () => {
+    const later = '2099-01-01T00:00:00.000Z';
+    const forged = `x/${device.id}\nexpire=${later}\ntenant_id=t`;
+    await deploySettings();
+    for (const door of Object.values(doors)) {
+      const reply = await door(server, device.token, { ...board, device_type: forged });
+      expect([reply.status, reply.json().error]).toEqual([
+        400,
+        expect.stringContaining('device_type: must not hold control characters'),
+      ]);
+    }
+  });
+
+  it('a link of a device that was decommissioned', async () => {
+    const uri = await linkOf({ secret: 'x' });
+    const call = { token: server.adminToken, parameters: { id: device.id } };
+    expect((await server.call('decommission-device', call)).status).toBe(204);
+    expect((await fetchFile(uri)).status).toBe(403);
+  });
+
   it('a slash in the device type that parts the path otherwise', async () => {
     const uri = await linkOf({ secret: 'x' }, { ...board, device_type: 'a/b' });
     const parted = uri.replace('a%2Fb', 'a/b');

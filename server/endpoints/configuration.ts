@@ -65,6 +65,8 @@ function reported(
   return { ...users, reported: kept.settings, reportedMs: nowMs };
 }
 
+const linkOfNoDevice = refuse.forbidden('the device of this link was decommissioned');
+
 /** The artifact of a configuration deployment, made when it is fetched. */
 export const downloadConfiguration = defineEndpoint(
   'download-configuration',
@@ -72,6 +74,7 @@ export const downloadConfiguration = defineEndpoint(
     const part = store.parts.find(parameters.deployment_id, parameters.device_id);
     const settings = part?.deployment.configuration;
     if (!part || !settings) return refuse.notFound('there is no configuration deployment here');
+    if (!store.devices.find(part.deviceId)) return linkOfNoDevice;
     const name = part.deployment.artifactName;
     const file = await writeArtifact({
       name,

@@ -44,8 +44,6 @@ export const postNextDeploymentV2 = defineEndpoint(
   },
 );
 
-const halfSurrogate = /\p{Cs}/u;
-
 interface Served {
   readonly part: StoredPart;
   readonly artifact: DeploymentInstructionsV1['artifact'] & { readonly source: Link };
@@ -69,9 +67,6 @@ function answerV1(served: Served | Refusal | undefined) {
 /** What the device is served; nothing when there is no update for it. */
 function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | undefined {
   const { store, device } = context;
-  if (halfSurrogate.test(request.deviceType)) {
-    return refuse.malformed('device_type: holds half a surrogate pair, which no link can carry');
-  }
   if (!store.parts.mayHaveWork(device.id)) return undefined;
   return store.atomically(() => {
     const part = partToServe(context);

@@ -82,6 +82,26 @@ describe('a link', () => {
     expect(judged(linkOf(), { services })).toBe(403);
   });
 
+  it('does not fit what its path says, read as the fields after the path', () => {
+    const later = '2099-01-01T00:00:00.000Z';
+    const type = encodeURIComponent(`x/device\nexpire=${later}\ntenant_id=t`);
+    const given = new URL(makeLink({ ...servicesOf(), origin, nowMs }, `/${type}/device`).uri);
+    const end = given.searchParams.get('x-svc-expire');
+    const rest = `t/device\nexpire=${end}\ntenant_id=`;
+    const forged = altered((link) => {
+      link.pathname = '/x/device';
+      link.searchParams.set('x-svc-expire', later);
+      link.searchParams.set('x-svc-signature', signatureIn(given));
+      link.searchParams.set('tenant_id', rest);
+    });
+    expect(judged(forged)).toBe(403);
+  });
+
+  it('does not fit a path that is parted otherwise', () => {
+    const parted = altered((link) => (link.pathname = link.pathname.replace('%2F', '/')));
+    expect(judged(parted)).toBe(403);
+  });
+
   it.each<[string, (link: URL) => void]>([
     ['no end', (link) => link.searchParams.delete('x-svc-expire')],
     ['no signature', (link) => link.searchParams.delete('x-svc-signature')],

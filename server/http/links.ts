@@ -50,7 +50,7 @@ export function makeLink(
   const tenantId = !tenant || tenant.isFirst ? '' : tenant.id;
   const query = new URLSearchParams({
     [names.linkExpire]: expire,
-    [names.linkSignature]: links.sign({ path: decodeURIComponent(path), expire, tenantId }),
+    [names.linkSignature]: links.sign({ path, expire, tenantId }),
     tenant_id: tenantId,
   });
   return { uri: `${origin}${path}?${query}`, expire };
@@ -84,8 +84,7 @@ export function checkLink(
     return refuse.malformed(`query: ${faultOf(issue, names)}`, detail);
   }
   const { expire, signature, tenant_id: tenantId } = given.output;
-  const link = { path: decodeURIComponent(path), expire, tenantId };
-  if (!services.links.verifies(link, signature)) {
+  if (!services.links.verifies({ path, expire, tenantId }, signature)) {
     return refuse.forbidden(
       `the link's ${linkSignature} does not fit; use the link as it was given`,
       {

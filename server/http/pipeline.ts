@@ -194,10 +194,11 @@ export class Pipeline {
     if (authorization === 'link') {
       const search = new URLSearchParams(exchange.search);
       const { tenants } = this.#services;
-      // The signature covers the tenant, so one that is named is one of ours.
-      const tenant = tenants.find(search.get('tenant_id') ?? '') ?? tenants.first;
-      const nowMs = tenant.clock.now();
-      return checkLink(this.#services, { path: exchange.path, search, nowMs }) ?? { tenant };
+      const named = search.get('tenant_id') ?? '';
+      const tenant = named === '' ? tenants.first : tenants.find(named);
+      const nowMs = (tenant ?? tenants.first).clock.now();
+      const wrong = checkLink(this.#services, { path: exchange.path, search, nowMs });
+      return wrong ?? (tenant ? { tenant } : linkOfNoTenant);
     }
     return this.#callers.identify(exchange.request, endpoint.operation);
   }
@@ -336,6 +337,7 @@ export class Pipeline {
   }
 }
 
+const linkOfNoTenant = refuse.forbidden('the tenant of this link does not exist any more');
 const droppedTenant = refuse.unauthorized('the tenant of this token does not exist any more');
 
 function headerText(
