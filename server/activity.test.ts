@@ -9,12 +9,16 @@ const activity: Activity = {
   requestId: 'r',
 };
 
+function fail(fault: unknown): never {
+  throw fault;
+}
+
 describe('the activity feed', () => {
   it('reaches everyone who has subscribed, in order', () => {
     const feed = new ActivityFeed();
     const seen: string[] = [];
-    feed.subscribe(({ status }) => seen.push(`one ${status}`));
-    feed.subscribe(({ status }) => seen.push(`other ${status}`));
+    feed.subscribe(({ status }) => seen.push(`one ${status}`), fail);
+    feed.subscribe(({ status }) => seen.push(`other ${status}`), fail);
     feed.publish(activity);
     feed.publish({ ...activity, status: 409 });
     expect(seen).toEqual(['one 204', 'other 204', 'one 409', 'other 409']);
@@ -24,17 +28,36 @@ describe('the activity feed', () => {
     const feed = new ActivityFeed();
     const seen: Activity[] = [];
     feed.publish(activity);
-    const leave = feed.subscribe((each) => seen.push(each));
+    const leave = feed.subscribe((each) => seen.push(each), fail);
     leave();
     leave();
     feed.publish(activity);
     expect(seen).toEqual([]);
   });
 
+  it('goes on for the others when one throws, who is told why once and then no more', () => {
+    const feed = new ActivityFeed();
+    const seen: string[] = [];
+    feed.subscribe(
+      () => {
+        seen.push('throws');
+        throw new Error('broken');
+      },
+      (fault) => seen.push(`${fault}`),
+    );
+    feed.subscribe(({ status }) => seen.push(`other ${status}`), fail);
+    feed.publish(activity);
+    feed.publish(activity);
+    expect(seen).toEqual(['throws', 'Error: broken', 'other 204', 'other 204']);
+  });
+
   it('knows whether anyone watches', () => {
     const feed = new ActivityFeed();
     expect(feed.watched).toBe(false);
-    const [one, other] = [feed.subscribe(() => undefined), feed.subscribe(() => undefined)];
+    const [one, other] = [
+      feed.subscribe(() => undefined, fail),
+      feed.subscribe(() => undefined, fail),
+    ];
     one();
     expect(feed.watched).toBe(true);
     other();

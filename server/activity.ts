@@ -1,4 +1,5 @@
 /** What happens on the protocol listener, told to whoever watches; nothing is kept. */
+import { type Ended, type Subscriber, Subscribers } from './subscribers.ts';
 
 /** One answered request. */
 export interface Activity {
@@ -11,24 +12,21 @@ export interface Activity {
   readonly deviceId?: string;
 }
 
-type Listener = (activity: Activity) => void;
-
 /** A place where answered requests are published. */
 export class ActivityFeed {
-  readonly #listeners = new Set<Listener>();
+  readonly #subscribers = new Subscribers<Activity>();
 
   /** False when publishing would reach nobody; spares the hot path from building the object. */
   get watched(): boolean {
-    return this.#listeners.size > 0;
+    return !this.#subscribers.isEmpty;
   }
 
   publish(activity: Activity): void {
-    for (const listener of this.#listeners) listener(activity);
+    this.#subscribers.publish(activity);
   }
 
   /** Returns the function that ends the subscription. */
-  subscribe(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  subscribe(subscriber: Subscriber<Activity>, ended: Ended): () => void {
+    return this.#subscribers.add(subscriber, ended);
   }
 }

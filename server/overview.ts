@@ -25,7 +25,8 @@ export function overviewSource(store: Store, activity: ActivityFeed): ControlSou
         .list({ id: [], name: [] }, 'desc', { page: 1, perPage: overviewMax.deployments })
         .map((deployment) => deploymentOverview(store, deployment)),
     }),
-    subscribe: (listener) => activity.subscribe((seen) => listener(activityEvent(seen))),
+    subscribe: (subscriber, ended) =>
+      activity.subscribe((seen) => subscriber(activityEvent(seen)), ended),
   };
 }
 

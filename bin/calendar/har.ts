@@ -1,5 +1,7 @@
 /** Reads an HTTP archive, HAR 1.2, as browsers and proxies save it. */
+
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
+import { valueText } from '../../fixtures/value-text.ts';
 import {
   isRecord,
   pathnameOf,
@@ -71,7 +73,7 @@ function sentBody(postData: unknown): unknown {
   if (!isRecord(postData)) return undefined;
   const { params, text } = postData;
   if (!Array.isArray(params) || params.length === 0) return text;
-  const named = params.filter(isRecord).map(({ name, value }) => [String(name), value ?? '']);
+  const named = params.filter(isRecord).map(({ name, value }) => [valueText(name), value ?? '']);
   return Object.fromEntries(named);
 }
 

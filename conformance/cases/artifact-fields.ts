@@ -1,6 +1,8 @@
 /** Cases: each field of an artifact, in a list and alone. Spec: Artifact */
+
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
+import { valueText } from '../../fixtures/value-text.ts';
 import { defineScenario, type JudgingCase } from '../case.ts';
 import {
   expectEqual,
@@ -143,7 +145,7 @@ const ownFields: readonly FieldRow[] = [
     title: 'The id of an artifact is there and has the shape of a UUID.',
     requirement: 'artifacts.id',
     holds: ({ where, members: { id } }) =>
-      expectThat(uuidPattern.test(String(id)), `a UUID as id ${where}`, shown(id ?? 'none')),
+      expectThat(uuidPattern.test(valueText(id)), `a UUID as id ${where}`, shown(id ?? 'none')),
   },
   {
     id: 'name-is-that-of-the-file',

@@ -1,5 +1,7 @@
 /** Cases: how a device asks for a link, and what the link is. Spec: ArtifactLink */
+
 import { isTimestamp } from '../../fixtures/contract/text.ts';
+import { valueText } from '../../fixtures/value-text.ts';
 import { defineScenario } from '../case.ts';
 import {
   expectEach,
@@ -108,7 +110,7 @@ const told = defineScenario({
       title: 'The moment at which the link ends is later than the one at which it is given.',
       requirements: ['link.expire-is-later'],
       run: async ({ link: { expire }, givenMs }) => {
-        const endMs = Date.parse(String(expire));
+        const endMs = Date.parse(valueText(expire));
         const isPast = endMs <= givenMs;
         expectThat(!isPast, `a moment after ${new Date(givenMs).toISOString()}`, shown(expire));
       },
@@ -118,7 +120,7 @@ const told = defineScenario({
       title: 'How long the link is valid.',
       requirements: ['link.lifetime'],
       observe: async ({ link: { expire }, givenMs }) =>
-        observed(`about ${Math.round((Date.parse(String(expire)) - givenMs) / 1000)} seconds`),
+        observed(`about ${Math.round((Date.parse(valueText(expire)) - givenMs) / 1000)} seconds`),
     },
   ],
 });

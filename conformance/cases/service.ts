@@ -1,8 +1,10 @@
 /** Cases: verbs, browsers, internal APIs and the forms of what is sent. Spec: What the service does */
+
 import { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { valueText } from '../../fixtures/value-text.ts';
 import { defineScenario, type JudgingCase } from '../case.ts';
 import {
   anySuccess,
@@ -250,7 +252,7 @@ const times = defineScenario({
         const path = { id: artifact.id };
         const modified = fieldOf(await caller.call('get-artifact', { path }), 'modified');
         const expire = fieldOf(await caller.call('get-artifact-link', { path }), 'expire');
-        const areTimes = [modified, expire].every((time) => dateTime.test(String(time)));
+        const areTimes = [modified, expire].every((time) => dateTime.test(valueText(time)));
         expectThat(areTimes, 'date-times of ISO 8601', shown([modified, expire]));
       },
     },

@@ -149,13 +149,21 @@ async function entriesOf({ world, query, clock, response }: Waiting): Promise<Ca
   if (query.timeoutSeconds === 0) return { matching, others };
   const enough = new AbortController();
   const end = (): void => enough.abort();
-  const unsubscribe = journal.subscribe((entry) => {
-    if (!enough.signal.aborted && take(entry)) end();
-  });
+  let failed: { readonly fault: unknown } | undefined;
+  const unsubscribe = journal.subscribe(
+    (entry) => {
+      if (!enough.signal.aborted && take(entry)) end();
+    },
+    (fault) => {
+      failed = { fault };
+      end();
+    },
+  );
   response.once('close', end);
   await clock.sleep(query.timeoutSeconds * 1000, enough.signal);
   response.off('close', end);
   unsubscribe();
+  if (failed) throw failed.fault;
   return { matching, others };
 }
 

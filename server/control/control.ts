@@ -77,7 +77,7 @@ const pageHeaders = {
  * Rejects with Node's own error (`code` EADDRINUSE, `port`) when the port is busy.
  */
 export async function startControl(options: ControlOptions): Promise<RunningControl> {
-  const streams = new EventStreams(options.source, options.clock);
+  const streams = new EventStreams(options);
   const patience = { ...defaultPatience, ...options.patience };
   const server = createServer(patienceOptions(patience), controlApp(options, streams));
   keepPatience(server, patience);

@@ -1,6 +1,8 @@
 /** Activity, or anything else, as server-sent events. A reader that does not keep up is dropped, never waited for. */
 import type { Response } from 'express';
 import type { Clock } from '../../fixtures/clock.ts';
+import type { Log } from '../log.ts';
+import type { Ended } from '../subscribers.ts';
 import type { ControlSource } from './source.ts';
 
 /** Bytes that may wait for one reader. */
@@ -12,19 +14,21 @@ const READERS_MAX = 32;
 /** A word in the silence, so that nobody in between takes the connection for dead. */
 const HEARTBEAT_MS = 15_000;
 
-/** Begins to send messages in the form of server-sent events; returns what ends that. */
-export type Follow = (send: (message: string) => void) => () => void;
+/** Begins to send messages in the form of server-sent events until `ended`; returns what ends that. */
+export type Follow = (send: (message: string) => void, ended: Ended) => () => void;
 
 /** The readers of one control listener. */
 export class EventStreams {
   readonly #source: ControlSource;
   readonly #clock: Clock;
+  readonly #log: Log;
   /** Each reader with what ends its subscription. */
   readonly #readers = new Map<Response, () => void>();
 
-  constructor(source: ControlSource, clock: Clock) {
+  constructor({ source, clock, log }: { source: ControlSource; clock: Clock; log: Log }) {
     this.#source = source;
     this.#clock = clock;
+    this.#log = log;
   }
 
   get full(): boolean {
@@ -35,7 +39,12 @@ export class EventStreams {
   open(reader: Response, follow: Follow = this.#activity): void {
     reader.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     reader.write(': connected\n\n');
-    const unsubscribe = follow((message) => this.#send(reader, message));
+    const ended: Ended = (fault) => {
+      this.#log.error('a stream of events failed, and was ended', fault);
+      this.#forget(reader);
+      reader.destroy();
+    };
+    const unsubscribe = follow((message) => this.#send(reader, message), ended);
     const heartbeat = this.#clock.every(HEARTBEAT_MS, () => this.#send(reader, ': still here\n\n'));
     // What was kept may have been more than the reader takes at once.
     if (reader.destroyed) {
@@ -58,8 +67,11 @@ export class EventStreams {
     }
   }
 
-  readonly #activity: Follow = (send) =>
-    this.#source.subscribe((event) => send(`event: activity\ndata: ${JSON.stringify(event)}\n\n`));
+  readonly #activity: Follow = (send, ended) =>
+    this.#source.subscribe(
+      (event) => send(`event: activity\ndata: ${JSON.stringify(event)}\n\n`),
+      ended,
+    );
 
   #send(reader: Response, message: string): void {
     if (reader.writableLength <= PENDING_MAX_BYTES) {

@@ -140,16 +140,16 @@ async function follow(response: Response, { world, query, streams }: Following):
   const { journal } = world;
   let backlog = Promise.resolve();
   const matches = matcher(query.filter, world);
-  streams.open(response, (send) => {
-    const ended = new AbortController();
+  streams.open(response, (send, ended) => {
+    const closing = new AbortController();
     const sendEntry = (entry: JournalEntry): void => {
-      if (ended.signal.aborted) return;
+      if (closing.signal.aborted) return;
       const view = entryView(entry, world, query.isWhole);
       const data = JSON.stringify(view);
       send(`id: ${entry.sequence}\nevent: ${entry.kind}\ndata: ${data}\n\n`);
     };
     const sendMatching = (entry: JournalEntry): void => {
-      if (!ended.signal.aborted && matches(entry)) sendEntry(entry);
+      if (!closing.signal.aborted && matches(entry)) sendEntry(entry);
     };
     const sendKept = async (): Promise<void> => {
       let { added: last } = journal.size;
@@ -161,11 +161,12 @@ async function follow(response: Response, { world, query, streams }: Following):
       }
       // Without a pause in between, so that none is missed.
       for (const entry of journal.entries(last)) sendMatching(entry);
-      if (ended.signal.aborted) return;
-      ended.signal.addEventListener('abort', journal.subscribe(sendMatching), { once: true });
+      if (closing.signal.aborted) return;
+      const unsubscribe = journal.subscribe(sendMatching, ended);
+      closing.signal.addEventListener('abort', unsubscribe, { once: true });
     };
     backlog = sendKept();
-    return () => ended.abort();
+    return () => closing.abort();
   });
   await backlog;
 }

@@ -1,9 +1,11 @@
 /** What the control listener can be asked about the running server: plain data, no way to change it. */
+
 import type {
   DeploymentStatusOverall,
   DeviceDeploymentStatus,
   DeviceStatus,
 } from '../../fixtures/contract/vocabulary.ts';
+import type { Ended, Subscriber } from '../subscribers.ts';
 
 /** One device as the console shows it; times are ISO 8601 in UTC. */
 export interface DeviceOverview {
@@ -59,6 +61,6 @@ export interface ActivityEvent {
 /** The server as the control listener sees it. */
 export interface ControlSource {
   overview(): Overview;
-  /** Tells the listener of every answered request until the returned function is called. */
-  subscribe(listener: (event: ActivityEvent) => void): () => void;
+  /** Tells the subscriber of every answered request until the returned function is called. */
+  subscribe(subscriber: Subscriber<ActivityEvent>, ended: Ended): () => void;
 }

@@ -70,13 +70,21 @@ async function firstMatch(
   for (const entry of journal.entries(after)) if (matches(entry)) return entry;
   const came = new AbortController();
   let found: JournalEntry | undefined;
-  const unsubscribe = journal.subscribe((entry) => {
-    if (found || entry.sequence <= after || !matches(entry)) return;
-    found = entry;
-    came.abort();
-  });
+  let failed: { readonly fault: unknown } | undefined;
+  const unsubscribe = journal.subscribe(
+    (entry) => {
+      if (found || entry.sequence <= after || !matches(entry)) return;
+      found = entry;
+      came.abort();
+    },
+    (fault) => {
+      failed = { fault };
+      came.abort();
+    },
+  );
   await systemClock.sleep(timeoutSeconds * 1000, came.signal);
   unsubscribe();
+  if (failed) throw failed.fault;
   if (found) return found;
   const instead = [...journal.entries(after)].slice(-INSTEAD_MAX).map(wordOf);
   const told = instead.length === 0 ? 'nothing at all' : instead.join(', ');

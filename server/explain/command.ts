@@ -1,8 +1,10 @@
 /** A corrected request as a block of bash: curl, with openssl where something is signed. */
+
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { valueText } from '../../fixtures/value-text.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
 import { jsonOf } from './asked.ts';
 import type { Correction, Step } from './correction.ts';
@@ -105,7 +107,7 @@ function signed(request: Planned, { names }: Surroundings): string[] {
 function signerFor(body: Text): string {
   const value = jsonOf(readable(body))?.value;
   const isObject = typeof value === 'object' && value !== null && 'pubkey' in value;
-  const key = isObject ? readPublicKey(String(value.pubkey)) : undefined;
+  const key = isObject ? readPublicKey(valueText(value.pubkey)) : undefined;
   return key && 'keyType' in key ? signers[key.keyType] : anySigner;
 }
 

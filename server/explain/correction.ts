@@ -6,6 +6,7 @@ import { storageOperations } from '../../fixtures/contract/management/storage.ts
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { valueText } from '../../fixtures/value-text.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
 import { mountedOperations } from '../http/endpoint.ts';
 import type { Refusal } from '../http/refusal.ts';
@@ -132,8 +133,8 @@ function acceptance({ asked, refusal, operation, store }: Refused): Step[] {
   if (!isAuthentication || !refusal.error.startsWith('device not authorized')) return [];
   const body = jsonOf(textOf(asked))?.value;
   const given = new Map<string, unknown>(Object.entries(body ?? {}));
-  const identity = readIdentity(String(given.get('id_data')));
-  const key = readPublicKey(String(given.get('pubkey')));
+  const identity = readIdentity(valueText(given.get('id_data')));
+  const key = readPublicKey(valueText(given.get('pubkey')));
   if ('because' in identity || 'because' in key) return [];
   const device = store.devices.findByIdentity(identity.canonical);
   const set = device && store.devices.findAuthSet(device.id, key.pem);

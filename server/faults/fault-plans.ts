@@ -1,5 +1,6 @@
 /** The planned faults of a world: which of them a request meets, and how often each one has fired. */
 
+import { valueText } from '../../fixtures/value-text.ts';
 import type { Phase } from './acts/act.ts';
 import { type Call, placeOf } from './call.ts';
 import type { GivenAct, Rule } from './rule.ts';
@@ -250,6 +251,6 @@ function isWithin(
   if (identity === undefined) return false;
   const known = new Map(Object.entries(JSON.parse(identity) as object));
   return Object.entries(attributes).every(
-    ([name, value]) => String(known.get(name)) === String(value),
+    ([name, value]) => valueText(known.get(name)) === valueText(value),
   );
 }

@@ -1,4 +1,5 @@
 /** Which entries of a journal somebody wants to see. Pure but for looking names up in the world. */
+import { valueText } from '../../fixtures/value-text.ts';
 import type { EntryKind, JournalEntry } from './entry.ts';
 import {
   type Belongings,
@@ -84,7 +85,7 @@ function isDevice(wanted: string, device: EntryDevice | undefined): boolean {
   if (!device) return false;
   const { id, identity = '' } = device;
   if (id === wanted || identity === wanted) return true;
-  return Object.values(jsonObject(identity)).some((value) => String(value) === wanted);
+  return Object.values(jsonObject(identity)).some((value) => valueText(value) === wanted);
 }
 
 /** As views show it, so that nobody can find out a secret by asking for its parts. */

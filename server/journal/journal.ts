@@ -1,4 +1,5 @@
 /** The journal of a world: what was asked and answered, the newest within a bound of count and bytes. */
+import { type Ended, type Subscriber, Subscribers } from '../subscribers.ts';
 import type { JournalEntry } from './entry.ts';
 import type { ExchangeRecord } from './record.ts';
 
@@ -24,13 +25,11 @@ export interface JournalSize {
   readonly dropped: number;
 }
 
-type Listener = (entry: JournalEntry) => void;
-
 /** Keeps entries in order; adding one costs no more than a place in a ring. */
 export class Journal {
   readonly bounds: JournalBounds;
   readonly #ring: (JournalEntry | undefined)[];
-  readonly #listeners = new Set<Listener>();
+  readonly #subscribers = new Subscribers<JournalEntry>();
   #added = 0;
   #kept = 0;
   #bytes = 0;
@@ -66,7 +65,7 @@ export class Journal {
     entry.countedBytes = entry.sizeBytes;
     this.#bytes += entry.countedBytes;
     while (this.#bytes > this.bounds.bytesMax && this.#kept > 1) this.#dropOldest();
-    for (const listener of this.#listeners) listener(entry);
+    this.#subscribers.publish(entry);
   }
 
   /** What is kept, the oldest first; after the entry of sequence `after` when that is given. */
@@ -101,10 +100,9 @@ export class Journal {
     return undefined;
   }
 
-  /** Tells the listener of every entry from now on; returns what ends that. */
-  subscribe(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /** Tells the subscriber of every entry from now on; returns what ends that. */
+  subscribe(subscriber: Subscriber<JournalEntry>, ended: Ended): () => void {
+    return this.#subscribers.add(subscriber, ended);
   }
 
   /** Forgets what is kept; sequences go on. */

@@ -1,5 +1,6 @@
 /** Finds the devices of a page, by the store alone where it can, else by their attributes. */
 import type { InventorySort } from '../../fixtures/contract/management/inventory-search.ts';
+import { valueText } from '../../fixtures/value-text.ts';
 import { type Column, type Condition, searchDevices } from '../rules/inventory-search.ts';
 import type { DeviceFilter } from '../store/device-filter.ts';
 import type { StoredDevice } from '../store/devices.ts';
@@ -51,7 +52,7 @@ export function findDevices(store: Store, wanted: Wanted, page: Page): FoundDevi
 
 function holdsAll(device: StoredDevice, words: readonly string[]): boolean {
   if (words.length === 0) return true;
-  const values = Object.values(identityData(device)).map(String);
+  const values = Object.values(identityData(device)).map(valueText);
   const text = [device.id, ...values].join('\n').toLowerCase();
   return words.every((word) => text.includes(word.toLowerCase()));
 }

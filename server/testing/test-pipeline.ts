@@ -37,7 +37,12 @@ export async function startPipeline(): Promise<TestPipeline> {
   const activities: Activity[] = [];
   const services = await servicesWith(recordingLog(lines));
   const activity = new ActivityFeed();
-  activity.subscribe((seen) => activities.push(seen));
+  activity.subscribe(
+    (seen) => activities.push(seen),
+    (fault) => {
+      throw fault;
+    },
+  );
   const origins = { own: () => 'http://own.example', storage: () => undefined };
   const pipeline = new Pipeline(services, { activity, origins });
   return { pipeline, services, lines, activities, close: () => services.tenants.close() };

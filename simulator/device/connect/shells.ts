@@ -2,11 +2,13 @@
  * The remote shells of one device: who has one, how many there may be, and when they end by
  * themselves. Spec: Device connect
  */
+
 import type { Clock } from '../../../fixtures/clock.ts';
 import {
   type ConnectMessage,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
+import { valueText } from '../../../fixtures/value-text.ts';
 import type { DeviceFiles } from './files.ts';
 import { messageStatuses, pieces, textProp } from './replies.ts';
 import type { DeviceFacts } from './surroundings.ts';
@@ -195,8 +197,8 @@ function failure({ proto, typ = '', sid = '' }: ConnectMessage, because: string)
 
 /** The size that a message asks for, when it asks for one that a screen can have. */
 function sizeIn({ props = {} }: ConnectMessage): TerminalSize | undefined {
-  const height = Number(props.terminal_height);
-  const width = Number(props.terminal_width);
+  const height = Number(valueText(props.terminal_height));
+  const width = Number(valueText(props.terminal_width));
   const isSize = [height, width].every(
     (each) => Number.isInteger(each) && each > 0 && each <= SIZE_MAX,
   );
