@@ -23,12 +23,16 @@ export function readQuery(operation: Operation, search: string): object | Refusa
 
 /** The checked body as the handler gets it. */
 export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown } | Refusal {
+  let text: string;
   let given: unknown;
   try {
-    given = JSON.parse(utf8.decode(raw));
+    text = utf8.decode(raw);
+    given = JSON.parse(text);
   } catch (fault) {
     return refuse.malformed('body: is not JSON text in UTF-8', notJson(raw, fault));
   }
+  // Texts that no store can keep come by escapes only, so that hardly any body is looked through.
+  if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
   const checked = v.safeParse(schema, given);
   if (checked.success) return { body: checked.output };
   const [issue] = checked.issues;
@@ -47,6 +51,23 @@ function notJson(raw: Buffer, fault: unknown): RefusalDetail {
   };
 }
 
+const surrogateEscape = /\\u[dD][89a-fA-F]/;
+const halfSurrogate = refuse.malformed(
+  'body: holds half a surrogate pair, which UTF-8 cannot write',
+);
+
+/** Whether all names and texts of a JSON value can be written in UTF-8. */
+function isWellFormed(json: unknown): boolean {
+  const left = [json];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value === 'string' && halfPair.test(value)) return false;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, member] of Object.entries(value)) left.push(name, member);
+  }
+  return true;
+}
+
+const halfPair = /\p{Cs}/u;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** One sentence that names the field and the fault. `names` replaces fields by their wire names. */

@@ -11,6 +11,8 @@ export async function openMemorySql(schema: string): Promise<Sql> {
   return new MemorySql(engine, database);
 }
 
+const byteOrderMark = '\ufeff';
+
 class MemorySql implements Sql {
   readonly #engine: SqlJsStatic;
   readonly #database: Database;
@@ -32,7 +34,7 @@ class MemorySql implements Sql {
   run(statement: string, values: readonly SqlValue[] = []): number {
     const prepared = this.#prepared.get(statement);
     try {
-      prepared.bind([...values]);
+      prepared.bind(values.map(bound));
       prepared.step();
     } finally {
       prepared.reset();
@@ -43,7 +45,7 @@ class MemorySql implements Sql {
   first(query: string, values: readonly SqlValue[] = []): SqlRow | undefined {
     const prepared = this.#prepared.get(query);
     try {
-      prepared.bind([...values]);
+      prepared.bind(values.map(bound));
       return prepared.step() ? (prepared.getAsObject() as SqlRow) : undefined;
     } finally {
       prepared.reset();
@@ -54,7 +56,7 @@ class MemorySql implements Sql {
     const prepared = this.#prepared.get(query);
     const rows: SqlRow[] = [];
     try {
-      prepared.bind([...values]);
+      prepared.bind(values.map(bound));
       while (prepared.step()) rows.push(prepared.getAsObject() as SqlRow);
     } finally {
       prepared.reset();
@@ -82,4 +84,11 @@ class MemorySql implements Sql {
     this.#prepared.clear();
     this.#database.close();
   }
+}
+
+/** The engine's reader takes a byte order mark off the front of every text; a second one stays. */
+function bound(value: SqlValue): SqlValue {
+  return typeof value === 'string' && value.startsWith(byteOrderMark)
+    ? byteOrderMark + value
+    : value;
 }
