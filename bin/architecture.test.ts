@@ -151,11 +151,11 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   'bin/simulate/redis': {
     folders: ['fixtures', 'simulator', 'bin'],
-    packages: ['bullmq', 'ioredis', 'commander'],
+    packages: ['bullmq', 'ioredis', 'commander', 'valibot'],
   },
   'bin/worker': {
     folders: ['fixtures', 'simulator', 'bin'],
-    packages: ['bullmq', 'ioredis', 'valibot'],
+    packages: ['bullmq', 'ioredis', 'commander', 'valibot'],
   },
   'bin/bench': { folders: ['fixtures', 'server', 'simulator', 'bin'], packages: ['autocannon'] },
   'bin/soak': { folders: ['fixtures', 'bin'], packages: ['fast-check'] },

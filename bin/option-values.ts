@@ -182,6 +182,11 @@ export function listed(text: string, previous: readonly string[] = []): readonly
   return [...previous, filled(text)];
 }
 
+/** Addresses in a list with commas. */
+export function addresses(text: string): readonly string[] {
+  return text.split(',').map((address) => filled(address).trim());
+}
+
 /** A password that the server takes. */
 export function adminPassword(text: string): string {
   if (text.length >= PASSWORD_LEAST_CHARACTERS) return text;

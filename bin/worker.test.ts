@@ -14,6 +14,7 @@ import { serveRelease } from './testing/served-release.ts';
 
 const RUN_MAX_MS = 60_000;
 const PASSWORD = 'a-password-of-redis';
+const SECRET = 'a-secret-of-head-and-workers';
 
 let server: RunningCommand;
 let ready: ServerReady;
@@ -41,7 +42,7 @@ afterAll(async () => {
 /** A head and a worker whose Redis goes away. It takes its time, so it goes on beside the tests. */
 async function loseRedis(): Promise<readonly Ended[]> {
   const other = await startRedis(PASSWORD);
-  const environment = { FLEETBED_REDIS: other.url };
+  const environment = { FLEETBED_REDIS: other.url, FLEETBED_WORKER_SECRET: SECRET };
   const worker = startCommand(['worker'], environment);
   const head = startCommand(['simulate', '--devices', '2', '--shards', '2'], environment);
   await Promise.all([
@@ -52,12 +53,17 @@ async function loseRedis(): Promise<readonly Ended[]> {
   return Promise.all([worker.ended, head.ended]);
 }
 
+const shared = () => ({ FLEETBED_REDIS: redis.url, FLEETBED_WORKER_SECRET: SECRET });
 const operator = () => `${ready.adminEmail}:${ready.adminPassword}`;
 
 async function startWorker(
   environment: Readonly<Record<string, string>> = { FLEETBED_ACCEPT_WITH: operator() },
+  baseUrl = ready.baseUrl,
 ): Promise<RunningCommand> {
-  const worker = startCommand(['worker'], { FLEETBED_REDIS: redis.url, ...environment });
+  const worker = startCommand(['worker', '--base-url', baseUrl], {
+    ...shared(),
+    ...environment,
+  });
   workers.push(worker);
   await worker.said('stderr', /worker: ready at/);
   return worker;
@@ -71,7 +77,7 @@ function fleet(...more: string[]): RunningCommand {
   const small = ['--devices', '8', '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'];
   const reach = ['--base-url', ready.baseUrl, '--accept-with', operator(), '--deploy', 'release-2'];
   const words = ['simulate', '--json', ...reach, ...small, '--shards', '2', ...more];
-  return startCommand(words, { FLEETBED_REDIS: redis.url });
+  return startCommand(words, shared());
 }
 
 async function resultOf(run: RunningCommand): Promise<FleetResult> {
@@ -101,7 +107,12 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
       { index: 1, of: 2 },
     ]);
     expect(commands.some((words) => words.includes(ready.baseUrl))).toBe(true);
-    expect(commands.filter((words) => words.includes(ready.adminPassword))).toEqual([]);
+    const said = commands.join('\n');
+    expect(said).not.toContain(ready.adminPassword);
+    expect(said).not.toContain(SECRET);
+    const toHead = commands.filter((words) => /^xadd \S+:up /.test(words));
+    expect(toHead.length).toBeGreaterThan(4);
+    for (const words of toHead) expect(words).toMatch(/^xadd \S+:up MAXLEN ~ \d+ \*/);
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
@@ -134,8 +145,9 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     await redis.client.flushall();
   });
 
-  it('ends when too few workers come, and says why one of them does not take part', async () => {
-    const stranger = await startWorker({});
+  it('ends when too few workers come, and says why those that are there do not take part', async () => {
+    const elsewhere = 'http://127.0.0.1:1';
+    const strangers = await Promise.all([startWorker({}), startWorker(undefined, elsewhere)]);
     const { code, stderr } = await fleet('--worker-wait', '2s').ended;
     expect(code).toBe(3);
     const last = stderr.trimEnd().split('\n').at(-1);
@@ -143,7 +155,11 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     expect(last).toContain(
       `the password of ${ready.adminEmail}: start it with FLEETBED_ACCEPT_WITH=`,
     );
-    expect((await stranger.end()).code).toBe(0);
+    expect(last).toContain(
+      `the run is against ${ready.baseUrl}, and its own --base-url is ${elsewhere}`,
+    );
+    const ended = await Promise.all(strangers.map((stranger) => stranger.end()));
+    expect(ended.map((each) => each.code)).toEqual([0, 0]);
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
@@ -209,7 +225,9 @@ describe('a Redis that is of no use', { timeout: RUN_MAX_MS }, () => {
 
   it.concurrent.each(cases)('and %s is told in one sentence', async (_what, address, sentence) => {
     const url = await address();
-    const { code, stdout, stderr } = await runCommand(['worker', '--redis', url]);
+    const { code, stdout, stderr } = await runCommand(['worker', '--redis', url], {
+      FLEETBED_WORKER_SECRET: SECRET,
+    });
     expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(stderr).toMatch(/^fleetbed: rediss?:\/\/127\.0\.0\.1:\d+ .*\n$/);
@@ -219,6 +237,9 @@ describe('a Redis that is of no use', { timeout: RUN_MAX_MS }, () => {
 
   it.each([
     ['worker', /required option '--redis <url>'/],
+    ['worker --redis redis://h', /--worker-secret .* make one with: openssl rand -hex 32/],
+    ['worker --redis redis://h --worker-secret short', /must be at least 16 characters/],
+    ['simulate --redis redis://h --shards 2', /--worker-secret .* make one with: openssl rand/],
     ['worker --redis http://host', /Accepted: a redis:\/\/ URL, or rediss:\/\//],
     ['simulate --shards 2', /'--shards <count>' needs --redis URL/],
     ['simulate --redis redis://h', /'--redis <url>' needs --shards COUNT/],

@@ -1,35 +1,45 @@
 /** `fleetbed worker`: plays shards of fleets that `fleetbed simulate --redis` cuts. */
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
+import { systemRandom } from '../fixtures/random.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { createOutput } from './output.ts';
 import { authorityIn } from './simulate/certificates.ts';
 import { type RedisOptions, redisOptions } from './simulate/redis/address.ts';
 import { openRedis } from './simulate/redis/connection.ts';
-import { ownSecrets } from './simulate/redis/secrets.ts';
+import { workerSecret, workerSecretOption } from './simulate/redis/worker-secret.ts';
 import { stopSignal } from './stop-signal.ts';
 import { followRuns } from './worker/follow-runs.ts';
+import { addOwnOptions, type OwnOptions, ownPlan } from './worker/own-options.ts';
+
+type WorkerOptions = RedisOptions & OwnOptions & { readonly workerSecret?: string };
 
 /** Adds the options of `fleetbed worker` and what it does. */
 export function configure(command: Command): void {
   for (const option of redisOptions('where the runs are')) command.addOption(option);
-  command.action(async (options: RedisOptions) => {
-    if (options.redis === undefined) {
+  addOwnOptions(command.addOption(workerSecretOption()));
+  command.action(async ({ redis, ...options }: WorkerOptions) => {
+    if (redis === undefined) {
       command.error("error: required option '--redis <url>' is not given");
     }
-    process.exitCode = await work(options.redis, options.redisCa);
+    process.exitCode = await work(redis, options);
   });
 }
 
-async function work(url: string, caFile: string | undefined): Promise<ExitCode> {
+async function work(url: string, options: WorkerOptions): Promise<ExitCode> {
   const { progress } = createOutput(false);
-  const secrets = await ownSecrets(process.env);
-  const caPem = caFile === undefined ? undefined : await authorityIn('--redis-ca', caFile);
+  const { redisCa } = options;
+  const secret = workerSecret(options.workerSecret);
+  const own = await ownPlan(options);
+  const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
   const signal = stopSignal();
   const link = await openRedis({ url, caPem }, systemClock);
-  progress(`worker: ready at ${link.shown}; Ctrl-C plays what is underway to its end`);
+  progress(
+    `worker: ready at ${link.shown} for ${own.baseUrl}; Ctrl-C plays what is underway to its end`,
+  );
   try {
-    await followRuns({ link, clock: systemClock, secrets, say: progress }, signal);
+    const random = systemRandom;
+    await followRuns({ link, clock: systemClock, random, secret, own, say: progress }, signal);
   } finally {
     link.close();
   }

@@ -46,7 +46,7 @@ export async function authorityIn(option: string, path: string): Promise<string>
  * The text of a file with a private key.
  * @throws CommandFault when it cannot be read, or holds none
  */
-export async function privateKeyPemIn(option: string, path: string): Promise<string> {
+async function privateKeyPemIn(option: string, path: string): Promise<string> {
   const pem = await readNamedFile(option, path);
   privateKeyIn(pem, `${option} ${path}`);
   return pem;

@@ -50,7 +50,11 @@ function addTargetOptions(command: Command): void {
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")
     .option('--cert <file>', "PEM file with the fleet's own certificate; with --key")
     .option('--key <file>', 'PEM file with the key of --cert')
-    .option('--source-addresses <addresses>', 'own addresses to connect from, in turn', addresses);
+    .option(
+      '--source-addresses <addresses>',
+      'own addresses to connect from, in turn',
+      values.addresses,
+    );
 }
 
 /** Which devices there are. */
@@ -164,10 +168,6 @@ function part<const Name extends PartName>(name: Name) {
     ...previous,
     read(text),
   ];
-}
-
-function addresses(text: string): readonly string[] {
-  return text.split(',').map((address) => values.filled(address).trim());
 }
 
 const ARRIVALS_PER_SECOND_MAX = 100_000;

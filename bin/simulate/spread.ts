@@ -14,6 +14,7 @@ import { authorityIn } from './certificates.ts';
 import { judgeFor } from './checks.ts';
 import { playInProcesses } from './processes.ts';
 import { redisOptions } from './redis/address.ts';
+import { workerSecret, workerSecretOption } from './redis/worker-secret.ts';
 import { mergedResult } from './shard-results.ts';
 
 /** More processes than this help on no machine. */
@@ -31,6 +32,7 @@ export interface SpreadOptions {
   readonly deploymentId?: string;
   readonly redis?: string;
   readonly redisCa?: string;
+  readonly workerSecret?: string;
   readonly shards?: number;
   /** Milliseconds. */
   readonly workerWait: number;
@@ -53,6 +55,7 @@ export function addSpreadOptions(command: Command): void {
     .option('--deployment-id <id>', 'join this deployment in place of making one', filled);
   for (const option of redisOptions('play on the workers at this Redis')) command.addOption(option);
   command
+    .addOption(workerSecretOption())
     .addOption(
       new Option('--shards <count>', 'cut the fleet into so many parts for workers')
         .argParser(count(1, WORKER_SHARDS_MAX))
@@ -116,8 +119,16 @@ export async function simulateSpread(
 async function playSpread(
   plan: FleetPlan,
   hooks: FleetHooks & SpreadTeller,
-  { shards, redis, redisCa, workerWait, takeoverAfter }: SpreadOptions & { shards: number },
+  {
+    shards,
+    redis,
+    redisCa,
+    workerWait,
+    takeoverAfter,
+    ...more
+  }: SpreadOptions & { shards: number },
 ): Promise<HeadOutcome> {
+  const secret = workerSecret(more.workerSecret);
   const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
   // The head is loaded with its engine only where there is one.
   const [{ openRedis }, { playOnWorkers }] = await Promise.all([
@@ -127,6 +138,7 @@ async function playSpread(
   const link = await openRedis({ url: redis ?? '', caPem }, hooks.clock);
   return playOnWorkers(plan, hooks, {
     link,
+    secret,
     shards: Math.min(shards, plan.devices),
     takeoverAfterMs: takeoverAfter,
     workerWaitMs: workerWait,

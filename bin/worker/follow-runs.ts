@@ -2,10 +2,12 @@
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import type { Clock } from '../../fixtures/clock.ts';
+import type { Random } from '../../fixtures/random.ts';
 import type { RedisLink } from '../simulate/redis/connection.ts';
-import { FORGOTTEN_AFTER_SECONDS, RUNS_KEY, runKeys } from '../simulate/redis/run-keys.ts';
-import { sayOn, type UpMessage } from '../simulate/redis/run-line.ts';
-import { missingSecret, type OwnSecrets } from '../simulate/redis/secrets.ts';
+import { missingIn, needsShape, type OwnPlan } from '../simulate/redis/divided-plan.ts';
+import { FORGOTTEN_AFTER_SECONDS, isRunId, RUNS_KEY, runKeys } from '../simulate/redis/run-keys.ts';
+import { isReply, sayOn, unreadable } from '../simulate/redis/run-line.ts';
+import { RunSigner } from '../simulate/redis/run-signer.ts';
 import { packageVersion } from '../version.ts';
 import { WorkerRun } from './worker-run.ts';
 
@@ -13,28 +15,32 @@ import { WorkerRun } from './worker-run.ts';
 export interface FollowOptions {
   readonly link: RedisLink;
   readonly clock: Clock;
-  readonly secrets: OwnSecrets;
+  readonly random: Random;
+  /** Shared with the heads whose runs it takes part in. */
+  readonly secret: string;
+  readonly own: OwnPlan;
   readonly say: (text: string) => void;
 }
 
 const LOOK_PERIOD_MS = 250;
 /** Runs that one worker looks at; more at a time share no machine well. */
 const RUNS_MAX = 16;
+const INFO_MAX_CHARACTERS = 16_384;
+/** Runs of nobody known that a worker speaks of; whoever can write to Redis can make up any number. */
+const UNSIGNED_TOLD_MAX = 20;
+const unsigned =
+  'it is not signed with the --worker-secret of this worker: give head and workers the same one';
 
-const infoShape = v.object({
-  version: v.string(),
-  needs: v.pipe(
-    v.string(),
-    v.parseJson(),
-    v.object({
-      operator: v.exactOptional(v.string()),
-      tenantToken: v.exactOptional(v.literal(true)),
-      key: v.exactOptional(v.literal(true)),
-    }),
-  ),
-  takeoverAfterMs: v.pipe(v.string(), v.toNumber()),
-  atOnce: v.pipe(v.string(), v.toNumber()),
-});
+const infoShape = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.strictObject({
+    version: v.string(),
+    needs: needsShape,
+    takeoverAfterMs: v.pipe(v.number(), v.minValue(1000), v.maxValue(600_000)),
+    atOnce: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000)),
+  }),
+);
 type RunInfo = v.InferOutput<typeof infoShape>;
 
 /**
@@ -58,8 +64,10 @@ class Follower {
   readonly #options: FollowOptions;
   readonly #name: string;
   readonly #runs = new Map<string, WorkerRun>();
-  /** Runs that this worker has looked at and does not take part in. */
+  /** Runs that look for workers, that this one has looked at and does not take part in. */
   readonly #refused = new Set<string>();
+  #unsignedTold = 0;
+  #lookFault: string | undefined;
 
   constructor(options: FollowOptions) {
     this.#options = options;
@@ -69,7 +77,7 @@ class Follower {
   async follow(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
-      await this.#look();
+      await this.#unlessRefused(this.#look(), `the key ${RUNS_KEY}`);
       await clock.sleep(LOOK_PERIOD_MS, signal);
     }
   }
@@ -87,49 +95,80 @@ class Follower {
     const { client, offsetMs } = this.#options.link;
     const nowMs = this.#options.clock.now() + offsetMs;
     const live = await client.zrangebyscore(RUNS_KEY, nowMs, '+inf', 'LIMIT', 0, RUNS_MAX);
+    for (const run of this.#refused) if (!live.includes(run)) this.#refused.delete(run);
     for (const [run, each] of this.#runs) {
       if (!live.includes(run)) await this.#leave(run, each.close());
     }
-    for (const run of live) await this.#see(run);
+    for (const run of live.filter(isRunId)) {
+      await this.#unlessRefused(this.#see(run), `run ${run}`);
+    }
+  }
+
+  /** What somebody has put in the place of a key ends no worker; it is told once. */
+  async #unlessRefused(step: Promise<void>, what: string): Promise<void> {
+    try {
+      await step;
+    } catch (error) {
+      if (!isReply(error)) throw error;
+      const { message } = unreadable(what, error);
+      if (message !== this.#lookFault) this.#options.say(`${this.#name}: ${message}`);
+      this.#lookFault = message;
+    }
   }
 
   async #see(run: string): Promise<void> {
     if (this.#refused.has(run)) return;
-    const said = await this.#options.link.client.hgetall(runKeys(run).info);
-    const info = v.safeParse(infoShape, said);
-    if (!info.success) return;
-    const reason = this.#reasonAgainst(info.output);
-    if (reason !== undefined) return this.#refuse(run, reason);
+    const { client } = this.#options.link;
+    const signed = await client.getrange(runKeys(run).info, 0, INFO_MAX_CHARACTERS);
+    // It is over, and its keys are gone.
+    if (signed === '') return;
+    const signer = new RunSigner(this.#options.secret, run);
+    const text = signer.open(['info'], signed, INFO_MAX_CHARACTERS);
+    if (text === undefined) return this.#refuseUnsigned(run);
+    const info = v.safeParse(infoShape, text);
+    const reason = info.success ? this.#reasonAgainst(info.output) : otherVersion('another one');
+    if (reason !== undefined || !info.success) return this.#refuse(run, reason ?? '');
     const known = this.#runs.get(run) ?? (await this.#join(run, info.output));
     known.takeAtOnce(info.output.atOnce);
   }
 
   #reasonAgainst({ version, needs }: RunInfo): string | undefined {
-    if (version === packageVersion()) return missingSecret(needs, this.#options.secrets);
-    return `it is of version ${packageVersion()}, and the run of ${version}: install the same`;
+    if (version === packageVersion()) return missingIn(this.#options.own, needs);
+    return otherVersion(version);
+  }
+
+  async #refuseUnsigned(run: string): Promise<void> {
+    if (this.#unsignedTold++ < UNSIGNED_TOLD_MAX) await this.#refuse(run, unsigned);
+    else this.#refused.add(run);
   }
 
   async #refuse(run: string, reason: string): Promise<void> {
     this.#refused.add(run);
-    const because = `does not take part in run ${run}: ${reason}`;
-    this.#options.say(`${this.#name} ${because}`);
-    const message: UpMessage = {
-      shard: -1,
-      player: this.#name,
-      message: { say: 'refused', because },
-    };
-    await sayOn(this.#options.link.client, runKeys(run).up, message);
+    const { link, secret, say } = this.#options;
+    const refuses = `does not take part in run ${run}: ${reason}`;
+    say(`${this.#name} ${refuses}`);
+    const left = this.#runs.get(run);
+    if (left) await this.#leave(run, left.close());
+    const signer = new RunSigner(secret, run);
+    const line = { client: link.client, stream: runKeys(run).up, signer, direction: 'up' } as const;
+    await sayOn(line, { worker: this.#name, refuses });
   }
 
   async #join(run: string, { needs, takeoverAfterMs }: RunInfo): Promise<WorkerRun> {
     const keys = runKeys(run);
-    const { client } = this.#options.link;
+    const { secret, ...options } = this.#options;
+    const { client } = options.link;
     await client.hset(keys.workers, this.#name, 1);
     await client.expire(keys.workers, FORGOTTEN_AFTER_SECONDS);
-    const { link, clock, secrets, say } = this.#options;
-    const name = this.#name;
-    const options = { link, clock, secrets, say, keys, name, needs, takeoverAfterMs };
-    const joined = new WorkerRun(options);
+    const joined = new WorkerRun({
+      ...options,
+      keys,
+      signer: new RunSigner(secret, run),
+      name: this.#name,
+      needs,
+      takeoverAfterMs,
+      broken: (reason) => this.#unlessRefused(this.#refuse(run, reason), `run ${run}`),
+    });
     this.#runs.set(run, joined);
     return joined;
   }
@@ -139,4 +178,8 @@ class Follower {
     await left;
     await this.#options.link.client.hdel(runKeys(run).workers, this.#name);
   }
+}
+
+function otherVersion(version: string): string {
+  return `it is of version ${packageVersion()}, and the run of ${version}: install the same`;
 }

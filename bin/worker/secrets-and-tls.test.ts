@@ -17,6 +17,7 @@ import { selfSigned } from '../testing/tls-front.ts';
 const RUN_MAX_MS = 60_000;
 const PASSWORD = 'a-password-of-redis';
 const TENANT_TOKEN = 'a-token-of-the-tenant';
+const SECRET = 'a-secret-of-head-and-workers';
 
 let folder: string;
 let server: Server;
@@ -65,32 +66,37 @@ async function note(request: IncomingMessage, response: ServerResponse): Promise
 }
 
 const reach = () => ['--redis', redis.url, '--redis-ca', at('redis.crt')];
+const shared = { FLEETBED_WORKER_SECRET: SECRET };
 const secrets = () => ({
   FLEETBED_TENANT_TOKEN: TENANT_TOKEN,
-  FLEETBED_KEY: at('fleet.key'),
 });
+const trusted = () => ['--base-url', baseUrl, '--ca', at('redis.crt')];
+const certificate = () => ['--cert', at('fleet.crt'), '--key', at('fleet.key')];
 
-async function startWorker(environment: Readonly<Record<string, string>>) {
-  const worker = startCommand(['worker', ...reach()], environment);
+async function startWorker(
+  own: readonly string[],
+  environment: Readonly<Record<string, string>> = secrets(),
+) {
+  const words = ['worker', ...reach(), ...trusted(), ...own];
+  const worker = startCommand(words, { ...shared, ...environment });
   await worker.said('stderr', /worker: ready at rediss:/);
   return worker;
 }
 
 function fleet(...more: readonly string[]): RunningCommand {
-  const own = ['--cert', at('fleet.crt'), '--key', at('fleet.key'), '--ca', at('redis.crt')];
   const small = ['--devices', '4', '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'];
   const secret = ['--tenant-token', TENANT_TOKEN];
   const spread = ['--shards', '2', ...reach()];
-  const words = ['simulate', '--json', '--base-url', baseUrl, ...own, ...small, ...secret];
-  return startCommand([...words, ...spread, ...more]);
+  const words = ['simulate', '--json', ...trusted(), ...certificate(), ...small, ...secret];
+  return startCommand([...words, ...spread, ...more], shared);
 }
 
 describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
-  it('gets them from the environment of each worker; none of them reaches Redis', async () => {
+  it('gets them from the command line of each worker; none of them reaches Redis', async () => {
     const monitor = await redis.client.monitor();
     const commands: string[] = [];
     monitor.on('monitor', (_time: string, words: string[]) => commands.push(words.join(' ')));
-    const workers = await Promise.all([startWorker(secrets()), startWorker(secrets())]);
+    const workers = await Promise.all([startWorker(certificate()), startWorker(certificate())]);
     const { code, stdout, stderr } = await fleet('--duration', '2s').ended;
     monitor.disconnect();
     await Promise.all(workers.map((worker) => worker.end()));
@@ -101,7 +107,9 @@ describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
     expect(seen).toEqual(seen.map(() => ({ isKnown: true, tenantToken: TENANT_TOKEN })));
     const said = commands.join('\n');
     expect(said).toContain(baseUrl);
-    expect(said).toContain('BEGIN CERTIFICATE');
+    expect(said).not.toContain('BEGIN CERTIFICATE');
+    expect(said).not.toContain(folder);
+    expect(said).not.toContain(SECRET);
     expect(said).not.toContain(TENANT_TOKEN);
     expect(said).not.toContain('PRIVATE KEY');
     expect(await redis.client.keys('*')).toEqual([]);
@@ -109,18 +117,18 @@ describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
 
   it('is not played by workers that lack one, and each says which', async () => {
     const lacking = [
-      ['FLEETBED_TENANT_TOKEN', /does not know the tenant token: start it with \S+_TOKEN=TOKEN/],
-      ['FLEETBED_KEY', /has not the key of the fleet's certificate: start it with \S+_KEY=FILE/],
+      [certificate(), {}, /does not know the tenant token: start it with \S+_TOKEN=TOKEN/],
+      [[], secrets(), /has not the fleet's certificate: start it with --cert FILE and --key FILE/],
     ] as const;
     const workers = await Promise.all(
-      lacking.map(([missing]) => startWorker({ ...secrets(), [missing]: '' })),
+      lacking.map(([own, environment]) => startWorker(own, environment)),
     );
     const { code, stderr } = await fleet('--worker-wait', '1500ms').ended;
     await Promise.all(workers.map((worker) => worker.end()));
     expect(code).toBe(3);
     const last = stderr.trimEnd().split('\n').at(-1);
     expect(last).toMatch(/^fleetbed: 0 of 2 shards found a worker within 1\.5 s/);
-    for (const [, sentence] of lacking) expect(last).toMatch(sentence);
+    for (const [, , sentence] of lacking) expect(last).toMatch(sentence);
     expect(stderr).not.toContain(TENANT_TOKEN);
   });
 });
@@ -149,7 +157,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
       /--redis-ca \S+redis\.key holds no certificate in PEM; name another file\.$/,
     ],
   ])('%s is refused in one sentence', async (_what, asked, sentence) => {
-    const { code, stdout, stderr } = await runCommand(asked());
+    const { code, stdout, stderr } = await runCommand(asked(), shared);
     expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
     expect(stderr.trimEnd()).toMatch(sentence);
     expect(stderr).toMatch(/^fleetbed: .*\n$/);
@@ -157,9 +165,9 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
   });
 
   it.concurrent('lets no worker begin whose own key is none', async () => {
-    const environment = { ...secrets(), FLEETBED_KEY: at('fleet.crt') };
-    const { code, stderr } = await runCommand(['worker', ...reach()], environment);
+    const own = ['--cert', at('fleet.crt'), '--key', at('fleet.crt')];
+    const { code, stderr } = await runCommand(['worker', ...reach(), ...own], shared);
     expect(code, stderr).toBe(3);
-    expect(stderr).toMatch(/^fleetbed: FLEETBED_KEY \S+fleet\.crt holds no private key in PEM/);
+    expect(stderr).toMatch(/^fleetbed: --key \S+fleet\.crt holds no private key in PEM/);
   });
 });

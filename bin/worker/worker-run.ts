@@ -1,33 +1,34 @@
 /** One run as a worker sees it: takes shards of it, one or more at a time, and plays them. */
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
 import type { Clock } from '../../fixtures/clock.ts';
+import { printable } from '../../fixtures/printable.ts';
+import type { Random } from '../../fixtures/random.ts';
 import { SILENCE_MAX_MS } from '../../simulator/shards/head.ts';
 import type { HeadMessage, PlayerMessage, ShardOrder } from '../../simulator/shards/messages.ts';
-import type { FleetPlan } from '../../simulator/simulator.ts';
 import type { RedisLink } from '../simulate/redis/connection.ts';
+import type { Needs, OwnPlan } from '../simulate/redis/divided-plan.ts';
 import { QUEUE_NAME, type RunKeys } from '../simulate/redis/run-keys.ts';
-import { listenOn, sayOn, type UpMessage } from '../simulate/redis/run-line.ts';
-import { type NeededSecrets, type OwnSecrets, wholePlan } from '../simulate/redis/secrets.ts';
+import { type PlaysMessage, unsignedAt } from '../simulate/redis/run-line.ts';
+import type { RunSigner } from '../simulate/redis/run-signer.ts';
 import { type ShardProcess, startShardProcess } from '../simulate/shard-process.ts';
+import { HeadTalk, type Speaker } from './head-talk.ts';
+import { jobIn, type ShardJob } from './shard-job.ts';
 
 /** A run, and who plays in it. */
 export interface WorkerRunOptions {
   readonly link: RedisLink;
   readonly clock: Clock;
+  readonly random: Random;
   readonly keys: RunKeys;
+  readonly signer: RunSigner;
   /** Of the worker; its players have names below it. */
   readonly name: string;
-  readonly needs: NeededSecrets;
-  readonly secrets: OwnSecrets;
+  readonly needs: Needs;
+  readonly own: OwnPlan;
   readonly takeoverAfterMs: number;
   readonly say: (text: string) => void;
-}
-
-/** The data of a job. */
-interface ShardJob {
-  readonly plan: FleetPlan;
-  readonly tellsEvents: boolean;
+  /** Called once when nobody can take part in the run any more, with the reason as a clause. */
+  readonly broken: (reason: string) => void;
 }
 
 /** How often, within the time after which a worker is lost, it says that it lives. */
@@ -35,33 +36,37 @@ const RENEWALS = 3;
 const WATCH_PERIOD_MS = 1000;
 /** A run's own bound of begun shards decides, not that of BullMQ. */
 const STALLED_MAX = 1000;
+/** A head answers at once, or when it knows that the former player is lost. */
+const ANSWER_LEAST_MS = 2000;
+const alive = { say: 'alive' } as const;
+
+/** Who plays a shard here, and as whom the head knows it. */
+interface Seated {
+  readonly speaker: Speaker;
+  readonly process: ShardProcess;
+}
 
 /** Takes part in a run; `close` it when the run or the worker ends. */
 export class WorkerRun {
   readonly #options: WorkerRunOptions;
   /** Each takes one shard at a time. */
-  readonly #seats: Worker<ShardJob>[] = [];
-  readonly #players = new Map<string, ShardProcess>();
+  readonly #seats: Worker<unknown>[] = [];
+  /** By the id of the job. */
+  readonly #players = new Map<string, Seated>();
+  /** By shard, who plays it by the word of the head. */
+  readonly #granted = new Map<number, string | undefined>();
   readonly #told: HeadMessage[] = [];
-  readonly #lines: Redis;
+  readonly #talk: HeadTalk;
   #begun = 0;
 
   constructor(options: WorkerRunOptions) {
     this.#options = options;
-    const { link, keys } = options;
-    this.#lines = link.another();
-    const listening = listenOn<HeadMessage>({
-      client: this.#lines,
-      stream: keys.down,
+    this.#talk = new HeadTalk({
+      ...options,
       hear: (message) => this.#hear(message),
-      consumes: false,
+      hearPlays: (message) => this.#hearPlays(message),
+      refused: () => options.say(`${options.name}: ${unsignedAt(options.link.shown)}`),
     });
-    listening.catch((error: unknown) => options.say(`${options.name}: ${error}`));
-  }
-
-  /** Shards that are played now. */
-  get playing(): number {
-    return this.#players.size;
   }
 
   /** Takes so many shards at a time; never fewer than before. */
@@ -77,88 +82,114 @@ export class WorkerRun {
 
   /** Ends every player at once. */
   async close(): Promise<void> {
-    for (const player of this.#players.values()) player.kill();
+    for (const { process } of this.#players.values()) process.kill();
     await Promise.all(this.#seats.map((seat) => seat.close(true)));
-    this.#lines.disconnect();
+    this.#talk.close();
   }
 
-  #seat(): Worker<ShardJob> {
+  #seat(): Worker<unknown> {
     const { link, keys, name, takeoverAfterMs } = this.#options;
-    // Redis takes whole milliseconds only, and BullMQ hands them on as they are.
-    const pulseMs = Math.floor(takeoverAfterMs / RENEWALS);
-    const seat = new Worker<ShardJob>(QUEUE_NAME, (job) => this.#play(job), {
+    const seat = new Worker<unknown>(QUEUE_NAME, (job) => this.#take(job), {
       connection: link.another(),
       prefix: keys.prefix,
       name,
       concurrency: 1,
+      // Redis takes whole milliseconds only, and BullMQ hands them on as they are.
       lockDuration: Math.floor(takeoverAfterMs),
-      lockRenewTime: pulseMs,
-      stalledInterval: pulseMs,
+      lockRenewTime: this.#pulseMs,
+      stalledInterval: this.#pulseMs,
       maxStalledCount: STALLED_MAX,
       skipVersionCheck: true,
     });
-    // A Redis that is gone is told by its link.
+    // A Redis that is gone is told by its link, and a job that is none is of no use to anybody.
     seat.on('error', () => undefined);
     // Another worker has the shard by now: what this one still played would be played twice.
     seat.on('lockRenewalFailed', (jobIds) => {
-      for (const jobId of jobIds) this.#players.get(jobId)?.kill();
+      for (const jobId of jobIds) this.#players.get(jobId)?.process.kill();
     });
     return seat;
   }
 
-  async #play(job: Job<ShardJob>): Promise<void> {
-    const { needs, secrets, name, say } = this.#options;
-    const { plan, tellsEvents } = job.data;
-    const shard = plan.shard?.index ?? 0;
-    const isTakeover = job.attemptsStarted > 1;
+  get #pulseMs(): number {
+    return Math.floor(this.#options.takeoverAfterMs / RENEWALS);
+  }
+
+  /** A job that is not of the head fails, and nothing is done but to say so. */
+  async #take(job: Job<unknown>): Promise<void> {
+    const { signer, needs, own, name, say } = this.#options;
+    const read = jobIn(job, { signer, needs, own });
+    if (typeof read === 'string') {
+      const refuses = `refuses the job ${printable(job.id ?? '', 40)}: ${read}`;
+      say(`${name} ${refuses}`);
+      await this.#talk.refuse(name, refuses);
+      throw new UnrecoverableError(refuses);
+    }
     const player = `${name}/${++this.#begun}`;
-    const tell = (message: UpMessage['message']) => this.#say({ shard, player, message });
-    await tell({ say: 'begun' });
+    const speaker = { shard: read.shard, player, token: this.#options.random.uuid() };
+    try {
+      await this.#play(job.id ?? '', read, speaker);
+    } finally {
+      this.#talk.forget(speaker);
+    }
+  }
+
+  async #play(jobId: string, { shard, plan, tellsEvents }: ShardJob, speaker: Speaker) {
+    const { takeoverAfterMs, say } = this.#options;
+    const { player, token } = speaker;
+    const grant = await this.#talk.asked(speaker, ANSWER_LEAST_MS + 2 * takeoverAfterMs);
+    if (grant === undefined || this.#granted.get(shard) !== token) {
+      throw new UnrecoverableError(`the head did not give shard ${shard} to ${player}`);
+    }
+    const { isTakeover } = grant;
     say(`${player} ${isTakeover ? 'takes over' : 'plays'} shard ${shard} of ${plan.shard?.of}`);
-    const order = { plan: wholePlan({ plan, needs }, secrets), isTakeover, tellsEvents };
-    const end = await this.#played(job.id ?? '', order, tell);
+    const end = await this.#played(jobId, { plan, isTakeover, tellsEvents }, speaker);
     say(`${player} ${end.kind === 'result' ? 'has played it to the end' : end.because}`);
     if (end.kind === 'fault') throw new UnrecoverableError(end.because);
     if (end.kind === 'result') return;
     const because = `${player} ${end.because}`;
-    await tell({ say: 'lost', because });
+    await this.#talk.say(speaker, { say: 'lost', because });
     throw new Error(because);
   }
 
-  #played(
-    jobId: string,
-    order: ShardOrder,
-    tell: (message: PlayerMessage) => Promise<void>,
-  ): Promise<PlayerEnd> {
+  #played(jobId: string, order: ShardOrder, speaker: Speaker): Promise<PlayerEnd> {
     const { clock } = this.#options;
     return new Promise((resolve) => {
       let end: PlayerEnd | undefined;
       let heardMs = clock.monotonicMs();
-      const player = startShardProcess(order, {
+      const process = startShardProcess(order, {
         heard: (message) => {
           heardMs = clock.monotonicMs();
           end ??= endIn(message);
-          const told = tell(this.#sharedTime(message));
+          const told = this.#talk.say(speaker, this.#sharedTime(message));
           // What it had to say is with the head; a player that has ended has nothing else to do.
-          if (end) told.finally(() => player.kill());
+          if (end) told.finally(() => process.kill());
         },
         ended: (how) => {
           watch.cancel();
-          if (this.#players.get(jobId) === player) this.#players.delete(jobId);
+          pulse.cancel();
+          if (this.#players.get(jobId)?.process === process) this.#players.delete(jobId);
           resolve(end ?? { kind: 'lost', because: how });
         },
       });
       const watch = clock.every(WATCH_PERIOD_MS, () => {
-        if (clock.monotonicMs() - heardMs > SILENCE_MAX_MS) player.kill();
+        if (clock.monotonicMs() - heardMs > SILENCE_MAX_MS) process.kill();
       });
-      this.#players.set(jobId, player);
-      for (const message of this.#told) player.tell(this.#localTime(message));
+      const pulse = clock.every(this.#pulseMs, () => void this.#talk.say(speaker, alive));
+      this.#players.set(jobId, { speaker, process });
+      for (const message of this.#told) process.tell(this.#localTime(message));
     });
+  }
+
+  #hearPlays({ shard, token }: PlaysMessage): void {
+    this.#granted.set(shard, token);
+    for (const { speaker, process } of this.#players.values()) {
+      if (speaker.shard === shard && speaker.token !== token) process.kill();
+    }
   }
 
   #hear(message: HeadMessage): void {
     this.#told.push(message);
-    for (const player of this.#players.values()) player.tell(this.#localTime(message));
+    for (const { process } of this.#players.values()) process.tell(this.#localTime(message));
   }
 
   /** Head and workers agree on the time of Redis; a player knows that of its machine. */
@@ -175,11 +206,6 @@ export class WorkerRun {
       return { ...event, atMs: Math.round(event.atMs + offsetMs) };
     });
     return { ...message, events, untilMs: Math.round(message.untilMs + offsetMs) };
-  }
-
-  async #say(message: UpMessage): Promise<void> {
-    const { link, keys } = this.#options;
-    await sayOn(link.client, keys.up, message);
   }
 }
 

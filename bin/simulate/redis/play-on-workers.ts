@@ -1,5 +1,5 @@
 /** A fleet on several machines: its shards are jobs of a BullMQ queue, which workers play. */
-import { Queue, QueueEvents } from 'bullmq';
+import { Queue } from 'bullmq';
 import { type Clock, clockStartingAt, type Timer } from '../../../fixtures/clock.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import { Head, type HeadOutcome } from '../../../simulator/shards/head.ts';
@@ -9,7 +9,9 @@ import { CommandFault } from '../../fault.ts';
 import { packageVersion } from '../../version.ts';
 import { deploymentOf } from '../processes.ts';
 import type { RedisLink } from './connection.ts';
+import { dividedPlan } from './divided-plan.ts';
 import {
+  FORGOTTEN_AFTER_SECONDS,
   HEAD_SILENCE_MAX_MS,
   jobIdOf,
   keepKeys,
@@ -19,12 +21,23 @@ import {
   removeKeys,
   runKeys,
 } from './run-keys.ts';
-import { listenOn, sayOn, type UpMessage } from './run-line.ts';
-import { openPlan } from './secrets.ts';
+import {
+  type DownMessage,
+  isReply,
+  listenOn,
+  sayOn,
+  type UpMessage,
+  unreadable,
+  unsignedAt,
+} from './run-line.ts';
+import { RunSigner } from './run-signer.ts';
+import { ShardSeats } from './shard-seats.ts';
 
 /** A run on workers. */
 export interface WorkersRun {
   readonly link: RedisLink;
+  /** Shared with the workers. */
+  readonly secret: string;
   readonly shards: number;
   /** A worker that Redis has not heard of for so long is lost. */
   readonly takeoverAfterMs: number;
@@ -35,11 +48,12 @@ export interface WorkersRun {
   readonly say: (text: string) => void;
 }
 
-const RUN_ID_CHARACTERS = 8;
-/** Every shard is begun again so often at most. */
-const TAKEOVERS_MAX = 3;
+/** Jobs fail by the bound of the head, not by that of BullMQ. */
+const ATTEMPTS_MAX = 1000;
 /** Time for every worker to hear of the common start. */
 const START_LEAD_MS = 500;
+/** Of more nothing is said: some wrong jobs are as many refusals. */
+const REFUSALS_MAX = 20;
 const PULSE_PERIOD_MS = 1000;
 /** A shard that has waited so long for a worker of its own is given to one that plays already. */
 const SHARE_AFTER_MS = 5000;
@@ -84,26 +98,27 @@ class WorkersLead {
   readonly #clock: Clock;
   readonly #keys: RunKeys;
   readonly #id: string;
+  readonly #signer: RunSigner;
   readonly #tellsEvents: boolean;
   readonly #head: Head;
   readonly #queue: Queue;
-  readonly #queueEvents: QueueEvents;
+  readonly #seats: ShardSeats;
   readonly #refusals = new Set<string>();
-  /** By shard, the last one that began it. */
-  readonly #players = new Map<number, string>();
   #pulse: Timer | undefined;
   #pulses = 0;
   #waitingSinceMs: number | undefined;
   #atOnce = 1;
   #isStopped = false;
+  #said = 0;
 
   constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, run: WorkersRun) {
     const { clock, signal, onProgress, onEvent, onEventsLost } = hooks;
     this.#plan = plan;
     this.#run = run;
     this.#clock = clock;
-    this.#id = run.random.uuid().replaceAll('-', '').slice(0, RUN_ID_CHARACTERS);
+    this.#id = run.random.uuid().replaceAll('-', '');
     this.#keys = runKeys(this.#id);
+    this.#signer = new RunSigner(run.secret, this.#id);
     this.#tellsEvents = onEvent !== undefined;
     this.#head = new Head({
       shards: run.shards,
@@ -111,37 +126,45 @@ class WorkersLead {
       // Head and players agree on the time of Redis.
       clock: clockStartingAt(clock.now() + run.link.offsetMs, clock),
       startLeadMs: START_LEAD_MS,
-      tell: (message) => void sayOn(run.link.client, this.#keys.down, message),
+      tell: (message) => this.#tell(message),
       deploy: deploymentOf(plan, clock, signal),
       onProgress,
       onEvent,
       onEventsLost,
-      // The worker sees to it that its player lives; Redis, that the worker does.
+      // The worker sees to it that its player lives; the seats, that the worker does.
       onSilence: () => undefined,
     });
+    this.#seats = new ShardSeats({
+      head: this.#head,
+      clock,
+      shards: run.shards,
+      silenceMaxMs: run.takeoverAfterMs,
+      tell: (message) => this.#tell(message),
+      say: run.say,
+    });
     const { prefix } = this.#keys;
-    const options = { prefix, skipVersionCheck: true };
-    this.#queue = new Queue(QUEUE_NAME, { ...options, connection: run.link.client });
-    this.#queueEvents = new QueueEvents(QUEUE_NAME, { ...options, connection: run.link.another() });
+    const connection = run.link.client;
+    this.#queue = new Queue(QUEUE_NAME, { prefix, connection, skipVersionCheck: true });
     // A Redis that is gone is told by its link.
     this.#queue.on('error', () => undefined);
-    this.#queueEvents.on('error', () => undefined);
   }
 
   async play(): Promise<HeadOutcome> {
     const { link, say, shards } = this.#run;
-    this.#queueEvents.on('failed', ({ jobId, failedReason }) => {
-      this.#head.giveUp(shardOf(jobId), failedReason);
-    });
-    this.#queueEvents.on('stalled', ({ jobId }) => this.#notePlayerGone(shardOf(jobId)));
-    const listening = listenOn<UpMessage>({
-      client: link.another(),
-      stream: this.#keys.up,
-      hear: (message) => this.#hear(message),
-      consumes: true,
-    });
+    const line = { stream: this.#keys.up, signer: this.#signer, direction: 'up' } as const;
+    const listening = listenOn<UpMessage>(
+      { ...line, client: link.another() },
+      {
+        hear: (message) => this.#hear(message),
+        refuse: () => this.#refuse(unsignedAt(link.shown)),
+        heardAll: () => this.#seats.look(),
+        consumes: true,
+      },
+    );
     listening.catch((error: unknown) => this.#head.fail(error));
-    await this.#publish();
+    await this.#publish().catch((error: unknown) => {
+      throw isReply(error) ? unreadable(`what begins with ${this.#keys.prefix}`, error) : error;
+    });
     say(`run ${this.#id}: ${shards} shards wait for workers at ${link.shown}`);
     this.#pulse = this.#clock.every(PULSE_PERIOD_MS, () => this.#beat());
     return this.#head.outcome;
@@ -159,7 +182,6 @@ class WorkersLead {
     const { client } = this.#run.link;
     const goodbye = this.#goodbye().catch(() => undefined);
     await Promise.race([goodbye, this.#clock.sleep(2 * GOODBYE_MAX_MS)]);
-    await Promise.race([this.#queueEvents.close(), this.#clock.sleep(GOODBYE_MAX_MS)]);
     if (client.status === 'ready') await this.#queue.close();
     this.#run.link.close();
   }
@@ -176,23 +198,33 @@ class WorkersLead {
   }
 
   async #publish(): Promise<void> {
-    const { link, shards, takeoverAfterMs } = this.#run;
-    const { plan, needs } = openPlan(this.#plan);
-    const info = {
-      version: packageVersion(),
-      needs: JSON.stringify(needs),
-      takeoverAfterMs,
-      atOnce: this.#atOnce,
-    };
-    await link.client.hset(this.#keys.info, info);
-    const jobs = Array.from({ length: shards }, (_, index) => ({
-      name: 'shard',
-      data: { plan: { ...plan, shard: { index, of: shards } }, tellsEvents: this.#tellsEvents },
-      opts: { jobId: jobIdOf(index), attempts: 1 + TAKEOVERS_MAX },
-    }));
+    const { link, shards } = this.#run;
+    await this.#publishInfo();
+    const { plan } = dividedPlan(this.#plan);
+    const jobs = Array.from({ length: shards }, (_, index) => {
+      const shard = { index, of: shards };
+      const order = JSON.stringify({ plan: { ...plan, shard }, tellsEvents: this.#tellsEvents });
+      return {
+        name: 'shard',
+        data: this.#signer.sign(['job', index], order),
+        opts: { jobId: jobIdOf(index), attempts: ATTEMPTS_MAX },
+      };
+    });
     await this.#queue.addBulk(jobs);
     await this.#announce();
     await keepKeys(link.client, this.#keys, shards);
+  }
+
+  async #publishInfo(): Promise<void> {
+    const { link, takeoverAfterMs } = this.#run;
+    const { needs } = dividedPlan(this.#plan);
+    const info = { version: packageVersion(), needs, takeoverAfterMs, atOnce: this.#atOnce };
+    await link.client.set(
+      this.#keys.info,
+      this.#signer.sign(['info'], JSON.stringify(info)),
+      'EX',
+      FORGOTTEN_AFTER_SECONDS,
+    );
   }
 
   /** Workers follow a run only while its head lives. */
@@ -229,17 +261,16 @@ class WorkersLead {
   }
 
   #shareAfterMs(): number {
-    const hasLost = this.#players.size === this.#run.shards;
-    return hasLost ? SHARE_AFTER_LOSS_MS : SHARE_AFTER_MS * this.#atOnce;
+    return this.#seats.haveAllBegun ? SHARE_AFTER_LOSS_MS : SHARE_AFTER_MS * this.#atOnce;
   }
 
   /** Workers that play already may take one more shard. */
   #share(begun: number): void {
-    const { link, shards, say } = this.#run;
+    const { shards, say } = this.#run;
     if (this.#atOnce >= shards) return;
     this.#atOnce++;
     say(`${begun} of ${shards} shards have a worker; each may take ${this.#atOnce} now`);
-    link.client.hset(this.#keys.info, { atOnce: this.#atOnce }).catch(() => undefined);
+    this.#publishInfo().catch(() => undefined);
   }
 
   #giveUpWaiting(because: string): void {
@@ -253,25 +284,23 @@ class WorkersLead {
     const refused = [...this.#refusals].join('; ');
     const sentence =
       `${begun} of ${shards} shards found a worker within ${workerWaitMs / 1000} s; ` +
-      `start more of them with fleetbed worker --redis ${link.shown}` +
+      `start more of them with fleetbed worker --redis ${link.shown} ` +
+      `--base-url ${this.#plan.baseUrl}` +
       (refused === '' ? '' : ` (${refused})`);
     this.#head.fail(new CommandFault(sentence, exitCodes.setUp));
   }
 
-  #hear({ shard, player, message }: UpMessage): void {
-    if (message.say === 'begun') {
-      this.#players.set(shard, player);
-      this.#head.begun(shard, player);
-    } else if (message.say === 'lost') this.#head.lost(shard, player, message.because);
-    else if (message.say === 'refused') this.#refuse(`${player}: ${message.because}`);
-    else this.#head.heard(shard, player, message);
+  #hear(message: UpMessage): void {
+    if (!('refuses' in message)) this.#seats.hear(message);
+    else if (this.#refusals.size < REFUSALS_MAX) {
+      this.#refuse(`${message.worker} ${message.refuses}`);
+    }
   }
 
-  #notePlayerGone(shard: number): void {
-    const player = this.#players.get(shard) ?? '';
-    const seconds = this.#run.takeoverAfterMs / 1000;
-    const isLoss = this.#head.lost(shard, player, `its worker was silent for ${seconds} s`);
-    if (isLoss) this.#run.say(`${player} is lost; shard ${shard} waits for another worker`);
+  #tell(message: DownMessage['message']): void {
+    const { client } = this.#run.link;
+    const line = { stream: this.#keys.down, signer: this.#signer, direction: 'down' } as const;
+    void sayOn({ ...line, client }, { sequence: this.#said++, message });
   }
 
   #refuse(because: string): void {
@@ -279,8 +308,4 @@ class WorkersLead {
     this.#refusals.add(because);
     this.#run.say(because);
   }
-}
-
-function shardOf(jobId: string): number {
-  return Number(/(?<!\d)\d+$/.exec(jobId)?.[0]);
 }

@@ -14,7 +14,7 @@ export const FORGOTTEN_AFTER_SECONDS = 300;
 /** The names of a run's keys. */
 export interface RunKeys {
   readonly prefix: string;
-  /** A hash: what a worker has to know before it takes part. */
+  /** Signed text: what a worker has to know before it takes part. */
   readonly info: string;
   /** A hash: the workers that take part. */
   readonly workers: string;
@@ -37,9 +37,20 @@ export function runKeys(run: string): RunKeys {
   };
 }
 
+/** Whether it can be the id of a run, of which no other run ever has the same. */
+export function isRunId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text);
+}
+
 /** The job of a shard. */
 export function jobIdOf(shard: number): string {
   return `shard-${shard}`;
+}
+
+/** The shard of a job; undefined when the id is none of a shard's job. */
+export function shardOf(jobId: string): number | undefined {
+  const [, digits] = /^shard-(0|[1-9]\d{0,3})$/.exec(jobId) ?? [];
+  return digits === undefined ? undefined : Number(digits);
 }
 
 /** Keeps the keys for another while, should the head not be able to take them away. */
