@@ -54,6 +54,8 @@ export async function* downloadedBytes(
   progress: DownloadProgress = noProgress(),
 ): AsyncGenerator<Buffer> {
   const url = linkUrl(download);
+  // Who goes on with it later may have had all of it before.
+  if (progress.receivedBytes > 0 && progress.receivedBytes === progress.totalBytes) return;
   for (let failed = 1; ; failed++) {
     try {
       yield* onePart(download, url, progress);

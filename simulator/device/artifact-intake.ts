@@ -1,11 +1,13 @@
 /**
  * An artifact on its way into a device: what has come is checked as it comes and stays, as on a
- * disk, when the power goes; the rest may come later, by another connection. No file is ever held.
+ * disk, when the power goes; the rest may come later, by another connection. No file is held in
+ * memory; only a run with a state folder keeps the bytes, so that they outlive the simulator.
  */
 import type { ArtifactContents } from '../../fixtures/formats/mender-artifact.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
-import type { DownloadProgress } from '../client/download.ts';
+import { type DownloadProgress, noProgress } from '../client/download.ts';
 import type { DeploymentPart } from './device.ts';
+import type { KeptDownload } from './world.ts';
 
 /** One artifact, from its first byte to its last, in as many goes as it takes. */
 export class ArtifactIntake {
@@ -21,18 +23,36 @@ export class ArtifactIntake {
     this.#contents.catch(() => this.#handover.close());
   }
 
-  /**
-   * Stores the pieces, which go on where those before them ended, and says what the artifact holds.
-   * @throws ArtifactError when it is refused; what the pieces throw, and then it can be gone on with
-   */
-  takeIn(pieces: AsyncIterable<Buffer>): Promise<ArtifactContents> {
-    return Promise.race([this.#contents, this.#store(pieces)]);
+  /** One that has taken in already what was kept of it. */
+  static async goOn(kept: KeptDownload | undefined): Promise<ArtifactIntake> {
+    const intake = new ArtifactIntake(noProgress());
+    if (kept?.progress === undefined) return intake;
+    const { totalBytes, validator } = kept.progress;
+    Object.assign(intake.progress, { totalBytes, validator });
+    for await (const piece of kept.pieces()) {
+      if (!(await intake.#handover.give(piece))) break;
+      intake.progress.receivedBytes += piece.length;
+    }
+    return intake;
   }
 
-  async #store(pieces: AsyncIterable<Buffer>): Promise<ArtifactContents> {
+  /**
+   * Stores the pieces, which go on where those before them ended, and says what the artifact holds.
+   * @param kept where they are written to as well
+   * @throws ArtifactError when it is refused; what the pieces throw, and then it can be gone on with
+   */
+  takeIn(pieces: AsyncIterable<Buffer>, kept?: KeptDownload): Promise<ArtifactContents> {
+    return Promise.race([this.#contents, this.#store(pieces, kept)]);
+  }
+
+  async #store(
+    pieces: AsyncIterable<Buffer>,
+    kept: KeptDownload | undefined,
+  ): Promise<ArtifactContents> {
     let storedBytes = this.progress.receivedBytes;
     try {
       for await (const piece of pieces) {
+        kept?.append(piece, this.progress);
         if (!(await this.#handover.give(piece))) return this.#contents;
         storedBytes += piece.length;
       }

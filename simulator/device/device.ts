@@ -30,11 +30,28 @@ export interface DeploymentPart {
   abortIgnored: boolean;
   /** How often the device has begun with it. */
   beginnings: number;
-  /** What was installed when the update began, and what is once it is committed. */
+  /** Reboots of this update so far. */
+  reboots: number;
+  /** What was installed when the update began. */
   before: Installed | undefined;
-  after: Installed | undefined;
-  /** The device restarted in the midst of it, and has not dealt with that yet. */
-  cutShort: boolean;
+  /** What the artifact brings, once the device has all of it. */
+  fetched: FetchedArtifact | undefined;
+  /** What stopped the update midway, while the device has not dealt with that yet. */
+  cutShort: CutShort | undefined;
+}
+
+/**
+ * `power`: the device lost its power, so it restarts; `simulator`: the run ended, of which the
+ * device knows nothing: it goes on as if no time had passed.
+ */
+export type CutShort = 'power' | 'simulator';
+
+/** What an update goes on with once its artifact is there. */
+export interface FetchedArtifact {
+  /** What the device provides once the artifact is installed. */
+  readonly provides: DeviceProvides;
+  /** The settings that the artifact carries; undefined when it is software. */
+  readonly settings: Record<string, string> | undefined;
 }
 
 /** What is installed on a device. */
@@ -69,6 +86,8 @@ export interface Device {
   keyGeneration: number;
   /** It has no power: it does not talk and holds no connection. */
   off: boolean;
+  /** When its power returns, in milliseconds since the Unix epoch; undefined while it has power. */
+  offUntilMs: number | undefined;
   /** What its behaviour remembers; absent until there is something. */
   memory: Record<string, number> | undefined;
 }
@@ -108,6 +127,7 @@ export function newDevice(spec: DeviceSpec): Device {
     failuresInRow: 0,
     keyGeneration: 0,
     off: false,
+    offUntilMs: undefined,
     memory: undefined,
   };
 }
@@ -115,7 +135,10 @@ export function newDevice(spec: DeviceSpec): Device {
 /** Parts that a device remembers; older ones are forgotten. */
 const PARTS_MAX = 200;
 
-/** The device's part in a deployment; a new one when it has none, the known one begun anew otherwise. */
+/**
+ * The device's part in a deployment: a new one when it has none, the known one begun anew otherwise,
+ * or as it stood when it is only the simulator that was away.
+ */
 export function beginPart(
   device: Device,
   deploymentId: string,
@@ -123,9 +146,11 @@ export function beginPart(
 ): DeploymentPart {
   const known = device.parts.find((part) => part.deploymentId === deploymentId);
   if (known) {
+    const goesOn = known.cutShort === 'simulator' && isBeforeInstall(known);
+    known.cutShort = undefined;
+    if (goesOn) return known;
     known.state = 'offered';
     known.beginnings++;
-    known.cutShort = false;
     return known;
   }
   const part: DeploymentPart = {
@@ -141,12 +166,18 @@ export function beginPart(
     endedMs: undefined,
     abortIgnored: false,
     beginnings: 1,
+    reboots: 0,
     before: undefined,
-    after: undefined,
-    cutShort: false,
+    fetched: undefined,
+    cutShort: undefined,
   };
   rememberPart(device, part);
   return part;
+}
+
+/** Whether the device has nothing yet that could be installed. */
+export function isBeforeInstall({ state }: DeploymentPart): boolean {
+  return state === 'offered' || state === 'downloading';
 }
 
 /** Makes a part one of the device's; one that it has of the same deployment gives way. */

@@ -11,24 +11,16 @@ import { type ArtifactContents, ArtifactError } from '../../fixtures/formats/men
 import { providesAfterInstall } from '../../fixtures/formats/mender-artifact-provides.ts';
 import { WHOLE_FILE } from '../../fixtures/formats/mender-artifact-shape.ts';
 import { PowerLoss, UpdateFailure } from '../behaviours/behaviour.ts';
-import type { DeviceProvides } from '../client/device-client.ts';
-import { type Download, downloadedBytes, downloadedHead, noProgress } from '../client/download.ts';
+import { type Download, downloadedBytes, downloadedHead } from '../client/download.ts';
 import { ClientError, DownloadError } from '../client/errors.ts';
 import { wayOf } from '../client/session.ts';
 import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts';
 import { configurationIn } from './configuration.ts';
+import type { FetchedArtifact } from './device.ts';
 import type { DuringUpdate } from './moments.ts';
 import { waitAfterMs } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
 import type { UpdateSubject } from './update-run.ts';
-
-/** What the update goes on with. */
-export interface FetchedArtifact {
-  /** What the device provides once the artifact is installed. */
-  readonly provides: DeviceProvides;
-  /** The settings that the artifact carries; undefined when it is software. */
-  readonly settings: Record<string, string> | undefined;
-}
 
 /** What is fetched, and who looks on. */
 export interface Fetching {
@@ -119,25 +111,30 @@ async function checkedDownload(
         const changed = error instanceof DownloadError && error.fault === 'changed';
         if (!changed || restarts === RESTARTS_MAX) throw error;
         subject.world.ledger.fault(error);
+        subject.world.downloads?.forget(subject.device);
       }
     }
   });
 }
 
-/** Goes on with what had come before the power went. */
+/** Goes on with what had come before the power went, or the simulator. */
 async function takenIn(subject: UpdateSubject, fetching: Fetching): Promise<ArtifactContents> {
   const { part } = fetching.moment;
-  const intake = takeKeptIntake(part) ?? new ArtifactIntake(noProgress());
+  const { device, world } = subject;
+  const kept = world.downloads?.open(device, part);
+  const intake = takeKeptIntake(part) ?? (await ArtifactIntake.goOn(kept));
   const { receivedBytes } = intake.progress;
   if (receivedBytes > 0) fetching.log.add('info', `${receivedBytes} bytes are here already`);
   fetching.moment.fromByte = receivedBytes;
   const download = downloadOf(subject, fetching);
   try {
     const pieces = downloadedBytes(download, intake.progress);
-    return await intake.takeIn(asReceived(subject, fetching, pieces));
+    return await intake.takeIn(asReceived(subject, fetching, pieces), kept);
   } catch (error) {
     if (error instanceof PowerLoss) keepIntake(part, intake);
     throw error;
+  } finally {
+    kept?.close();
   }
 }
 

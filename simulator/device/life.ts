@@ -15,7 +15,7 @@ import { type LifeEvent, nextLifeState } from './life-states.ts';
 import { BetweenPolls } from './moments.ts';
 import { ownTimeMs } from './own-clock.ts';
 import { asChore, isRefusedContact, WAIT_LEAST_MS, waitAfterMs } from './persistence.ts';
-import { withoutPower } from './power.ts';
+import { losePower, powerlessForMs, withoutPower } from './power.ts';
 import { renewalAtMs } from './renewal.ts';
 import { resumeUpdates } from './resume-update.ts';
 import { enterUpdateState, runUpdate, type UpdateSubject } from './update-run.ts';
@@ -72,7 +72,7 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
   try {
     await sleepWhileOff(subject);
     await signInIfNeeded(subject);
-    await resumeUpdates(subject);
+    await goOnWithUpdates(subject);
     await doDuties(subject);
     await sendDueInventory(subject);
     await updateIfDue(subject);
@@ -90,7 +90,7 @@ async function sleepWhileOff(subject: UpdateSubject): Promise<void> {
   const { device, world } = subject;
   const { hooks } = device.behaviour;
   const ownOffMs = hooks.offForMs?.(new DeviceMoment(device, world)) ?? 0;
-  const offMs = Math.max(ownOffMs, world.offForMs(device));
+  const offMs = Math.max(ownOffMs, world.offForMs(device), powerlessForMs(device, world));
   if (offMs <= 0) return;
   enter(subject, 'switched-off');
   await withoutPower(device, world, offMs);
@@ -98,7 +98,7 @@ async function sleepWhileOff(subject: UpdateSubject): Promise<void> {
 
 async function afterPowerLoss({ offMs }: PowerLoss, subject: UpdateSubject): Promise<number> {
   enter(subject, 'switched-off');
-  await withoutPower(subject.device, subject.world, offMs);
+  await losePower(subject.device, subject.world, offMs);
   return 0;
 }
 
@@ -136,6 +136,20 @@ function isRenewalDue({ device, session, world }: UpdateSubject, token: string):
     world.random.stream(`device/${device.index}/renewal`),
   );
   return nowMs >= session.renewAtMs;
+}
+
+/** What a restart, of the device or of the simulator, has cut short comes before anything else. */
+async function goOnWithUpdates(subject: UpdateSubject): Promise<void> {
+  const { device } = subject;
+  if (!device.parts.some(({ cutShort }) => cutShort !== undefined)) return;
+  const settings = device.configuration;
+  enter(subject, 'answered');
+  enter(subject, 'offered');
+  try {
+    if (await resumeUpdates(subject)) await tellWhatIsNew(subject, settings);
+  } finally {
+    enter(subject, 'ended');
+  }
 }
 
 async function doDuties(subject: UpdateSubject): Promise<void> {

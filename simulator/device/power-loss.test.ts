@@ -82,7 +82,7 @@ describe('a device that loses its power while it downloads', () => {
   it('asks for the rest of the file by range, and the whole of it is checked', async () => {
     const { device, live, told, ranges, server } = await offered(named('crash-and-resume'));
     await expect(live(device)).rejects.toThrow(PowerLoss);
-    expect(device.parts).toMatchObject([{ state: 'downloading', cutShort: true }]);
+    expect(device.parts).toMatchObject([{ state: 'downloading', cutShort: 'power' }]);
     await live(device);
     expect(ranges()).toEqual([undefined, 'bytes=2048-']);
     expect(server.askedOf('download-artifact')[1]?.headers['if-range']).toBe('"one"');
@@ -154,6 +154,7 @@ describe('a simulator that goes on from its state', () => {
     const life = await offered(named(name), answers);
     const state = FleetState.open({ folder, plan, devices: [life.device] });
     life.world.onChange = (device, part) => state.changed(device, part);
+    life.world.downloads = state.downloads;
     life.world.onRest = () => {
       // The simulator itself is killed in the midst of a reboot.
       if (life.device.parts[0]?.state === 'rebooting') throw new Error('killed');
@@ -163,18 +164,19 @@ describe('a simulator that goes on from its state', () => {
     life.world.onChange = () => undefined;
     life.world.onRest = () => undefined;
     const again = deviceOf(named(name));
-    FleetState.open({ folder, plan, devices: [again] }).close();
+    const next = FleetState.open({ folder, plan, devices: [again] });
+    life.world.downloads = next.downloads;
+    closers.push(async () => next.close());
     return { ...life, fault, again };
   }
 
   it('knows how often a device has begun: it does not crash a second time', async () => {
     const { fault, again, live, ranges, told } = await untilPowerLoss('crash-and-resume');
     expect(fault).toBeInstanceOf(PowerLoss);
-    expect(again.parts).toMatchObject([{ beginnings: 1, cutShort: true, state: 'downloading' }]);
+    expect(again.parts).toMatchObject([{ beginnings: 1, cutShort: 'power', state: 'downloading' }]);
     await live(again);
     expect(again.parts).toMatchObject([{ beginnings: 2, state: 'success' }]);
-    // The bytes themselves are nowhere kept.
-    expect(ranges()).toEqual([undefined, undefined]);
+    expect(ranges()).toEqual([undefined, 'bytes=2048-']);
     expect(told.at(-1)).toBe('success');
   });
 
@@ -185,7 +187,9 @@ describe('a simulator that goes on from its state', () => {
         return { status: status === 'downloading' ? 204 : 409 };
       },
     });
-    expect(again.parts).toMatchObject([{ abortIgnored: true, state: 'rebooting', cutShort: true }]);
+    expect(again.parts).toMatchObject([
+      { abortIgnored: true, state: 'rebooting', cutShort: 'simulator' },
+    ]);
     await live(again);
     expect(again.provides.artifact_name).toBe('release-2');
     const [part] = again.parts;

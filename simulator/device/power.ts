@@ -3,6 +3,16 @@ import type { Device } from './device.ts';
 import type { World } from './world.ts';
 
 /**
+ * Takes the device's power away for so long, which also the next run of the simulator keeps to.
+ * @throws FleetStopped when the run ends first
+ */
+export function losePower(device: Device, world: World, offMs: number): Promise<void> {
+  // What never returns in this run has no moment that the next could wait for.
+  if (Number.isFinite(offMs)) device.offUntilMs = world.clock.now() + offMs;
+  return withoutPower(device, world, offMs);
+}
+
+/**
  * Lets the device be silent for so long; it then has to sign in anew.
  * @throws FleetStopped when the run ends first
  */
@@ -14,6 +24,13 @@ export async function withoutPower(device: Device, world: World, offMs: number):
   const upAtMs = world.clock.monotonicMs() + offMs;
   // Nothing is due meanwhile.
   if (session) session.plannedMs = upAtMs;
+  world.changed(device);
   await world.rest(offMs);
   device.off = false;
+  device.offUntilMs = undefined;
+}
+
+/** How much longer the device has no power; zero when it has. */
+export function powerlessForMs({ offUntilMs }: Device, world: World): number {
+  return offUntilMs === undefined ? 0 : Math.max(0, offUntilMs - world.clock.now());
 }

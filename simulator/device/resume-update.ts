@@ -1,18 +1,27 @@
 /**
- * What a device does after a restart with an update that the restart cut short: of the device, whose
- * power went, or of the simulator. What it had not begun to install it asks for again, and goes on
- * with what it had of the file; what it was installing is lost, so it rolls back and says so; a
- * reboot is what it was waiting for anyway; and a last report without an answer is made again.
+ * What a device does with an update that was cut short. After the simulator's end it goes on where it
+ * was, as if no time had passed. After the loss of its own power it asks again for what it had not
+ * begun to install, and goes on with what it had of the file; what it was installing is lost, so it
+ * rolls back and says so; a reboot is what it was waiting for anyway; and a last report without an
+ * answer is made again.
  */
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../client/errors.ts';
 import { ControlMap } from './control-map.ts';
-import { type DeploymentPart, isSettled } from './device.ts';
+import { type DeploymentPart, isBeforeInstall, isSettled } from './device.ts';
 import { ownTimeMs } from './own-clock.ts';
 import { persistently } from './persistence.ts';
 import { UpdateLog } from './update-log.ts';
-import { ownUpToAbort, reportState, rollBack, settle, type UpdateSubject } from './update-run.ts';
-import { nextUpdateState, type UpdateState } from './update-states.ts';
+import {
+  continueUpdate,
+  installedBy,
+  ownUpToAbort,
+  reportState,
+  rollBack,
+  settle,
+  type UpdateSubject,
+} from './update-run.ts';
+import { isFinal, nextUpdateState, type UpdateState } from './update-states.ts';
 
 type Recovery = (subject: UpdateSubject, part: DeploymentPart) => Promise<void>;
 
@@ -34,19 +43,39 @@ const recoveries: Readonly<Record<UpdateState, Recovery>> = {
 };
 
 /**
- * Deals with every update that a restart cut short. To be called before the device asks for its
- * next deployment, again after a fault.
+ * Deals with every update that was cut short. To be called before the device asks for its next
+ * deployment, again after a fault.
+ * @returns whether something was installed that the operator has not been told of
  * @throws ClientError when a report could not be made; FleetStopped
  */
-export async function resumeUpdates(subject: UpdateSubject): Promise<void> {
+export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
   const { device } = subject;
+  let isNew = false;
   for (const part of device.parts) {
-    if (!part.cutShort) continue;
-    await recoveries[part.state](subject, part);
-    ownUpToAbort(subject, part);
-    part.cutShort = false;
-    if (isSettled(part)) settle(subject, part);
+    if (part.cutShort === 'simulator' && part.fetched && !isFinal(part.state)) {
+      isNew = (await continueUpdate(subject, part)) || isNew;
+      part.cutShort = undefined;
+    } else if (part.cutShort === 'simulator' && isBeforeInstall(part)) {
+      // Its link may be over: the next offer brings another.
+      if (!(await stillDownloads(subject, part))) part.cutShort = undefined;
+    } else if (part.cutShort) {
+      await recoveries[part.state](subject, part);
+      ownUpToAbort(subject, part);
+      part.cutShort = undefined;
+      if (isSettled(part)) settle(subject, part);
+    }
   }
+  return isNew;
+}
+
+/** Nobody offers an update that was aborted meanwhile; only the answer to a report tells. */
+async function stillDownloads(subject: UpdateSubject, part: DeploymentPart): Promise<boolean> {
+  await reportState(subject, part, part.state);
+  ownUpToAbort(subject, part);
+  if (!isSettled(part)) return true;
+  rollBack(subject, part);
+  settle(subject, part);
+  return false;
 }
 
 async function fail(subject: UpdateSubject, part: DeploymentPart): Promise<void> {
@@ -61,14 +90,13 @@ async function fail(subject: UpdateSubject, part: DeploymentPart): Promise<void>
 /** The device comes up into what it has installed, and commits it unless it is to wait. */
 async function comeUp(subject: UpdateSubject, part: DeploymentPart): Promise<void> {
   const { device } = subject;
-  const { after } = part;
-  if (after === undefined) return fail(subject, part);
+  const { fetched } = part;
+  if (fetched === undefined) return fail(subject, part);
   if (part.unanswered) await reportState(subject, part, part.state);
   const action = await commitAction(subject, part);
   if (action === 'fail') return fail(subject, part);
   if (action === 'continue') {
-    device.provides = after.provides;
-    device.configuration = after.configuration;
+    Object.assign(device, installedBy(fetched, device));
     // The operator is to see what is new.
     device.inventoryDueMs = Number.NEGATIVE_INFINITY;
     await reportState(subject, part, nextUpdateState(part.state, 'commit'));

@@ -5,7 +5,7 @@
  */
 
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
-import type { ControlMapState } from '../../fixtures/contract/vocabulary.ts';
+import type { ControlMapState, ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import { PowerLoss, UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../client/errors.ts';
 import type { Session } from '../client/session.ts';
@@ -14,15 +14,17 @@ import {
   beginPart,
   type DeploymentPart,
   type Device,
+  type FetchedArtifact,
   type Installed,
+  isBeforeInstall,
   isSettled,
 } from './device.ts';
 import { restUntilDue } from './due.ts';
-import { type FetchedArtifact, fetchArtifact } from './fetch-artifact.ts';
+import { fetchArtifact } from './fetch-artifact.ts';
 import { DuringUpdate } from './moments.ts';
 import { ownTimeMs } from './own-clock.ts';
 import { persistently } from './persistence.ts';
-import { withoutPower } from './power.ts';
+import { losePower } from './power.ts';
 import { UpdateLog } from './update-log.ts';
 import { isFinal, nextUpdateState, type UpdateEvent, type UpdateState } from './update-states.ts';
 import type { World } from './world.ts';
@@ -39,15 +41,39 @@ export async function runUpdate(
   const { device, world } = subject;
   const part = beginPart(device, instructions.id, instructions.artifact.artifact_name);
   part.offeredMs ??= world.clock.now();
-  part.stateSinceMs = undefined;
-  part.before = { provides: device.provides, configuration: device.configuration };
-  enterUpdateState(subject, part, part.state);
-  const run = new UpdateRun(subject, instructions, part);
+  if (part.state === 'offered') {
+    Object.assign(part, { stateSinceMs: undefined, reboots: 0, fetched: undefined });
+    part.before = { provides: device.provides, configuration: device.configuration };
+    enterUpdateState(subject, part, part.state);
+  }
+  return lived(subject, part, new UpdateRun(subject, part, instructions));
+}
+
+/**
+ * Goes on with an update that has all of its artifact, where the end of the simulator left it.
+ * @returns whether something was installed
+ * @throws ClientError when a report could not be made; FleetStopped
+ */
+export async function continueUpdate(
+  subject: UpdateSubject,
+  part: DeploymentPart,
+): Promise<boolean> {
+  return lived(subject, part, new UpdateRun(subject, part));
+}
+
+async function lived(
+  subject: UpdateSubject,
+  part: DeploymentPart,
+  run: UpdateRun,
+): Promise<boolean> {
   try {
     return await run.toItsEnd();
   } catch (error) {
-    // It goes on as after any other restart.
-    if (error instanceof PowerLoss) part.cutShort = !isSettled(part);
+    // It goes on as after any other loss of power.
+    if (error instanceof PowerLoss && !isSettled(part)) {
+      part.cutShort = 'power';
+      subject.world.changed(subject.device, part);
+    }
     throw error;
   } finally {
     if (isSettled(part)) settle(subject, part);
@@ -57,7 +83,8 @@ export async function runUpdate(
 /** What was installed before an update is of no use once the server knows how it ended. */
 export function settle({ device, world }: UpdateSubject, part: DeploymentPart): void {
   part.before = undefined;
-  part.after = undefined;
+  part.fetched = undefined;
+  world.downloads?.forget(device);
   world.settled(device, part);
   world.changed(device, part);
 }
@@ -82,12 +109,20 @@ export function enterUpdateState(
  * @throws ClientError when the report could not be made; FleetStopped
  */
 export async function reportState(
-  { device, session, world }: UpdateSubject,
+  subject: UpdateSubject,
   part: DeploymentPart,
   status: UpdateState,
 ): Promise<void> {
   if (status === 'offered' || status === 'aborted') return;
-  enterUpdateState({ device, world }, part, status);
+  enterUpdateState(subject, part, status);
+  await report(subject, part, status);
+}
+
+async function report(
+  { device, session, world }: UpdateSubject,
+  part: DeploymentPart,
+  status: ReportableStatus,
+): Promise<void> {
   part.unanswered = status;
   world.changed(device, part);
   const answer = await persistently(device, world, () =>
@@ -131,25 +166,28 @@ class UpdateAborted extends Error {
 
 class UpdateRun {
   readonly #subject: UpdateSubject;
-  readonly #instructions: DeploymentInstructionsV2;
+  /** Absent for an update that has its artifact already. */
+  readonly #instructions: DeploymentInstructionsV2 | undefined;
   readonly #part: DeploymentPart;
   readonly #log: UpdateLog;
   readonly #controlMap: ControlMap;
   readonly #moment: DuringUpdate;
-  /** It runs on the new artifact, which is not yet there to stay. */
-  #onTrial = false;
+  /** The state that the simulator found when it came back, if the server knows of it. */
+  #found: UpdateState | undefined;
 
   constructor(
     subject: UpdateSubject,
-    instructions: DeploymentInstructionsV2,
     part: DeploymentPart,
+    instructions?: DeploymentInstructionsV2,
   ) {
     const { device, world } = subject;
     this.#subject = subject;
     this.#instructions = instructions;
     this.#part = part;
     this.#log = new UpdateLog(() => ownTimeMs(device, world));
-    this.#controlMap = ControlMap.of(subject, instructions);
+    this.#controlMap = instructions
+      ? ControlMap.of(subject, instructions)
+      : ControlMap.afterRestart(subject, part);
     this.#moment = new DuringUpdate({ subject, part, log: this.#log });
   }
 
@@ -167,71 +205,106 @@ class UpdateRun {
   }
 
   async #toSuccess(): Promise<boolean> {
-    const { artifact_name: offered } = this.#instructions.artifact;
     const { device } = this.#subject;
-    if (device.provides.artifact_name === offered) {
-      await this.#advance('recognise');
-      return false;
-    }
-    const does = (await device.behaviour.hooks.whenOffered?.(this.#moment)) ?? 'update';
-    if (does === 'claim-success') {
-      await this.#advance('claim');
-      return false;
+    if (this.#part.state !== 'offered') await this.#takeUpAgain();
+    else {
+      if (device.provides.artifact_name === this.#part.artifactName) {
+        await this.#advance('recognise');
+        return false;
+      }
+      const does = (await device.behaviour.hooks.whenOffered?.(this.#moment)) ?? 'update';
+      if (does === 'claim-success') {
+        await this.#advance('claim');
+        return false;
+      }
+      await this.#advance('download');
     }
     await this.#update();
     return true;
   }
 
+  /** The update is where it was; whether the server has the last report may be unknown. */
+  async #takeUpAgain(): Promise<void> {
+    const part = this.#part;
+    this.#log.add('debug', `goes on; state ${part.state}`);
+    if (part.unanswered === undefined) this.#found = part.state;
+    // A reboot is reported as it begins.
+    if (part.unanswered === undefined || part.state === 'rebooting') return;
+    await report(this.#subject, part, part.unanswered);
+    if (isAborted(part)) throw new UpdateAborted('the server answered 409');
+  }
+
+  /** Every stage from the one that the update is in. */
   async #update(): Promise<void> {
-    await this.#advance('download');
-    const fetched = await fetchArtifact(this.#subject, {
-      instructions: this.#instructions,
-      log: this.#log,
-      moment: this.#moment,
-    });
-    await this.#holdWhilePaused('ArtifactInstall_Enter', 'hold-install');
-    await this.#advance('install');
-    await this.#install();
-    this.#part.after = this.#installedBy(fetched);
+    const { device } = this.#subject;
+    const part = this.#part;
+    const fetched = part.fetched ?? (await this.#fetch());
+    if (isBeforeInstall(part) || part.state === 'pause_before_installing') {
+      await this.#holdWhilePaused('ArtifactInstall_Enter', 'hold-install');
+      await this.#advance('install');
+    }
+    if (part.state === 'installing') await this.#install();
     if (fetched.settings === undefined) await this.#reboot();
     await this.#holdWhilePaused('ArtifactCommit_Enter', 'hold-commit');
-    await this.#subject.device.behaviour.hooks.whileCommitting?.(this.#moment);
-    Object.assign(this.#subject.device, this.#part.after);
+    await device.behaviour.hooks.whileCommitting?.(this.#moment);
+    Object.assign(device, installedBy(fetched, device));
     await this.#advance('commit');
+  }
+
+  async #fetch(): Promise<FetchedArtifact> {
+    const { device, world } = this.#subject;
+    const instructions = this.#instructions;
+    if (instructions === undefined) throw new Error('an update without a link to its artifact');
+    const fetching = { instructions, log: this.#log, moment: this.#moment };
+    const fetched = await fetchArtifact(this.#subject, fetching);
+    this.#part.fetched = fetched;
+    if (world.downloads === undefined) return fetched;
+    // The file is of no use any more, but only once that is kept.
+    world.changed(device, this.#part);
+    world.downloads.forget(device);
+    return fetched;
   }
 
   async #install(): Promise<void> {
     const { device, world } = this.#subject;
     const { parameters, hooks } = device.behaviour;
-    await world.rest(parameters.installMs / 2);
+    const { stateSinceMs } = this.#part;
+    const isUnderway = this.#found === 'installing' && stateSinceMs !== undefined;
+    const doneMs = isUnderway ? Math.max(0, world.clock.now() - stateSinceMs) : 0;
+    const halfMs = parameters.installMs / 2;
+    await world.rest(Math.max(0, halfMs - doneMs));
     await hooks.whileInstalling?.(this.#moment);
-    await restUntilDue(device, world, parameters.installMs / 2);
+    await restUntilDue(device, world, Math.min(halfMs, Math.max(0, 2 * halfMs - doneMs)));
   }
 
   /** The device is silent while it reboots, and signs in anew when it is up. */
   async #reboot(): Promise<void> {
     const { device, world } = this.#subject;
     const { parameters, hooks } = device.behaviour;
-    await this.#holdWhilePaused('ArtifactReboot_Enter', 'hold-reboot');
-    this.#onTrial = true;
-    for (let reboots = 1; reboots <= REBOOTS_MAX; reboots++) {
-      await this.#advance('reboot');
-      await withoutPower(device, world, parameters.rebootMs);
-      this.#moment.reboots = reboots;
+    const part = this.#part;
+    if (part.state === 'pause_before_committing') return;
+    // It went down before the simulator did, and has its power back by now.
+    let isDown = this.#found === 'rebooting';
+    if (part.state !== 'rebooting')
+      await this.#holdWhilePaused('ArtifactReboot_Enter', 'hold-reboot');
+    for (part.reboots ||= 1; part.reboots <= REBOOTS_MAX; part.reboots++) {
+      if (!isDown) {
+        await this.#advance('reboot');
+        await losePower(device, world, parameters.rebootMs);
+      }
+      isDown = false;
+      this.#moment.reboots = part.reboots;
       const isUp = (await hooks.afterReboot?.(this.#moment)) ?? 'up';
       if (isUp === 'up') return;
     }
     throw new UpdateFailure(`it did not come up in ${REBOOTS_MAX} boots`);
   }
 
-  #installedBy({ provides, settings }: FetchedArtifact): Installed {
-    return { provides, configuration: settings ?? this.#subject.device.configuration };
-  }
-
   /** Waits as long as the control map says pause at this moment, asking for it at every poll. */
   async #holdWhilePaused(moment: ControlMapState, hold: UpdateEvent): Promise<void> {
     const { device, world } = this.#subject;
-    for (let held = false; await this.#controlMap.holdsAt(moment); held = true) {
+    let held = this.#part.state.startsWith('pause_');
+    for (; await this.#controlMap.holdsAt(moment); held = true) {
       if (!held) await this.#advance(hold);
       await restUntilDue(device, world, device.cohort.policy.pollIntervalMs);
     }
@@ -240,9 +313,9 @@ class UpdateRun {
   /** A device that runs on the new artifact boots into the old one before it tells of its failure. */
   async #backToOldArtifact(): Promise<void> {
     const { device, world } = this.#subject;
-    if (!this.#onTrial) return;
+    if (this.#part.reboots === 0) return;
     this.#log.add('warning', 'rolling back to the old artifact');
-    await withoutPower(device, world, device.behaviour.parameters.rebootMs);
+    await losePower(device, world, device.behaviour.parameters.rebootMs);
   }
 
   async #fail(failure: UpdateFailure): Promise<void> {
@@ -282,6 +355,11 @@ class UpdateRun {
 
 function isAborted({ state }: DeploymentPart): boolean {
   return state === 'aborted';
+}
+
+/** What is on a device once the artifact is installed. */
+export function installedBy({ provides, settings }: FetchedArtifact, device: Device): Installed {
+  return { provides, configuration: settings ?? device.configuration };
 }
 
 /** Reboots of one update; no behaviour lets a device boot more often. */

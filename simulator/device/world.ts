@@ -2,6 +2,7 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { DeviceClient } from '../client/device-client.ts';
+import type { DownloadProgress } from '../client/download.ts';
 import type { Lookout } from '../client/lookout.ts';
 import type { Transport } from '../client/transport.ts';
 import type { DeviceKey } from '../identity/device-key.ts';
@@ -15,6 +16,24 @@ export interface Target {
   readonly artifactName: string;
   /** When the server had acknowledged it; milliseconds since the Unix epoch. */
   readonly createdMs?: number;
+}
+
+/** What a device has of a file that it downloads, kept outside the process. */
+export interface KeptDownload {
+  /** How far it had come when it was opened; undefined when nothing is there. */
+  readonly progress: DownloadProgress | undefined;
+  /** What is there, in order. */
+  pieces(): AsyncIterable<Buffer>;
+  /** Adds the piece that follows. @throws StateError when it cannot be kept */
+  append(piece: Buffer, progress: DownloadProgress): void;
+  close(): void;
+}
+
+/** What all devices have of the files that they download, one file each at a time. */
+export interface KeptDownloads {
+  open(device: Device, part: DeploymentPart): KeptDownload;
+  /** Removes what is kept for a device. */
+  forget(device: Device): void;
 }
 
 /** Shared by all devices of one run. */
@@ -40,6 +59,8 @@ export interface World {
    * @param part the part in a deployment that changed, where one did
    */
   changed(device: Device, part?: DeploymentPart): void;
+  /** Absent: what a device has of a file ends with the simulator. */
+  readonly downloads?: KeptDownloads | undefined;
   /**
    * Waits, or until the device is woken, where one is named; throws FleetStopped when the run ends
    * first.

@@ -280,6 +280,7 @@ export class Fleet {
       events: this.#events,
       keyFor: (device, generation) => this.#identities.keyring.keyFor(device, generation),
       changed: (device, part) => this.memory.changed(device, part),
+      downloads: this.memory.downloads,
       rest: (waitMs, wakeable) => this.#rests.rest(waitMs, wakeable),
       untilNextPollMs: ({ index, cohort: { policy } }) =>
         untilNextPollMs({ index, policy, random: this.#random }, this.elapsedMs()),

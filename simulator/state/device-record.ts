@@ -10,6 +10,7 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const texts = v.record(text, text);
 const providesShape = v.intersect([v.object({ device_type: text, artifact_name: text }), texts]);
 const contentsShape = v.object({ provides: providesShape, configuration: texts });
+const fetchedShape = v.object({ provides: providesShape, settings: v.optional(texts) });
 const status = v.picklist(reportableStatuses);
 
 const partShape = v.object({
@@ -21,10 +22,14 @@ const partShape = v.object({
   abortAsked: v.boolean(),
   abortIgnored: v.boolean(),
   beginnings: count,
+  reboots: v.optional(count, 0),
   offeredMs: v.optional(v.number()),
+  stateSinceMs: v.optional(v.number()),
   endedMs: v.optional(v.number()),
   before: v.optional(contentsShape),
-  after: v.optional(contentsShape),
+  fetched: v.optional(fetchedShape),
+  /** A loss of power that the device has not dealt with; any other end of the run says nothing. */
+  cutShort: v.optional(v.literal('power')),
 });
 
 /** Fields of a device; `null` for one that it no longer has. */
@@ -37,6 +42,7 @@ const fieldShapes = {
   configuration: v.optional(texts),
   duties: v.optional(count),
   memory: v.optional(v.nullable(v.record(text, v.number()))),
+  offUntilMs: v.optional(v.nullable(v.number())),
 };
 
 /** A line about one device: the fields that changed, and the part that changed. */
@@ -57,6 +63,7 @@ export const fieldNames = [
   'configuration',
   'duties',
   'memory',
+  'offUntilMs',
 ];
 
 /** What the kept fields of a device are now. */
@@ -71,15 +78,17 @@ export function fieldsOf(device: Device): readonly unknown[] {
     device.configuration,
     device.dutiesDone,
     device.memory ?? null,
+    device.offUntilMs ?? null,
   ];
 }
 
 /** A part as a line has it. */
 export function partRecord(part: DeploymentPart): DeviceLine['part'] {
   const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = part;
-  const { offeredMs, endedMs, before, after, abortIgnored, beginnings } = part;
+  const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, beginnings } = part;
   return {
     ...{ deploymentId, artifactName, state, reported, unanswered, abortAsked },
-    ...{ abortIgnored, beginnings, offeredMs, endedMs, before, after },
+    ...{ abortIgnored, beginnings, reboots: part.reboots, offeredMs, stateSinceMs, endedMs },
+    ...{ before, fetched, cutShort: part.cutShort === 'power' ? 'power' : undefined },
   };
 }

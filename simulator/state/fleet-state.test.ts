@@ -70,7 +70,7 @@ describe('a fleet that is kept', () => {
     const { session: _, remembered: __, parts: ___, ...facts } = before ?? deviceOf();
     expect(again[1]).toMatchObject(facts);
     expect(again[1]?.remembered).toEqual({ token: 'a.b.c', nextDoor: 'post-v1' });
-    expect(again[1]?.parts).toEqual([{ ...before?.parts[0], cutShort: true }]);
+    expect(again[1]?.parts).toEqual([{ ...before?.parts[0], cutShort: 'simulator' }]);
     expect(state.target).toEqual({ deploymentId: 'deployment-1', artifactName: 'release-2' });
     expect(again[0]).toEqual({ ...devicesOf(1)[0] });
   });
@@ -109,7 +109,7 @@ describe('a fleet that is kept', () => {
     const again = devicesOf(2);
     stateOf(again);
     expect(again[1]?.remembered?.token).toBeUndefined();
-    expect(again[1]?.parts).toMatchObject([{ state: 'aborted', cutShort: false }]);
+    expect(again[1]?.parts).toMatchObject([{ state: 'aborted', cutShort: undefined }]);
   });
 
   it('writes only what has changed', async () => {

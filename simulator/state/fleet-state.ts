@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import type { DeploymentPart, Device } from '../device/device.ts';
-import type { Target } from '../device/world.ts';
+import type { KeptDownloads, Target } from '../device/world.ts';
 import { identityKey } from '../identity/identity.ts';
 import {
   type DeviceLine,
@@ -18,6 +18,7 @@ import {
   partRecord,
 } from './device-record.ts';
 import { Journal, readJournal } from './journal.ts';
+import { DownloadFolder } from './kept-downloads.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { putBack } from './put-back.ts';
 import { fileFault, StateError } from './state-error.ts';
@@ -64,6 +65,7 @@ export class FleetState {
   #journal: Journal | undefined;
   #compactBytes = 0;
   #target: Target | undefined;
+  #downloads: DownloadFolder | undefined;
 
   private constructor(subject: StateSubject, lock: Lock) {
     this.#subject = subject;
@@ -89,6 +91,7 @@ export class FleetState {
     try {
       const state = new FleetState(subject, lock);
       state.#restore();
+      state.#downloads = new DownloadFolder(join(folder, 'downloads'), subject.devices);
       return state;
     } catch (error) {
       lock.release();
@@ -99,6 +102,11 @@ export class FleetState {
   /** The run's own deployment, where one was made before. */
   get target(): Target | undefined {
     return this.#target;
+  }
+
+  /** What the devices have of the files that they download. */
+  get downloads(): KeptDownloads | undefined {
+    return this.#downloads;
   }
 
   /** Keeps that the run has made a deployment. @throws StateError */

@@ -1,7 +1,7 @@
 /** What a run keeps of itself outside: the state of its devices, and the ledger of what it makes. */
 import { join } from 'node:path';
 import type { DeploymentPart, Device } from '../device/device.ts';
-import type { Target } from '../device/world.ts';
+import type { KeptDownloads, Target } from '../device/world.ts';
 import { FleetState, type StateSubject, stateFolder } from './fleet-state.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { MadeLedger } from './made-ledger.ts';
@@ -10,6 +10,8 @@ import { MadeLedger } from './made-ledger.ts';
 export interface Memory {
   /** The run's own deployment, where one was made before. */
   readonly target: Target | undefined;
+  /** What devices have of the files that they download; absent where nothing is kept. */
+  readonly downloads?: KeptDownloads | undefined;
   /** @throws StateError when it cannot be kept */
   changed(device: Device, part?: DeploymentPart): void;
   /** @throws StateError when it cannot be kept */
@@ -92,6 +94,10 @@ class RunMemory implements Memory {
 
   get target(): Target | undefined {
     return this.#state?.target;
+  }
+
+  get downloads(): KeptDownloads | undefined {
+    return this.#state?.downloads;
   }
 
   changed(device: Device, part?: DeploymentPart): void {

@@ -7,12 +7,14 @@ import type { DeviceLine } from './device-record.ts';
 export function putBack(device: Device | undefined, line: DeviceLine): void {
   if (device === undefined) return;
   const { id, token, door, keys, provides, configuration, duties, memory, part } = line;
+  const { offUntilMs } = line;
   if (id !== undefined) device.id = id ?? undefined;
   if (keys !== undefined) device.keyGeneration = keys;
   if (provides !== undefined) device.provides = provides;
   if (configuration !== undefined) device.configuration = configuration;
   if (duties !== undefined) device.dutiesDone = duties;
   if (memory !== undefined) device.memory = memory ?? undefined;
+  if (offUntilMs !== undefined) device.offUntilMs = offUntilMs ?? undefined;
   if (token !== undefined || door !== undefined) {
     const known = device.remembered;
     device.remembered = {
@@ -25,21 +27,13 @@ export function putBack(device: Device | undefined, line: DeviceLine): void {
 
 function putBackPart(device: Device, kept: NonNullable<DeviceLine['part']>): void {
   const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = kept;
-  const { offeredMs, endedMs, before, after, abortIgnored, beginnings } = kept;
+  const { offeredMs, stateSinceMs, endedMs, before, abortIgnored, beginnings, reboots } = kept;
+  const fetched = kept.fetched && { settings: undefined, ...kept.fetched };
   const part: DeploymentPart = {
-    ...{ deploymentId, artifactName, state, reported, unanswered, abortAsked },
-    ...{
-      abortIgnored,
-      beginnings,
-      offeredMs,
-      endedMs,
-      before,
-      after,
-      refused: undefined,
-      stateSinceMs: undefined,
-      cutShort: false,
-    },
+    ...{ deploymentId, artifactName, state, reported, unanswered, abortAsked, refused: undefined },
+    ...{ abortIgnored, beginnings, reboots, offeredMs, stateSinceMs, endedMs, before, fetched },
+    cutShort: kept.cutShort,
   };
-  part.cutShort = !isSettled(part);
+  if (!isSettled(part)) part.cutShort ??= 'simulator';
   rememberPart(device, part);
 }

@@ -8,7 +8,7 @@ import { DeviceClient } from '../client/device-client.ts';
 import { newSession, type Session } from '../client/session.ts';
 import { Transport } from '../client/transport.ts';
 import { type DeploymentPart, type Device, newDevice } from '../device/device.ts';
-import type { Target, World } from '../device/world.ts';
+import type { KeptDownloads, Target, World } from '../device/world.ts';
 import type { Cohort } from '../fleet/cohort.ts';
 import { type Policy, policyOf } from '../fleet/policy.ts';
 import { type DeviceKey, deviceKey, heldKey } from '../identity/device-key.ts';
@@ -108,6 +108,7 @@ export class SwiftWorld implements World {
   onChange: (device: Device, part?: DeploymentPart) => void = () => undefined;
   onAbort: () => Promise<boolean> = async () => false;
   targetOf: Target | undefined;
+  downloads: KeptDownloads | undefined;
 
   constructor(bench: Bench) {
     this.client = bench.client;

@@ -1,0 +1,77 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beginPart } from '../device/device.ts';
+import { deviceOf } from '../testing/bench.ts';
+import { DownloadFolder } from './kept-downloads.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-downloads-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const progress = { receivedBytes: 0, totalBytes: 4000, validator: '"one"' };
+
+function underway(index = 0) {
+  const device = { ...deviceOf(), index, parts: [] };
+  return { device, part: beginPart(device, 'deployment-1', 'release-2') };
+}
+
+/** Keeps a piece of so many bytes for a device, as one simulator does, and ends. */
+function kept(subject: ReturnType<typeof underway>, bytes: number, keptMaxBytes?: number) {
+  const downloads = new DownloadFolder(folder, [subject.device], keptMaxBytes);
+  const file = downloads.open(subject.device, subject.part);
+  file.append(Buffer.alloc(bytes, 7), progress);
+  file.close();
+  return downloads;
+}
+
+async function reopened({ device, part }: ReturnType<typeof underway>) {
+  const file = new DownloadFolder(folder, [device]).open(device, part);
+  const pieces: Buffer[] = [];
+  if (file.progress) for await (const piece of file.pieces()) pieces.push(piece);
+  file.close();
+  return { progress: file.progress, bytes: Buffer.concat(pieces) };
+}
+
+describe('downloads that outlive their simulator', () => {
+  it('go on after the last byte that was written, also when a kill halved a write', async () => {
+    const subject = underway();
+    kept(subject, 3000);
+    expect(await reopened(subject)).toEqual({
+      progress: { ...progress, receivedBytes: 3000 },
+      bytes: Buffer.alloc(3000, 7),
+    });
+    const path = join(folder, '0');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    truncateSync(path, statSync(path).size - 1);
+    expect((await reopened(subject)).progress?.receivedBytes).toBe(2999);
+  });
+
+  it.each(['', '{"deploymentId":"depl', 'x\n1234', '{"deploymentId":"another"}\n1234'])(
+    'begin anew where the file is %j',
+    async (content) => {
+      writeFileSync(join(folder, '0'), content);
+      expect((await reopened(underway())).progress).toBeUndefined();
+    },
+  );
+
+  it('are not kept beyond the bound of all of them, nor by a device that is done', async () => {
+    const [first, second] = [underway(0), underway(1)];
+    const downloads = new DownloadFolder(folder, [first.device, second.device], 5000);
+    for (const { device, part } of [first, second]) {
+      const file = downloads.open(device, part);
+      for (let piece = 0; piece < 3; piece++) file.append(Buffer.alloc(1000), progress);
+      file.close();
+    }
+    expect(readdirSync(folder)).toEqual(['0']);
+    downloads.forget(first.device);
+    expect(readdirSync(folder)).toEqual([]);
+    kept(second, 3000);
+    second.part.state = 'aborted';
+    new DownloadFolder(folder, [second.device]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,190 @@
+/**
+ * What devices have of the files that they download, so that a download outlives its simulator: a
+ * file for each device underway, its head in the first line and then the bytes. All of them share
+ * one bound; a download that finds no room is not kept and begins anew after a kill. A write that a
+ * kill halves leaves a shorter file, which is as good. Only for their owner.
+ */
+import {
+  closeSync,
+  createReadStream,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { DownloadProgress } from '../client/download.ts';
+import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
+import type { KeptDownload, KeptDownloads } from '../device/world.ts';
+import { fileFault } from './state-error.ts';
+
+const OWNER_ONLY = 0o600;
+const FOLDER_MODE = 0o700;
+const KEPT_MAX_BYTES = 2 ** 30;
+/** A validator is a header of the server's, and no longer than all of its headers may be. */
+const HEAD_MAX_BYTES = 64 * 1024;
+
+const headShape = v.object({
+  deploymentId: v.string(),
+  totalBytes: v.optional(v.number()),
+  validator: v.optional(v.string()),
+});
+
+const headTextShape = v.pipe(v.string(), v.parseJson(), headShape);
+
+/** The folder of all of them. */
+export class DownloadFolder implements KeptDownloads {
+  readonly #folder: string;
+  /** Bytes that are kept, by device. */
+  readonly #sizes = new Map<number, number>();
+  #leftBytes: number;
+
+  /**
+   * Opens the folder, or makes it, and removes what no device can go on with.
+   * @throws StateError
+   */
+  constructor(folder: string, devices: readonly Device[], keptMaxBytes = KEPT_MAX_BYTES) {
+    this.#folder = folder;
+    this.#leftBytes = keptMaxBytes;
+    const underway = new Set(devices.filter(isUnderway).map(({ index }) => String(index)));
+    guarded(`cannot use ${folder}`, () => {
+      mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+      for (const name of readdirSync(folder)) {
+        if (underway.has(name)) this.#grow(Number(name), statSync(join(folder, name)).size);
+        else rmSync(join(folder, name), { recursive: true, force: true });
+      }
+    });
+  }
+
+  open(device: Device, { deploymentId }: DeploymentPart): KeptDownload {
+    const { index } = device;
+    const path = join(this.#folder, String(index));
+    const kept = this.#sizes.has(index) ? headOf(path) : undefined;
+    if (kept?.deploymentId !== deploymentId) this.forget(device);
+    return new OpenDownload({
+      path,
+      deploymentId,
+      kept: kept?.deploymentId === deploymentId ? kept : undefined,
+      makeRoom: (bytes) => this.#grow(index, bytes),
+      giveUp: () => this.forget(device),
+    });
+  }
+
+  forget({ index }: Device): void {
+    const size = this.#sizes.get(index);
+    if (size === undefined) return;
+    const path = join(this.#folder, String(index));
+    guarded(`cannot remove ${path}`, () => rmSync(path, { force: true }));
+    this.#sizes.delete(index);
+    this.#leftBytes += size;
+  }
+
+  #grow(index: number, bytes: number): boolean {
+    if (bytes > this.#leftBytes) return false;
+    this.#leftBytes -= bytes;
+    this.#sizes.set(index, (this.#sizes.get(index) ?? 0) + bytes);
+    return true;
+  }
+}
+
+interface Head {
+  readonly deploymentId: string;
+  readonly progress: DownloadProgress;
+  /** Where the bytes of the download begin. */
+  readonly startsAt: number;
+}
+
+interface OpenDownloadOptions {
+  readonly path: string;
+  readonly deploymentId: string;
+  readonly kept: Head | undefined;
+  /** False when there is none. */
+  readonly makeRoom: (bytes: number) => boolean;
+  readonly giveUp: () => void;
+}
+
+class OpenDownload implements KeptDownload {
+  readonly #options: OpenDownloadOptions;
+  #file: number | undefined;
+  #isOver = false;
+  readonly progress: DownloadProgress | undefined;
+
+  constructor(options: OpenDownloadOptions) {
+    this.#options = options;
+    this.progress = options.kept?.progress;
+  }
+
+  pieces(): AsyncIterable<Buffer> {
+    const { path, kept } = this.#options;
+    return createReadStream(path, { start: kept?.startsAt ?? 0 });
+  }
+
+  append(piece: Buffer, { totalBytes, validator }: DownloadProgress): void {
+    if (this.#isOver) return;
+    const { path, deploymentId, kept, makeRoom, giveUp } = this.#options;
+    guarded(`cannot write ${path}`, () => {
+      const isNew = this.#file === undefined && kept === undefined;
+      const head = isNew ? `${JSON.stringify({ deploymentId, totalBytes, validator })}\n` : '';
+      if (!makeRoom(Buffer.byteLength(head) + piece.length)) {
+        this.close();
+        giveUp();
+        return;
+      }
+      this.#file ??= openSync(path, isNew ? 'w' : 'a', OWNER_ONLY);
+      if (isNew) writeAll(this.#file, Buffer.from(head));
+      writeAll(this.#file, piece);
+    });
+  }
+
+  close(): void {
+    this.#isOver = true;
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+}
+
+function isUnderway({ parts }: Device): boolean {
+  return parts.some((part) => part.fetched === undefined && !isSettled(part));
+}
+
+/** Undefined for a file whose head was cut off, or is none. */
+function headOf(path: string): Head | undefined {
+  const { first, sizeBytes } = guarded(`cannot read ${path}`, () => firstOf(path));
+  const startsAt = first.indexOf('\n') + 1;
+  const read = v.safeParse(headTextShape, first.toString('utf8', 0, startsAt));
+  if (!read.success) return undefined;
+  const { deploymentId, totalBytes, validator } = read.output;
+  return {
+    deploymentId,
+    startsAt,
+    progress: { receivedBytes: sizeBytes - startsAt, totalBytes, validator },
+  };
+}
+
+function firstOf(path: string): { readonly first: Buffer; readonly sizeBytes: number } {
+  const file = openSync(path, 'r');
+  try {
+    const first = Buffer.alloc(HEAD_MAX_BYTES);
+    const count = readSync(file, first, 0, HEAD_MAX_BYTES, 0);
+    return { first: first.subarray(0, count), sizeBytes: fstatSync(file).size };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writeAll(file: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+}
+
+function guarded<Result>(what: string, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    throw fileFault(what, error);
+  }
+}
