@@ -107,6 +107,19 @@ export class ManagementClient {
     return { deploymentId, artifactName: artifact_name };
   }
 
+  /** The deployment of this name and artifact that is not finished; undefined when there is none. */
+  async activeDeployment(name: string, artifactName: string): Promise<Target | undefined> {
+    const operation = managementOperations['list-deployments'];
+    const path = `${pathOf(operation)}?${new URLSearchParams({ name })}`;
+    const answer = await this.#send({ operation, path });
+    const listed = bodyOf(operation.success[200].shape, answer, this.#context(operation));
+    const active = listed.find(
+      (each) =>
+        each.name === name && each.artifact_name === artifactName && each.status !== 'finished',
+    );
+    return active && { deploymentId: active.id, artifactName };
+  }
+
   /** What the server has recorded of each device of a deployment, page by page. */
   deploymentDevices(deploymentId: string): AsyncGenerator<readonly DeploymentDevice[]> {
     const operation = managementOperations['list-deployment-devices'];

@@ -1,5 +1,6 @@
 /** How the deployment of a run comes about: it is made, joined, or got from the head of a shard. */
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
+import { StatusError } from '../client/errors.ts';
 import type { ManagementClient } from '../client/management.ts';
 import type { Device } from '../device/device.ts';
 import type { Target } from '../device/world.ts';
@@ -50,12 +51,19 @@ export async function madeDeployment(
 ): Promise<Target> {
   const { deploymentName, devices, seed, shard } = plan;
   const part = shard === undefined ? '' : `, shard ${shard.index}/${shard.of}`;
-  const deploymentId = await management.createDeployment({
-    name: deploymentName ?? `${deploy} to ${devices} simulated devices, seed ${seed}${part}`,
-    artifact_name: deploy,
-    devices: [...deviceIds],
-  });
-  return { deploymentId, artifactName: deploy };
+  const name = deploymentName ?? `${deploy} to ${devices} simulated devices, seed ${seed}${part}`;
+  try {
+    const deployment = { name, artifact_name: deploy, devices: [...deviceIds] };
+    const deploymentId = await management.createDeployment(deployment);
+    return { deploymentId, artifactName: deploy };
+  } catch (error) {
+    const isThere = error instanceof StatusError && error.status === 409;
+    if (plan.state === undefined || !isThere) throw error;
+    // The simulator was ended before it could keep what it had made.
+    const made = await management.activeDeployment(name, deploy);
+    if (made === undefined) throw error;
+    return made;
+  }
 }
 
 async function fromHead(

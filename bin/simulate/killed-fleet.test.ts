@@ -1,0 +1,151 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { type Random, seededRandom } from '../../fixtures/random.ts';
+import type { FleetResult } from '../../simulator/simulator.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { runCommand, startCommand } from '../testing/built-command.ts';
+import { releaseName, type ServedRelease, serveRelease } from '../testing/served-release.ts';
+
+const RUN_MAX_MS = 400_000;
+const DEVICES = 30;
+const KILLS = 30;
+/** How long a simulator lives after the first sign of an update. */
+const LIFE_MAX_MS = 400;
+
+const told = (statuses: string) => statuses.split(' ').filter((status) => status !== '');
+const whole = told('downloading installing rebooting success');
+/** What each behaviour comes to, killed or not: the outcome, and what the server was told. */
+const ends: Readonly<Record<string, readonly [outcome: string, reported: readonly string[]]>> = {
+  steady: ['success', whole],
+  'crash-and-resume': ['success', whole],
+  'clock-skew': ['success', whole],
+  'reports-success-without-installing': ['success', told('success')],
+  'failing-install': ['failure', told('downloading installing failure')],
+  'big-logs': ['failure', told('downloading installing failure')],
+  'failing-commit': ['failure', told('downloading installing rebooting failure')],
+  'reboot-loop': ['failure', told('downloading installing rebooting failure')],
+  'wrong-checksum': ['failure', told('downloading failure')],
+  reject: ['failure', told('failure')],
+  'aborted-midway': ['aborted', told('downloading installing')],
+};
+/** Long on the device itself, so that a fleet outlives many simulators. */
+const lengths: Readonly<Record<string, readonly [installMs: number, rebootMs: number]>> = {
+  steady: [6000, 6000],
+  'failing-install': [8000, 300],
+  'aborted-midway': [12_000, 300],
+  'failing-commit': [2000, 3000],
+  'reboot-loop': [300, 2500],
+};
+
+let served: ServedRelease;
+let folder: string;
+
+beforeAll(async () => {
+  served = await serveRelease();
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-killed-'));
+}, RUN_MAX_MS);
+
+afterAll(async () => {
+  await served.running.end();
+  rmSync(folder, { recursive: true });
+});
+
+function wordsOf(fleet: string): string[] {
+  const { baseUrl, adminEmail, adminPassword } = served.ready;
+  const parameters = Object.entries(lengths).flatMap(([name, [installMs, rebootMs]]) => [
+    ...['--behaviour-parameter', `${name}.installMs=${installMs}`],
+    ...['--behaviour-parameter', `${name}.rebootMs=${rebootMs}`],
+  ]);
+  return [
+    ...['simulate', '--base-url', baseUrl, '--accept-with', `${adminEmail}:${adminPassword}`],
+    ...['--state', join(folder, fleet), '--seed', fleet, '--devices', String(DEVICES)],
+    ...['--deploy', releaseName, '--keys', 'rsa=1,ecdsa=1,ed25519=1', '--rsa-pool', '2'],
+    ...['--poll', '200ms', '--ramp', '200ms', '--link', 'latency: 2ms, bytesPerSecond: 6000'],
+    ...['--behaviour-parameter', 'crash-and-resume.offMs=1500', ...parameters],
+    ...['--behaviour-parameter', 'big-logs.linesCount=20'],
+    ...Object.keys(ends).flatMap((name) => ['--behaviour', `${name}=1`]),
+    ...['--until', 'settled', '--duration', '60s', '--drain', '0s'],
+  ];
+}
+
+/** States of the updates that a killed simulator has left midway. */
+function leftMidway(fleet: string): readonly string[] {
+  const states = new Map<number, string>();
+  for (const line of readFileSync(join(folder, fleet, 'fleet.ndjson'), 'utf8').split('\n')) {
+    const [, index, state] = /"device":(\d+),.*"part":\{.*?"state":"([\w-]+)"/.exec(line) ?? [];
+    if (index !== undefined && state !== undefined) states.set(Number(index), state);
+  }
+  return [...states.values()].filter((state) => !/success|failure|aborted|already/.test(state));
+}
+
+/** Kills one simulator of a fleet; false when it had come to its end before. */
+async function killed(fleet: string, chance: Random): Promise<boolean> {
+  const simulator = startCommand([...wordsOf(fleet), '--events', '-']);
+  const isUnderway = await simulator.said('stdout', /"kind":"update"/).catch(() => false);
+  if (isUnderway === false) return false;
+  await systemClock.sleep(chance.integer(0, LIFE_MAX_MS));
+  return (await simulator.end('SIGKILL')).code === null;
+}
+
+async function ended(fleet: string): Promise<FleetResult> {
+  const { code, stdout, stderr } = await runCommand([...wordsOf(fleet), '--json']);
+  expect([exitCodes.pass, exitCodes.limited], stderr).toContain(code);
+  return JSON.parse(stdout);
+}
+
+it('ends as it would have, however often it is killed', { timeout: RUN_MAX_MS }, async () => {
+  const chance = seededRandom('kills');
+  const hit: (readonly string[])[] = [];
+  for (let fleets = 1; hit.length < KILLS; fleets++) {
+    const fleet = `fleet-${fleets}`;
+    while (hit.length < KILLS && (await killed(fleet, chance))) {
+      const midway = leftMidway(fleet);
+      if (midway.length > 0) hit.push(midway);
+    }
+    const { devices, balance } = await ended(fleet);
+    expect(devices).toHaveLength(DEVICES);
+    for (const { index, behaviour, outcome, reported, artifactName } of devices) {
+      expect([outcome, reported], `${index} ${behaviour}`).toEqual(ends[behaviour]);
+      expect(artifactName === releaseName).toBe(
+        reported.length === whole.length && outcome === 'success',
+      );
+    }
+    expect(balance).toMatchObject({ checked: true, ok: true, differences: [] });
+  }
+  const states = new Set(hit.flat());
+  for (const state of ['downloading', 'installing', 'rebooting']) expect(states).toContain(state);
+});
+
+it('goes on with the deployment whose making it did not survive', {
+  timeout: RUN_MAX_MS,
+}, async () => {
+  await stallOneDeployment();
+  const before = await deploymentsCount();
+  const simulator = startCommand(wordsOf('unmade'));
+  while ((await deploymentsCount()) === before) await systemClock.sleep(20);
+  expect((await simulator.end('SIGKILL')).code).toBeNull();
+  const { funnel } = await ended('unmade');
+  expect(funnel.success + funnel.failure + funnel.aborted).toBe(DEVICES);
+});
+
+/** The server makes the next deployment, and never says so. */
+async function stallOneDeployment(): Promise<void> {
+  const { controlUrl, controlToken } = served.ready;
+  const file = join(folder, 'faults.json');
+  const match = { operation: 'create-deployment' };
+  const rule = { id: 'silent', match, when: 'after', script: ['stall'] };
+  writeFileSync(file, JSON.stringify({ rules: [rule] }));
+  const words = ['faults', 'add', file, '--control', controlUrl];
+  const { code, stderr } = await runCommand(words, { FLEETBED_CONTROL_TOKEN: controlToken });
+  expect(code, stderr).toBe(0);
+}
+
+async function deploymentsCount(): Promise<number> {
+  const answer = await served.manage(pathOf(managementOperations['list-deployments']));
+  return ((await answer.json()) as unknown[]).length;
+}
