@@ -1,8 +1,14 @@
 /** Files that a command is told to read or to write, each failure being one sentence. */
+import { fchmodSync, fstatSync, open } from 'node:fs';
 import { access, constants, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { draftOf, removeLeftDrafts } from '../fixtures/drafts.ts';
 import { exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
+
+/** To a descriptor, which a stream and a write at once both take. */
+const openFile = promisify(open);
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
@@ -41,23 +47,48 @@ export async function requireWritable(option: string, path: string): Promise<voi
   }
 }
 
+/** What a run knows may hold tokens, addresses and what devices say of themselves. */
+const OWNER_ONLY = 0o600;
+/** For what is published anyway, such as the certificate of a test authority. */
+export const FOR_ALL = 0o644;
+
 /**
- * Writes a file by rename, so that nobody ever reads half of it.
- * @param mode permission bits, such as 0o600
+ * Writes a file by rename, so that nobody ever reads half of it. It is for its owner only, also
+ * where a file with other rights stood.
+ * @param mode permission bits in place of that
  * @throws CommandFault
  */
 export async function writeWhole(
   path: string,
   content: string | Uint8Array,
-  mode = 0o644,
+  mode = OWNER_ONLY,
 ): Promise<void> {
-  const draft = `${path}.${process.pid}.draft`;
+  const draft = draftOf(path);
   try {
-    await writeFile(draft, content, { mode });
+    removeLeftDrafts(path);
+    await writeFile(draft, content, { mode, flag: 'wx' });
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
     throw fileFault(`cannot write ${path}`, error);
+  }
+}
+
+/**
+ * Opens a file for lines that go out one by one, as empty as a new one, for its owner only.
+ * @param option that named it
+ * @returns the file's descriptor
+ * @throws CommandFault
+ */
+export async function openForLines(option: string, path: string): Promise<number> {
+  await requireWritable(option, path);
+  try {
+    const file = await openFile(path, 'w', OWNER_ONLY);
+    // One that was there keeps its rights, and a device or a pipe has none to be changed.
+    if (fstatSync(file).isFile()) fchmodSync(file, OWNER_ONLY);
+    return file;
+  } catch (error) {
+    throw fileFault(`${option} cannot write ${path}`, error);
   }
 }
 

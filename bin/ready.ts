@@ -5,9 +5,6 @@ import { requireWritable, writeWhole } from './files.ts';
 import type { TlsReady } from './tls.ts';
 import { packageVersion } from './version.ts';
 
-/** Only its owner may read it: it holds the admin's password and tokens. */
-const READY_FILE_MODE = 0o600;
-
 /** What is known once the server accepts connections on both listeners. */
 export interface ServerReady {
   readonly event: 'ready';
@@ -61,5 +58,5 @@ export async function prepareReadyFile(path: string | undefined): Promise<void> 
 /** Writes the ready file where one was asked for. @throws CommandFault */
 export async function writeReadyFile(path: string | undefined, ready: object): Promise<void> {
   if (path === undefined) return;
-  await writeWhole(path, `${JSON.stringify(ready)}\n`, READY_FILE_MODE);
+  await writeWhole(path, `${JSON.stringify(ready)}\n`);
 }

@@ -7,7 +7,7 @@ import { authorityFiles } from '../server/tls/authority-files.ts';
 import type { TlsSettings } from '../server/tls/settings.ts';
 import { exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
-import { fileFault, requireWritable, writeWhole } from './files.ts';
+import { FOR_ALL, fileFault, requireWritable, writeWhole } from './files.ts';
 import * as values from './option-values.ts';
 
 /** What commander makes of the options. */
@@ -99,7 +99,7 @@ export async function publishTls(
 ): Promise<TlsReady | undefined> {
   if (!tls || folder === undefined || tls.caPem === undefined) return tls;
   for (const [name, content] of Object.entries(authorityFiles(tls.caPem))) {
-    await writeWhole(join(folder, name), content);
+    await writeWhole(join(folder, name), content, FOR_ALL);
   }
   return { caFile: join(folder, 'ca.pem'), ...tls };
 }

@@ -1,9 +1,9 @@
 /** `--ndjson FILE`: a run as lines of JSON while it is going on; `-` is standard output. */
-import { openSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import type { CaseVerdict, ConformanceResult } from '../../conformance/conformance.ts';
 import { endLine, startLine, verdictNdjson } from '../../conformance/report/ndjson.ts';
 import type { RunStart } from '../../conformance/run.ts';
-import { fileFault, requireWritable } from '../files.ts';
+import { openForLines } from '../files.ts';
 import type { ConformOptions } from './options.ts';
 
 /** What to call as a run goes on. */
@@ -30,11 +30,6 @@ export async function openRunLines({
 /** Each line goes out as a whole and at once, so that a run that is killed leaves whole lines. */
 async function writerOf(path: string): Promise<(line: string) => void> {
   if (path === '-') return (line) => process.stdout.write(line);
-  await requireWritable('--ndjson', path);
-  try {
-    const file = openSync(path, 'w');
-    return (line) => writeSync(file, line);
-  } catch (error) {
-    throw fileFault(`--ndjson cannot write ${path}`, error);
-  }
+  const file = await openForLines('--ndjson', path);
+  return (line) => writeSync(file, line);
 }

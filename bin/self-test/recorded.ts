@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { KillMatrix, MatrixRow, MatrixTotals } from '../../conformance/self-test/matrix.ts';
-import { writeWhole } from '../files.ts';
+import { FOR_ALL, writeWhole } from '../files.ts';
 
 /** What decides the result, beside the machinery: cases, model, defects, requirements. */
 const decidingFolders = [
@@ -91,7 +91,7 @@ export async function record(matrix: KillMatrix): Promise<void> {
   const head = JSON.stringify(facts, null, 2);
   const lines = defects.map((row) => `    ${JSON.stringify(row)}`);
   const text = `${head.slice(0, -2)},\n  "defects": [\n${lines.join(',\n')}\n  ]\n}\n`;
-  await writeWhole(recordPath(), text);
+  await writeWhole(recordPath(), text, FOR_ALL);
 }
 
 function recordedRow(row: MatrixRow): RecordedRow {

@@ -10,7 +10,7 @@ import type {
   FleetProgress,
   FleetResult,
 } from '../../simulator/simulator.ts';
-import { requireWritable } from '../files.ts';
+import { openForLines } from '../files.ts';
 import type { Output } from '../output.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { openLiveView } from './live-view.ts';
@@ -98,8 +98,8 @@ export async function openAudience(
 
 async function eventLines(target: string, clock: Clock): Promise<EventLines> {
   if (target === STANDARD_OUTPUT) return new EventLines({ clock, stream: process.stdout });
-  await requireWritable('--events', target);
-  const stream: Writable = createWriteStream(target);
+  const fd = await openForLines('--events', target);
+  const stream: Writable = createWriteStream(target, { fd });
   return new EventLines({ clock, stream });
 }
 

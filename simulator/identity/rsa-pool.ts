@@ -6,6 +6,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { draftOf, removeLeftDrafts } from '../../fixtures/drafts.ts';
 import { type DeviceKey, heldKey } from './device-key.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 import { type RsaBits, RsaMakers } from './rsa-makers.ts';
@@ -112,9 +113,10 @@ export class RsaPool {
     const file = this.#fileOf(position);
     const { folder } = this.#options;
     if (file === undefined || folder === undefined) return createPrivateKey(pem);
-    const draft = `${file}.${process.pid}.draft`;
+    const draft = draftOf(file);
     try {
       await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+      removeLeftDrafts(file);
       await writeFile(draft, pem, { mode: FILE_MODE });
       // Not a rename, which would overwrite the key that another process has just begun to use.
       await link(draft, file).catch(unlessThere);

@@ -61,7 +61,8 @@ export class Journal {
   replace(lines: Iterable<unknown>): void {
     const draft = `${this.#path}.draft`;
     try {
-      const file = openSync(draft, 'w', OWNER_ONLY);
+      rmSync(draft, { force: true });
+      const file = openSync(draft, 'wx', OWNER_ONLY);
       let sizeBytes = 0;
       for (const line of lines) sizeBytes += writeLine(file, line);
       fsyncSync(file);

@@ -4,7 +4,15 @@
  * it makes itself known; its id follows once the server has given one. It holds no secrets.
  */
 import { createHash, createPublicKey } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 import * as v from 'valibot';
 import type { Device } from '../device/device.ts';
 import type { Target } from '../device/world.ts';
@@ -198,6 +206,8 @@ function parsedLine(text: string): Line | undefined {
 function openToAppend(path: string): number {
   try {
     const file = openSync(path, 'a+', OWNER_ONLY);
+    // One that was there keeps its rights.
+    fchmodSync(file, OWNER_ONLY);
     const { size } = fstatSync(file);
     const last = Buffer.alloc(1);
     if (size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last.toString() !== '\n') {

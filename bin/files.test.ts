@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openForLines, writeWhole } from './files.ts';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-files-'));
+  file = join(folder, 'journal.har');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+/** The number of a process that is gone. */
+const gone = () => spawnSync(process.execPath, ['--version']).pid;
+
+describe('a file that a command writes', () => {
+  it.each(['whole', 'line by line'])(
+    'is for its owner only, %s, also over another',
+    async (how) => {
+      writeFileSync(file, 'what was there before');
+      chmodSync(file, 0o666);
+      if (how === 'whole') await writeWhole(file, 'new');
+      else closeSync(await openForLines('--events', file));
+      expect(modeOf(file)).toBe('600');
+      expect(readFileSync(file, 'utf8')).toBe(how === 'whole' ? 'new' : '');
+    },
+  );
+
+  it('takes the drafts of killed writers away, and no other file', async () => {
+    const left = [gone(), process.pid].map((pid) => `journal.har.${pid}.draft`);
+    const others = [`journal.har.${process.ppid}.draft`, 'journal.har.draft', 'x.har.1.draft'];
+    for (const name of [...left, ...others]) writeFileSync(join(folder, name), 'half');
+    chmodSync(join(folder, left[1] ?? ''), 0o666);
+    await writeWhole(file, 'new');
+    expect(readdirSync(folder).sort()).toEqual([...others, 'journal.har'].sort());
+    expect(modeOf(file)).toBe('600');
+  });
+});
