@@ -4,6 +4,7 @@ import { printable } from '../fixtures/printable.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import * as values from './option-values.ts';
+import { SecretOption, secretVariables } from './secret-option.ts';
 
 const SENTENCE_MAX_CHARACTERS = 2000;
 
@@ -30,10 +31,9 @@ export function addControlOptions(command: Command): Command {
         .default('http://127.0.0.1:8081'),
     )
     .addOption(
-      new Option('--token <text>', 'the control token, which fleetbed serve --json prints')
-        .env('FLEETBED_CONTROL_TOKEN')
-        .argParser(values.filled)
-        .makeOptionMandatory(),
+      new SecretOption('--token <text>', 'the control token, which fleetbed serve --json prints', {
+        variable: secretVariables.controlToken,
+      }).needed(),
     )
     .option('--world <name>', 'id or name of a world (default: the first one)', values.filled);
 }
@@ -64,7 +64,8 @@ function exitCodeOf(status: number): ExitCode {
 
 /** One sentence of what the control listener refused. */
 export async function refusalOf(control: string, answer: Response): Promise<string> {
-  if (answer.status === 401) return `${control} does not take the control token; check --token.`;
+  if (answer.status === 401)
+    return `${control} does not take the control token; check --token, or FLEETBED_CONTROL_TOKEN.`;
   const text = await answer.text();
   const told = errorIn(text) ?? 'is this the control listener? check --control';
   return printable(`${control}: ${answer.status}: ${told}`, SENTENCE_MAX_CHARACTERS);

@@ -19,6 +19,7 @@ import { readPlanFile, unfiredLines } from './faults.ts';
 import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
 import { consoleUrl, prepareReadyFile, serverReady, writeReadyFile } from './ready.ts';
+import { SecretOption, secretVariables } from './secret-option.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import {
   addTlsOptions,
@@ -76,9 +77,10 @@ export function configure(command: Command): void {
     )
     .option('--admin-email <email>', 'who may log in', values.email, defaults.adminEmail)
     .addOption(
-      new Option('--admin-password <password>', 'at least 8 characters; random when absent')
-        .env('FLEETBED_ADMIN_PASSWORD')
-        .argParser(values.adminPassword),
+      new SecretOption('--admin-password <password>', 'at least 8 characters; random when absent', {
+        variable: secretVariables.adminPassword,
+        parse: values.adminPassword,
+      }),
     )
     .option('--auto-accept', 'accept each device right after its first request, which is refused')
     .option(

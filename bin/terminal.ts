@@ -10,44 +10,31 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, setUpFault } from './fault.ts';
 import { readNamedFile } from './files.ts';
 import { LocalTerminal } from './local-terminal.ts';
+import { addLoginOptions, type LoginOptions, loginWays } from './login-options.ts';
 import * as values from './option-values.ts';
 import { createOutput } from './output.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 
 const REQUEST_TIME_LIMIT_MS = 30_000;
 
-interface TerminalOptions {
+interface TerminalOptions extends LoginOptions {
   readonly baseUrl: string;
-  readonly token?: string;
-  readonly email: string;
-  readonly password?: string;
   readonly ca?: string;
 }
 
 /** Adds the options of `fleetbed terminal` and what it does. */
 export function configure(command: Command): void {
-  command
+  addLoginOptions(command)
     .argument('<device-id>', 'the id that the server has given the device', values.filled)
     .addOption(
       new Option('--url, --base-url <url>', 'where the server is')
         .argParser(values.baseUrl)
         .default('http://127.0.0.1:8080'),
     )
-    .addOption(
-      new Option('--token <token>', "a user's token; without it there is a login")
-        .env('FLEETBED_TOKEN')
-        .argParser(values.filled),
-    )
-    .option('--email <email>', 'who logs in', values.email, 'admin@example.com')
-    .addOption(
-      new Option('--password <password>', 'of the login')
-        .env('FLEETBED_ADMIN_PASSWORD')
-        .argParser(values.filled),
-    )
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")
     .action(async (deviceId: string, options: TerminalOptions) => {
       if (options.token === undefined && options.password === undefined) {
-        command.error('error: --token TOKEN, or --email EMAIL and --password PASSWORD, is needed');
+        command.error(`error: ${loginWays} is needed`);
       }
       process.exitCode = await terminal(deviceId, options);
     });

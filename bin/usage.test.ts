@@ -10,13 +10,13 @@ describe('a wrong command line', () => {
     ['serve --token-lifetime 1w', /'--token-lifetime <duration>' argument '1w' .*ms, s, m, h or d/],
     ['serve --log-level loud', /'--log-level <level>' argument 'loud' .*silent, error, warn/],
     ['serve --header-prefix X-', /'--header-prefix <prefix>' argument 'X-' .*X-SVC/],
-    ['serve --admin-password short', /'--admin-password <password>' argument 'short' .*8 char/],
+    ['serve --admin-password short', /'--admin-password <password>' .* is invalid\. .*8 char/],
     ['simulate --devices 0', /'--devices <count>' argument '0' .*from 1 to 100000/],
     ['simulate --keys dsa=1', /'--keys <shares>' argument 'dsa=1' .*rsa, ecdsa, ed25519/],
     ['simulate --behaviour lazy', /argument 'lazy' .*name=weight/],
     ['simulate --behaviour lazy=1', /name is no behaviour; there are steady, slow/],
     ['simulate --base-url ftp://h', /argument 'ftp:\/\/h' .*http:\/\/ or https:\/\//],
-    ['simulate --accept-with admin', /argument 'admin' .*EMAIL:PASSWORD/],
+    ['simulate --accept-with admin', /'--accept-with <email:password>' .*EMAIL:PASSWORD/],
     ['simulate --deploy release-2', /'--deploy <artifact>' needs --accept-with/],
     ['conform --token a --password b', /'--token <jwt>' cannot be used with .*'--password/],
     ['conform --report xml=f', /argument 'xml=f' .*json=FILE, junit=FILE and html=FILE/],
@@ -31,7 +31,7 @@ describe('a wrong command line', () => {
   it('is found in the environment too', async () => {
     const { code, stderr } = await runCommand(['serve'], { FLEETBED_ADMIN_PASSWORD: 'short' });
     expect(code).toBe(2);
-    expect(stderr).toContain("from env 'FLEETBED_ADMIN_PASSWORD' is invalid");
+    expect(stderr).toContain('(env: FLEETBED_ADMIN_PASSWORD) is invalid');
   });
 
   it('shows the commands when there is none, with exit code 2', async () => {

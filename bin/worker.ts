@@ -20,7 +20,7 @@ export function configure(command: Command): void {
   addOwnOptions(command.addOption(workerSecretOption()));
   command.action(async ({ redis, ...options }: WorkerOptions) => {
     if (redis === undefined) {
-      command.error("error: required option '--redis <url>' is not given");
+      command.error("error: required option '--redis <url>' (env: FLEETBED_REDIS) is not given");
     }
     process.exitCode = await work(redis, options);
   });

@@ -6,6 +6,7 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault, setUpFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
+import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.ts';
 import * as values from '../option-values.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
@@ -14,11 +15,8 @@ import { addControlOptions, type ControlOptions, controlOf } from './steering-op
 
 const REQUEST_TIME_LIMIT_MS = 15_000;
 
-interface CleanupOptions extends ControlOptions {
+interface CleanupOptions extends ControlOptions, LoginOptions {
   readonly baseUrl?: string;
-  readonly email: string;
-  readonly password?: string;
-  readonly token?: string;
   readonly ca?: string;
   readonly json?: boolean;
 }
@@ -26,19 +24,13 @@ interface CleanupOptions extends ControlOptions {
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
   command.argument('<ledger>', 'the file that the run wrote');
+  addLoginOptions(command);
   addControlOptions(command, 'the control listener of a testbed, which alone removes tenants')
     .addOption(
       new Option(
         '--base-url <url>',
         'where the server is, if not where the run has played',
       ).argParser(values.baseUrl),
-    )
-    .option('--email <email>', 'who logs in with --password', values.email, 'admin@example.com')
-    .option('--password <password>', 'of the user', values.filled)
-    .addOption(
-      new Option('--token <jwt>', "a user's token in place of a login")
-        .argParser(values.filled)
-        .conflicts('password'),
     )
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")
     .option('--json', 'standard output carries the result as JSON')
@@ -52,7 +44,7 @@ async function cleanup(ledgerFile: string, options: CleanupOptions): Promise<Exi
   const credentials = credentialsOf(options);
   const control = controlOf(options);
   if (credentials === 'none' && !control) {
-    const wanted = '--password or --token, or --control-url for tenants alone';
+    const wanted = `${loginWays}, or --control-url for tenants alone`;
     throw new CommandFault(`conform cleanup needs ${wanted}`, exitCodes.usage);
   }
   const { baseUrl } = options;

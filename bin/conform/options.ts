@@ -10,15 +10,13 @@ import { readWaivers, type Waiver, WaiverFileError } from '../../conformance/wai
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
 import { setUpFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
+import { addLoginOptions, type LoginOptions } from '../login-options.ts';
 import * as values from '../option-values.ts';
 import { addSteeringOptions, type SteeringOptions, steeringOf } from './steering-options.ts';
 
 /** Where the target is and who the suite is there. */
-interface TargetOptions extends SteeringOptions {
+interface TargetOptions extends SteeringOptions, LoginOptions {
   readonly baseUrl: string;
-  readonly email: string;
-  readonly password?: string;
-  readonly token?: string;
   readonly headerPrefix: string;
   readonly ca?: string;
 }
@@ -61,18 +59,11 @@ const SEED_MAX = 0x7fffffff;
 
 /** Adds where the target is and who the suite is there. */
 export function addTargetOptions(command: Command): Command {
-  return addSteeringOptions(command)
+  return addLoginOptions(addSteeringOptions(command))
     .addOption(
       new Option('--base-url <url>', 'where the server is')
         .argParser(values.baseUrl)
         .default('http://127.0.0.1:8080'),
-    )
-    .option('--email <email>', 'who logs in with --password', values.email, 'admin@example.com')
-    .option('--password <password>', 'of the user', values.filled)
-    .addOption(
-      new Option('--token <jwt>', "a user's token in place of a login")
-        .argParser(values.filled)
-        .conflicts('password'),
     )
     .addOption(
       new Option('--header-prefix <prefix>', "the vendor's part of header names")
@@ -140,11 +131,7 @@ function sequence(word: string): SequenceName {
 }
 
 /** Who the suite is at the target. */
-export function credentialsOf({
-  email,
-  password,
-  token,
-}: Pick<TargetOptions, 'email' | 'password' | 'token'>): Credentials {
+export function credentialsOf({ email, password, token }: LoginOptions): Credentials {
   if (token !== undefined) return { token };
   return password === undefined ? 'none' : { email, password };
 }

@@ -13,6 +13,7 @@ import { CommandFault } from '../fault.ts';
 import { requireWritable, writeWhole } from '../files.ts';
 import * as values from '../option-values.ts';
 import { createOutput, type Output } from '../output.ts';
+import { SecretOption, secretVariables } from '../secret-option.ts';
 import { type GivenTarget, selfTestOn } from '../self-test/good-targets.ts';
 import { forkedPlayers, obey, ownPlayer, type Players } from '../self-test/players.ts';
 import { record } from '../self-test/recorded.ts';
@@ -43,7 +44,11 @@ export function configure(command: Command): void {
         'a good server; without it our own, fresh for each defect',
       ).argParser(values.baseUrl),
     )
-    .option('--token <jwt>', "a user's token for the server of --base-url", values.filled)
+    .addOption(
+      new SecretOption('--token <jwt>', "a user's token for the server of --base-url", {
+        variable: secretVariables.userToken,
+      }),
+    )
     .addOption(
       new Option('--header-prefix <prefix>', "the vendor's part of header names")
         .argParser(values.headerPrefix)
@@ -121,7 +126,9 @@ async function playAll(
   const baseline = await playBaseline(defects, selfTestOptions, caseIds(options.cases));
   const { processes } = options;
   const players: Players =
-    processes === 1 ? ownPlayer(selfTestOptions) : forkedPlayers(processes, workerWords(options));
+    processes === 1
+      ? ownPlayer(selfTestOptions)
+      : forkedPlayers(processes, workerWords(options), workerSecrets(options));
   let played = 0;
   try {
     return await playMatrix({
@@ -151,10 +158,14 @@ function targetOf({
   return baseUrl === undefined ? 'own' : { baseUrl, headerPrefix, userToken: token };
 }
 
-function workerWords({ baseUrl, token, headerPrefix }: SelfTestCommandOptions): readonly string[] {
+function workerWords({ baseUrl, headerPrefix }: SelfTestCommandOptions): readonly string[] {
   return [
     ...['conform', 'self-test', '--worker', '--header-prefix', headerPrefix],
     ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
-    ...(token === undefined ? [] : ['--token', token]),
   ];
+}
+
+/** The command line of a process can be read by everyone. */
+function workerSecrets({ token }: SelfTestCommandOptions): Readonly<Record<string, string>> {
+  return token === undefined ? {} : { [secretVariables.userToken]: token };
 }

@@ -15,6 +15,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import * as values from '../option-values.ts';
+import { SecretOption, secretVariables } from '../secret-option.ts';
 
 /** What `addControlOptions` adds. */
 export interface ControlOptions {
@@ -40,9 +41,9 @@ export function addControlOptions(command: Command, purpose: string): Command {
         .argParser(values.baseUrl),
     )
     .addOption(
-      new Option('--control-token <text>', 'the control token, which fleetbed serve prints')
-        .env('FLEETBED_CONTROL_TOKEN')
-        .argParser(values.filled),
+      new SecretOption('--control-token <text>', 'the control token, which fleetbed serve prints', {
+        variable: secretVariables.controlToken,
+      }),
     );
 }
 
@@ -87,8 +88,9 @@ export function controlOf({
   if (controlUrl !== undefined && controlToken !== undefined) {
     return { url: controlUrl, token: controlToken };
   }
-  const missing = controlUrl === undefined ? '--control-url' : '--control-token';
-  const given = controlUrl === undefined ? '--control-token' : '--control-url';
+  const url = '--control-url (env: FLEETBED_CONTROL_URL)';
+  const token = `--control-token (env: ${secretVariables.controlToken})`;
+  const [given, missing] = controlUrl === undefined ? [token, url] : [url, token];
   throw new CommandFault(`${given} needs ${missing} beside it.`, exitCodes.usage);
 }
 

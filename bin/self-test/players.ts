@@ -28,9 +28,14 @@ export function ownPlayer(options: SelfTestOptions): Players {
 }
 
 /** Plays in as many child processes. @param words the command line of such a child */
-export function forkedPlayers(processes: number, words: readonly string[]): Players {
+export function forkedPlayers(
+  processes: number,
+  words: readonly string[],
+  secrets: Readonly<Record<string, string>>,
+): Players {
   const [, script = ''] = process.argv;
-  const children = Array.from({ length: processes }, () => fork(script, [...words]));
+  const env = { ...process.env, ...secrets };
+  const children = Array.from({ length: processes }, () => fork(script, [...words], { env }));
   return {
     players: children.map((child) => (defect, ids) => ordered(child, defect, ids)),
     close: () => {

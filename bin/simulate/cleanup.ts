@@ -1,11 +1,12 @@
 /** `fleetbed simulate cleanup`: takes off a server what a fleet has made there, by its ledger. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { systemClock } from '../../fixtures/clock.ts';
 import { cleanUpFleet, type FleetCleanupResult } from '../../simulator/cleanup.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { fleetFault } from '../fleet-outcome.ts';
 import * as values from '../option-values.ts';
 import { createOutput } from '../output.ts';
+import { SecretOption, secretVariables } from '../secret-option.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { certificatesIn } from './certificates.ts';
 
@@ -30,9 +31,10 @@ export function addCleanup(simulate: Command): void {
     .description('Closes the deployments of a fleet and decommissions its devices, by its ledger.')
     .argument('<ledger...>', 'what --ledger named, or the folder of --state')
     .addOption(
-      new Option('--accept-with <email:password>', 'the operator')
-        .argParser(values.credentials)
-        .makeOptionMandatory(),
+      new SecretOption('--accept-with <email:password>', 'the operator', {
+        variable: secretVariables.acceptWith,
+        parse: values.credentials,
+      }).needed(),
     )
     .option('--base-url <url>', 'where the server is, if not where the ledger says', values.baseUrl)
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")

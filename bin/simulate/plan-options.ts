@@ -7,6 +7,7 @@ import { PlanWordsError, readPlanPart } from '../../simulator/fleet/plan-words.t
 import { downloads, phases } from '../../simulator/fleet/policy.ts';
 import { ThresholdError, thresholdOf } from '../../simulator/report/thresholds-parser.ts';
 import * as values from '../option-values.ts';
+import { SecretOption, secretVariables } from '../secret-option.ts';
 import { addIdentityOptions } from './identity-options.ts';
 
 const DEVICES_MAX = 100_000;
@@ -33,13 +34,22 @@ function addTargetOptions(command: Command): void {
         .argParser(values.baseUrl)
         .default('http://127.0.0.1:8080'),
     )
-    .option('--tenant-token <token>', 'sent with every authentication request', values.filled)
+    .addOption(
+      new SecretOption('--tenant-token <token>', 'sent with every authentication request', {
+        variable: secretVariables.tenantToken,
+      }),
+    )
     .addOption(
       new Option('--header-prefix <prefix>', "the vendor's part of header names")
         .argParser(values.headerPrefix)
         .default(defaultHeaderPrefix),
     )
-    .option('--accept-with <email:password>', 'accept the own devices', values.credentials)
+    .addOption(
+      new SecretOption('--accept-with <email:password>', 'accept the own devices', {
+        variable: secretVariables.acceptWith,
+        parse: values.credentials,
+      }),
+    )
     .option('--deploy <artifact>', 'deploy this artifact to the own devices', values.filled)
     .option('--deployment-name <text>', 'how the deployment is called', values.filled)
     .addOption(

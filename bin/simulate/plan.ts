@@ -35,7 +35,9 @@ export async function planFrom(command: Command): Promise<FleetPlan> {
   const { ca, cert, key, ...words } = { ...defaults, ...file, ...given };
   const { deploy, acceptWith } = words;
   if (deploy !== undefined && acceptWith === undefined) {
-    command.error("error: option '--deploy <artifact>' needs --accept-with EMAIL:PASSWORD");
+    command.error(
+      "error: option '--deploy <artifact>' needs --accept-with EMAIL:PASSWORD (env: FLEETBED_ACCEPT_WITH)",
+    );
   }
   if (words.seed === undefined && command.getOptionValue('shard') !== undefined) {
     command.error(

@@ -82,7 +82,7 @@ export function spreadFault(
   isRedisAsked: boolean,
 ): string | undefined {
   if (shards !== undefined && redis === undefined) {
-    return "option '--shards <count>' needs --redis URL";
+    return "option '--shards <count>' needs --redis URL (env: FLEETBED_REDIS)";
   }
   const isUseless = isRedisAsked && shards === undefined;
   return isUseless ? "option '--redis <url>' needs --shards COUNT" : undefined;

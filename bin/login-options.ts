@@ -1,0 +1,42 @@
+/** Who a command is at the management API: a login, or a user's token in its place. */
+import type { Command } from 'commander';
+import * as values from './option-values.ts';
+import { SecretOption, secretVariables } from './secret-option.ts';
+
+/** What `addLoginOptions` adds; at most one of the two secrets. */
+export interface LoginOptions {
+  readonly email: string;
+  readonly password?: string;
+  readonly token?: string;
+}
+
+/** Both ways, for a sentence. */
+export const loginWays = `--password (env: ${secretVariables.adminPassword}) or --token (env: ${secretVariables.userToken})`;
+
+/** Adds them; where the environment holds both, or the other one, the command line wins. */
+export function addLoginOptions(command: Command): Command {
+  const { adminPassword, userToken } = secretVariables;
+  return command
+    .option('--email <email>', 'who logs in with --password', values.email, 'admin@example.com')
+    .addOption(
+      new SecretOption('--password <password>', 'of the user', { variable: adminPassword }),
+    )
+    .addOption(
+      new SecretOption('--token <jwt>', "a user's token in place of a login", {
+        variable: userToken,
+      }),
+    )
+    .hook('preAction', () => keepOneLogin(command));
+}
+
+function keepOneLogin(command: Command): void {
+  const [token, password] = ['token', 'password'].map((name) => command.getOptionValueSource(name));
+  if (token === 'cli' && password === 'cli') {
+    command.error(
+      "error: option '--token <jwt>' cannot be used with option '--password <password>'",
+    );
+  }
+  if (token === undefined || password === undefined) return;
+  const outranked = password === 'cli' ? 'token' : 'password';
+  command.setOptionValue(outranked, undefined);
+}

@@ -1,0 +1,112 @@
+import type { Command, Option } from 'commander';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { commands, programFor } from './program.ts';
+import { SecretOption } from './secret-option.ts';
+import { runCommand } from './testing/built-command.ts';
+
+const silent = { writeOut: () => undefined, writeErr: () => undefined };
+/** Subcommands are loaded as their names are read; the option that nobody knows ends it there. */
+const nothing = '--no-such-option';
+let all: readonly { readonly path: readonly string[]; readonly option: Option }[];
+
+beforeAll(async () => {
+  const program = await programFor(Object.keys(commands));
+  const subcommands = program.commands.flatMap((command) =>
+    command.commands.map((subcommand) => [command.name(), subcommand.name()]),
+  );
+  for (const each of [program, ...withSubcommands(program)]) {
+    each.exitOverride().configureOutput(silent);
+  }
+  for (const words of subcommands) {
+    await program.parseAsync([...words, nothing], { from: 'user' }).catch(() => undefined);
+  }
+  all = withSubcommands(program).flatMap((command) =>
+    command.options.map((option) => ({ path: pathOf(command), option })),
+  );
+});
+
+function withSubcommands(command: Command): readonly Command[] {
+  return command.commands.flatMap((each) => [each, ...withSubcommands(each)]);
+}
+
+function pathOf(command: Command): readonly string[] {
+  return command.parent ? [...pathOf(command.parent), command.name()] : [];
+}
+
+/** By its name, or that of its value; of a file, and of a length of time, it is not the value. */
+function isSecret({ flags }: Option): boolean {
+  const [, value] = /[<[]([^>\]]+)/.exec(flags) ?? [];
+  if (value === undefined || /^(file|folder|duration)$/.test(value)) return false;
+  return /pass|secret|token|jwt|credential|redis|\bauth/i.test(flags);
+}
+
+describe('an option with a secret for its value', () => {
+  it('has its variable in every command, and its refusals do not show it', () => {
+    const secrets = all.filter(({ option }) => isSecret(option));
+    const named = secrets.map(({ path, option }) => `${path.join(' ')} ${option.long}`);
+    expect(named).toEqual(
+      expect.arrayContaining([
+        ...['serve --admin-password', 'simulate --accept-with', 'simulate --tenant-token'],
+        ...['simulate cleanup --accept-with', 'simulate --redis', 'worker --redis'],
+        ...['conform --password', 'conform --token', 'conform replay --control-token'],
+        ...['conform cleanup --token', 'terminal --password', 'journal --token'],
+      ]),
+    );
+    const bare = secrets.filter(({ option }) => option.envVar?.startsWith('FLEETBED_') !== true);
+    expect(bare.map(({ path, option }) => [...path, option.flags])).toEqual([]);
+    const shown = secrets.filter(
+      ({ option }) => !(option instanceof SecretOption) && option.long !== '--redis',
+    );
+    expect(shown.map(({ path, option }) => [...path, option.flags])).toEqual([]);
+  });
+
+  const unasked = { FLEETBED_CONTROL_TOKEN: '', FLEETBED_TOKEN: '', FLEETBED_ADMIN_PASSWORD: '' };
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    ['journal', {}, "'--token <text>' (env: FLEETBED_CONTROL_TOKEN) is not given"],
+    [
+      'simulate cleanup x',
+      {},
+      "--accept-with <email:password>' (env: FLEETBED_ACCEPT_WITH) is not",
+    ],
+    ['worker', { FLEETBED_REDIS: '' }, '(env: FLEETBED_REDIS) is not given'],
+    ['simulate --deploy x', {}, 'needs --accept-with EMAIL:PASSWORD (env: FLEETBED_ACCEPT_WITH)'],
+    [
+      'terminal x',
+      {},
+      '--password (env: FLEETBED_ADMIN_PASSWORD) or --token (env: FLEETBED_TOKEN) is',
+    ],
+    ['conform cleanup x', {}, '--password (env: FLEETBED_ADMIN_PASSWORD) or --token (env: FLEETB'],
+    [
+      'simulate',
+      { FLEETBED_ACCEPT_WITH: 'hunter22' },
+      '(env: FLEETBED_ACCEPT_WITH) is invalid. Accepted: EMAIL',
+    ],
+    [
+      'conform --list --password a --token b',
+      {},
+      "'--token <jwt>' cannot be used with option '--password",
+    ],
+    [
+      'conform cleanup x --control-url http://127.0.0.1:1',
+      {},
+      'needs --control-token (env: FLEETBED_CONTROL_TOKEN)',
+    ],
+  ])('is asked for in both forms: fleetbed %s', async (words, environment, sentence) => {
+    const given = { ...unasked, FLEETBED_ACCEPT_WITH: '', ...environment };
+    const { code, stderr } = await runCommand(words.split(' '), given);
+    expect(stderr).toContain(sentence);
+    expect(code).toBe(2);
+    expect(stderr).not.toContain('hunter22');
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('is taken from the command line where both have one', async () => {
+    const environment = { FLEETBED_ACCEPT_WITH: 'nonsense', FLEETBED_CONTROL_TOKEN: 'wrong' };
+    const { stderr } = await runCommand(
+      ['simulate', 'cleanup', '/nonexistent', '--accept-with', 'a@b.example:cccccccc'],
+      environment,
+    );
+    expect(stderr).not.toContain('invalid');
+    expect(stderr).toContain('/nonexistent');
+  });
+});
