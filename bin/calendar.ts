@@ -1,6 +1,8 @@
 /** `fleetbed calendar`: the deprecation schedule, and what recorded traffic uses of it. */
+
 import { type Command, Option } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
+import { printableJson } from '../fixtures/printable.ts';
 import { day, dayOf, dayStartMs } from './calendar/day.ts';
 import { type Traffic, TrafficCount, type TrafficOutcome } from './calendar/findings.ts';
 import { scheduleIcal } from './calendar/ical.ts';
@@ -89,7 +91,10 @@ async function calendar(files: readonly string[], plan: CalendarPlan): Promise<E
   }
   const traffic = await trafficIn(files, schedule);
   const isJson = plan.format === 'json';
-  await deliver(isJson ? `${JSON.stringify(traffic)}\n` : `${trafficText(traffic)}\n`, plan);
+  await deliver(
+    isJson ? `${printableJson(JSON.stringify(traffic))}\n` : `${trafficText(traffic)}\n`,
+    plan,
+  );
   if (isJson || plan.out !== undefined) createOutput(true).progress(trafficSentence(traffic));
   return exitCodeOf[traffic.outcome];
 }

@@ -1,5 +1,6 @@
 /** `fleetbed journal`: what a running server was asked and what it answered. */
 import type { Command } from 'commander';
+import { printableJson } from '../fixtures/printable.ts';
 import { addControlOptions, ask } from './control-listener.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
@@ -74,7 +75,7 @@ export function show(entry: ShownEntry, output: Output): void {
 async function saveHar(file: string, options: ReadOptions, output: Output): Promise<ExitCode> {
   await requireWritable('--har', file);
   const { body } = await ask(options, `/journal.har?${queryOf(options)}`);
-  await writeWhole(file, await body.text());
+  await writeWhole(file, printableJson(await body.text()));
   output.progress(`${file} is written.`);
   return exitCodes.pass;
 }

@@ -20,6 +20,16 @@ describe('output', () => {
     expect(written.stderr).toBe('for people\ngoing on\n');
   });
 
+  it('gives JSON that steers no terminal and says the same', () => {
+    const { output, written } = recorded(true);
+    const text = 'a\x1b\x7f\x9b2J\u0085\u2028\u202e\u2066\ud800b\u{e0041}\ufeff機 😀 ü';
+    output.data({ [text]: text });
+    const [line = ''] = written.stdout.split('\n');
+    expect(line).toMatch(/^[^\p{C}\u2028\u2029]+$/u);
+    expect(line).toContain('機 😀 ü');
+    expect(JSON.parse(line)).toEqual({ [text]: text });
+  });
+
   it('gives no JSON but the result to standard output otherwise', () => {
     const { output, written } = recorded(false);
     output.data({ verdict: 'pass' });

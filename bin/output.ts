@@ -2,12 +2,12 @@
  * What goes where: data to standard output, everything for human eyes beside it. With `--json`
  * standard output carries JSON only and human lines go to standard error.
  */
-import { printableText } from '../fixtures/printable.ts';
+import { printableJson, printableText } from '../fixtures/printable.ts';
 
 /** The two streams of a command. */
 export interface Output {
   readonly json: boolean;
-  /** One value as one line of JSON, in JSON mode only. */
+  /** One value as one line of JSON that steers no terminal, in JSON mode only. */
   data(value: unknown): void;
   /** A result for human eyes. */
   line(text: string): void;
@@ -26,7 +26,7 @@ export function createOutput(json: boolean, streams: OutputStreams = process): O
   return {
     json,
     data: (value) => {
-      if (json) streams.stdout.write(`${JSON.stringify(value)}\n`);
+      if (json) streams.stdout.write(`${printableJson(JSON.stringify(value))}\n`);
     },
     line: (text) => human.write(`${printableText(text)}\n`),
     progress: (text) => streams.stderr.write(`${printableText(text)}\n`),

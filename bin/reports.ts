@@ -1,4 +1,5 @@
 /** Report files: `--report json=FILE`, `--report junit=FILE`, and `--report html=FILE` of runs that have a page. */
+import { printableJson } from '../fixtures/printable.ts';
 import { requireWritable, writeWhole } from './files.ts';
 import type { ReportFiles } from './option-values.ts';
 
@@ -24,7 +25,8 @@ export async function writeReports(
   files: ReportFiles | undefined,
   { json, junit, html }: Renderings,
 ): Promise<void> {
-  if (files?.json !== undefined) await writeWhole(files.json, `${JSON.stringify(json, null, 2)}\n`);
+  if (files?.json !== undefined)
+    await writeWhole(files.json, `${printableJson(JSON.stringify(json, null, 2))}\n`);
   if (files?.junit !== undefined) await writeWhole(files.junit, junit());
   if (files?.html !== undefined && html) await writeWhole(files.html, html());
 }

@@ -1,5 +1,6 @@
 /** `fleetbed report merge`: one result of those of several processes or machines. */
 import type { Command } from 'commander';
+import { printableJson } from '../../fixtures/printable.ts';
 import { MergeError, mergeResults } from '../../simulator/report/merge.ts';
 import { fleetReport } from '../../simulator/report/text.ts';
 import type { FleetResult } from '../../simulator/simulator.ts';
@@ -28,7 +29,7 @@ async function merge(paths: readonly string[], out: string): Promise<ExitCode> {
   const results: FleetResult[] = [];
   for (const path of paths) results.push(await readResultFile('RESULTS', path));
   const merged = mergedOf(results);
-  await writeWhole(out, `${JSON.stringify(merged, null, 2)}\n`);
+  await writeWhole(out, `${printableJson(JSON.stringify(merged, null, 2))}\n`);
   const missing = merged.plan.devices - merged.devices.length;
   if (missing > 0) {
     output.progress(`${missing} of ${merged.plan.devices} devices are in none of these results`);

@@ -65,7 +65,7 @@ function wordsOf(fleet: string): string[] {
     ...['simulate', '--base-url', baseUrl, '--accept-with', `${adminEmail}:${adminPassword}`],
     ...['--state', join(folder, fleet), '--seed', fleet, '--devices', String(DEVICES)],
     ...['--deploy', releaseName, '--keys', 'rsa=1,ecdsa=1,ed25519=1', '--rsa-pool', '2'],
-    ...['--poll', '200ms', '--ramp', '200ms', '--link', 'latency: 2ms, bytesPerSecond: 6000'],
+    ...['--poll', '200ms', '--ramp', '200ms', '--link', 'latency: 2ms, bytesPerSecond: 10000'],
     ...['--behaviour-parameter', 'crash-and-resume.offMs=1500', ...parameters],
     ...['--behaviour-parameter', 'big-logs.linesCount=20'],
     ...Object.keys(ends).flatMap((name) => ['--behaviour', `${name}=1`]),

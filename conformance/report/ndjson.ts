@@ -1,4 +1,5 @@
 /** A run as lines of JSON while it is going on: its start, each verdict, its end. */
+import { printableJson } from '../../fixtures/printable.ts';
 import { type CaseVerdict, type ConformanceResult, conformanceSchema } from '../result.ts';
 import type { RunStart } from '../run.ts';
 
@@ -19,5 +20,5 @@ export function endLine({ verdicts: _, ...result }: ConformanceResult): string {
 
 /** JSON writes a line break inside a text as an escape, so that a line is always whole. */
 function line(value: object): string {
-  return `${JSON.stringify(value)}\n`;
+  return `${printableJson(JSON.stringify(value))}\n`;
 }

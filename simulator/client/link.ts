@@ -143,13 +143,24 @@ export class Link {
     const { lostAt } = fate;
     const length = Number(answer.headers['content-length'] ?? 0);
     let leftBytes = typeof lostAt === 'object' ? Math.floor(length * lostAt.afterShare) : undefined;
-    for await (const chunk of answer.chunks()) {
+    for await (const chunk of this.#inPieces(answer.chunks())) {
       const through = chunk.subarray(0, leftBytes ?? chunk.length);
       await this.#options.rest(this.#transferMs(through.length));
       if (through.length > 0) yield through;
       if (leftBytes === undefined) continue;
       leftBytes -= through.length;
       if (through.length < chunk.length) await lose();
+    }
+  }
+
+  /** As they come by a slow network: who is cut off midway has what came before. */
+  async *#inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const { bytesPerSecond } = this.#shape;
+    const most = bytesPerSecond === 0 ? Number.POSITIVE_INFINITY : Math.ceil(bytesPerSecond / 10);
+    for await (const chunk of chunks) {
+      for (let start = 0; start < chunk.length; start += most) {
+        yield chunk.subarray(start, start + most);
+      }
     }
   }
 

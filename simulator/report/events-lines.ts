@@ -2,8 +2,10 @@
  * Events as NDJSON: one line each, in order, into a stream that may be slower than the fleet. What
  * does not fit into a bounded buffer is left out and counted; a line in the stream says so.
  */
+
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../fixtures/clock.ts';
+import { printableJson } from '../../fixtures/printable.ts';
 import { type FleetEvent, inEventOrder } from './events.ts';
 
 /** What has become of the events so far. */
@@ -139,19 +141,9 @@ export class EventLines {
   }
 }
 
-/** What cannot be seen or steers a terminal, for a stream that ends on one. */
-const unprintable = /[\p{C}\u2028\u2029]/gu;
-
 /** The event on one line of JSON, its time in ISO 8601. */
 export function eventLine({ atMs, sequence, kind, ...facts }: FleetEvent): string {
   const at = new Date(atMs).toISOString();
   const line = JSON.stringify({ at, kind, ...facts, sequence });
-  return `${line.replace(unprintable, asEscape)}\n`;
-}
-
-function asEscape(character: string): string {
-  return character
-    .split('')
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .join('');
+  return `${printableJson(line)}\n`;
 }
