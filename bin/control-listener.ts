@@ -7,6 +7,8 @@ import * as values from './option-values.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
 
 const SENTENCE_MAX_CHARACTERS = 2000;
+/** Of an answer; a whole journal is far smaller. */
+const ANSWER_MAX_BYTES = 256 * 1_048_576;
 
 /** Where the control listener is, and which world is meant. */
 export interface ControlOptions {
@@ -38,24 +40,47 @@ export function addControlOptions(command: Command): Command {
     .option('--world <name>', 'id or name of a world (default: the first one)', values.filled);
 }
 
+/** How the control listener is asked. */
+interface AskOptions extends RequestInit {
+  /** Statuses that are no fault. */
+  readonly expected?: readonly number[];
+  /** A stream whose reader bounds each event. */
+  readonly isEndless?: boolean;
+}
+
 /**
- * Asks the control listener.
- * @param expected statuses that are no fault
+ * Asks the control listener. What it answers is read up to a bound, and fails beyond.
  * @throws CommandFault
  */
 export async function ask(
   { control, token }: Pick<ControlOptions, 'control' | 'token'>,
   path: string,
-  { expected = [200], ...init }: RequestInit & { readonly expected?: readonly number[] } = {},
+  { expected = [200], isEndless = false, ...init }: AskOptions = {},
 ): Promise<ControlAnswer> {
   const headers = { ...init.headers, Authorization: `Bearer ${token}` };
   const url = control.replace(/\/$/, '') + path;
-  const body = await fetch(url, { ...init, headers }).catch((cause: unknown) => {
+  const answer = await fetch(url, { ...init, headers }).catch((cause: unknown) => {
     const sentence = `${control} does not answer; check --control and that the server runs.`;
     throw new CommandFault(sentence, exitCodes.setUp, cause);
   });
+  const body = isEndless ? answer : bounded(control, answer);
   if (expected.includes(body.status)) return { status: body.status, body };
   throw new CommandFault(await refusalOf(control, body), exitCodeOf(body.status));
+}
+
+/** Whatever is sent compressed counts as it is when it is read. */
+function bounded(control: string, answer: Response): Response {
+  if (answer.body === null) return answer;
+  let bytes = 0;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      if (bytes <= ANSWER_MAX_BYTES) return controller.enqueue(chunk);
+      const sentence = `${control} answers with more than ${ANSWER_MAX_BYTES} bytes; ask for less.`;
+      controller.error(new CommandFault(sentence, exitCodes.setUp));
+    },
+  });
+  return new Response(answer.body.pipeThrough(counted), answer);
 }
 
 function exitCodeOf(status: number): ExitCode {

@@ -88,7 +88,7 @@ async function follow(options: JournalOptions, output: Output, stop: AbortSignal
     const before = after;
     try {
       const path = `/journal/stream?${queryOf({ ...options, ...(after && { after }) }, { whole })}`;
-      const { body } = await ask(options, path, { signal: stop });
+      const { body } = await ask(options, path, { signal: stop, isEndless: true });
       for await (const entry of eventsOf(body)) {
         show(entry, output);
         after = String(entry.sequence);

@@ -1,7 +1,13 @@
-import type { RequestListener } from 'node:http';
-import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../fixtures/clock.ts';
+import { once } from 'node:events';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ManualClock, systemClock } from '../fixtures/clock.ts';
+import { shownAnswer } from './expectations.ts';
 import type { ConformanceResult, VerdictName } from './result.ts';
+import { Target } from './target/target.ts';
 import { runAgainst } from './testing/run-against.ts';
 import { serve } from './testing/tiny-server.ts';
 
@@ -85,20 +91,90 @@ describe('a target that never answers', () => {
 });
 
 describe('a target that sends without end', () => {
-  it('is inconclusive once the answer is too large', async () => {
-    const chunk = Buffer.alloc(1_048_576, 'a');
+  const chunk = Buffer.alloc(1_048_576, 'a');
+  /** Sends whole pieces for as long as somebody reads. */
+  function pour(answer: ServerResponse): void {
+    const more = (): void => {
+      while (!answer.destroyed && answer.write(chunk));
+    };
+    answer.on('drain', more);
+    more();
+  }
+
+  it('is inconclusive once the answer is too large, and its connection is cut', async () => {
+    const cut: Promise<unknown>[] = [];
     const baseUrl = await serve((_, answer) => {
-      const pour = (): void => {
-        while (!answer.destroyed && answer.write(chunk));
-      };
-      answer.on('drain', pour);
-      pour();
+      cut.push(once(answer, 'close'));
+      pour(answer);
     });
     const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
     expect(reasonsOf(result)).toEqual(['answer-too-large']);
     expect(result.outcome).toBe('inconclusive');
+    expect(JSON.stringify(result)).toContain(
+      'the answer is larger than 16777216 bytes; the suite read no further',
+    );
+    await Promise.all(cut);
+  });
+
+  it('is not read at all where it says so before', async () => {
+    const baseUrl = await serve((_, answer) => {
+      answer.writeHead(200, { 'content-length': 2 ** 40 });
+      pour(answer);
+    });
+    const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
+    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+  });
+
+  it.each([
+    ['nests deeper than 100 levels', Buffer.alloc(200_000, '[')],
+    ['holds more than 500000 values', Buffer.from(`[${'{},'.repeat(500_001)}0]`)],
+  ])('is not parsed when its JSON %s', async (how, body) => {
+    const baseUrl = await serve((_, answer) => answer.writeHead(400).end(body));
+    const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
+    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+    expect(JSON.stringify(result)).toContain(`the answer ${how}; the suite went no further`);
+  });
+
+  it('is refused for headers without end', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.end(`HTTP/1.1 200 OK\r\n${`x: ${'a'.repeat(1000)}\r\n`.repeat(1000)}`);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const selection = ['errors/error-says-why', 'connect/'];
+    const result = await runAgainst(`http://127.0.0.1:${port}`, { selection });
+    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+    expect(idsOf(result, 'error')).toEqual([]);
+  });
+
+  it('is not kept in memory by the evidence of what it sent', async () => {
+    const body = Buffer.alloc(15 * 1_048_576, 'a');
+    const baseUrl = await serve((_, answer) => answer.end(body));
+    const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 20_000 });
+    onTestFinished(() => target.close());
+    const session = target.session();
+    const words: string[] = [];
+    const usedBefore = usedBytes();
+    for (let count = 0; count < 20; count++) {
+      words.push(shownAnswer(await session.send({ method: 'GET', url: '/' })));
+    }
+    expect(session.record.exchanges).toHaveLength(20);
+    expect(usedBytes() - usedBefore).toBeLessThan(10 * body.length);
+    expect(words).toHaveLength(20);
   });
 });
+
+setFlagsFromString('--expose-gc');
+const collect: () => void = runInNewContext('gc');
+
+/** What is held once all garbage is gone. */
+function usedBytes(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
 
 describe('a run that selects nothing', () => {
   it('is no pass', async () => {

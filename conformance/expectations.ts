@@ -1,6 +1,8 @@
 /** What a case may expect: small functions that give what was expected and what was seen. */
+
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import { beginningOf } from '../fixtures/beginning.ts';
 import type { RequirementId } from '../fixtures/contract/requirements/index.ts';
 import type { Answer } from './target/target.ts';
 
@@ -38,7 +40,7 @@ const TEXT_MAX_CHARACTERS = 300;
 /** A value as text, cut where it is long. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
-  return text.length <= TEXT_MAX_CHARACTERS ? text : `${text.slice(0, TEXT_MAX_CHARACTERS)}…`;
+  return text.length <= TEXT_MAX_CHARACTERS ? text : `${beginningOf(text, TEXT_MAX_CHARACTERS)}…`;
 }
 
 /** An answer in a few words: status and the beginning of the body. */

@@ -8,30 +8,30 @@ import { pathOf } from '../../fixtures/contract/operation.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { FleetResult } from '../../simulator/simulator.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { runCommand, startCommand } from '../testing/built-command.ts';
+import { type RunningCommand, runCommand, startCommand } from '../testing/built-command.ts';
 import { releaseName, type ServedRelease, serveRelease } from '../testing/served-release.ts';
 
 const RUN_MAX_MS = 400_000;
 const DEVICES = 30;
 const KILLS = 30;
-/** How long a simulator lives after the first sign of an update. */
-const LIFE_MAX_MS = 400;
+/** What happens in a fleet after the first sign of an update, before its simulator is killed. */
+const LIFE_MAX_EVENTS = 800;
 
-const told = (statuses: string) => statuses.split(' ').filter((status) => status !== '');
-const whole = told('downloading installing rebooting success');
+const list = (statuses: string) => statuses.split(' ').filter((status) => status !== '');
+const whole = list('downloading installing rebooting success');
 /** What each behaviour comes to, killed or not: the outcome, and what the server was told. */
 const ends: Readonly<Record<string, readonly [outcome: string, reported: readonly string[]]>> = {
   steady: ['success', whole],
   'crash-and-resume': ['success', whole],
   'clock-skew': ['success', whole],
-  'reports-success-without-installing': ['success', told('success')],
-  'failing-install': ['failure', told('downloading installing failure')],
-  'big-logs': ['failure', told('downloading installing failure')],
-  'failing-commit': ['failure', told('downloading installing rebooting failure')],
-  'reboot-loop': ['failure', told('downloading installing rebooting failure')],
-  'wrong-checksum': ['failure', told('downloading failure')],
-  reject: ['failure', told('failure')],
-  'aborted-midway': ['aborted', told('downloading installing')],
+  'reports-success-without-installing': ['success', list('success')],
+  'failing-install': ['failure', list('downloading installing failure')],
+  'big-logs': ['failure', list('downloading installing failure')],
+  'failing-commit': ['failure', list('downloading installing rebooting failure')],
+  'reboot-loop': ['failure', list('downloading installing rebooting failure')],
+  'wrong-checksum': ['failure', list('downloading failure')],
+  reject: ['failure', list('failure')],
+  'aborted-midway': ['aborted', list('downloading installing')],
 };
 /** Long on the device itself, so that a fleet outlives many simulators. */
 const lengths: Readonly<Record<string, readonly [installMs: number, rebootMs: number]>> = {
@@ -86,10 +86,21 @@ function leftMidway(fleet: string): readonly string[] {
 /** Kills one simulator of a fleet; false when it had come to its end before. */
 async function killed(fleet: string, chance: Random): Promise<boolean> {
   const simulator = startCommand([...wordsOf(fleet), '--events', '-']);
-  const isUnderway = await simulator.said('stdout', /"kind":"update"/).catch(() => false);
-  if (isUnderway === false) return false;
-  await systemClock.sleep(chance.integer(0, LIFE_MAX_MS));
+  const events = chance.integer(1, LIFE_MAX_EVENTS);
+  await Promise.race([told(simulator, events), simulator.ended]);
   return (await simulator.end('SIGKILL')).code === null;
+}
+
+/** Once a device is at its update and so much has happened since: work counts, not the machine. */
+function told({ child }: RunningCommand, events: number): Promise<void> {
+  let text = '';
+  return new Promise((resolve) => {
+    child.stdout?.on('data', (more: string) => {
+      text += more;
+      const since = text.indexOf('"kind":"update"');
+      if (since >= 0 && text.slice(since).split('\n').length > events) resolve();
+    });
+  });
 }
 
 async function ended(fleet: string): Promise<FleetResult> {

@@ -1,4 +1,5 @@
 /** What is written down of one request and its answer: bounded, as evidence for a verdict. */
+import { beginningOf } from '../../fixtures/beginning.ts';
 import { MASKED } from './mask.ts';
 import { type RequestSignature, signatureOf } from './signed-request.ts';
 
@@ -132,7 +133,7 @@ function receivedBody(bytes: Buffer): { readonly body?: string } {
 
 function cut(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
-  return `${text.slice(0, charactersMax)}<${text.length - charactersMax} more>`;
+  return `${beginningOf(text, charactersMax)}<${text.length - charactersMax} more>`;
 }
 
 function recordedHeaders(headers: Headers): Headers {

@@ -1,10 +1,11 @@
 /** A websocket written frame by frame, illegal frames too, which a library would not let through. */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../fixtures/clock.ts';
-import { bytesOf, type Frame, FrameReader, opcodes } from './frames.ts';
+import { bytesOf, type Frame, FrameReader, opcodes, type ReceivedFrame } from './frames.ts';
 
-/** Frames that are kept; a server that floods is not listened to any further. */
+/** What is kept; a server that floods, or begins a frame without end, is not listened to any further. */
 const FRAMES_MAX = 1000;
+const PAYLOADS_MAX_BYTES = 16 * 1_048_576;
 
 /** Any mask but zeros, so that a server which forgets to unmask is found out. */
 const mask = Buffer.from([0x37, 0xfa, 0x21, 0x3d]);
@@ -19,6 +20,7 @@ export class FrameLine {
   /** What came, oldest first. */
   readonly received: Frame[] = [];
   ended = false;
+  #keptBytes = 0;
   readonly #socket: Duplex;
   readonly #clock: Clock;
   readonly #watchers = new Set<() => void>();
@@ -28,9 +30,7 @@ export class FrameLine {
     this.#clock = clock;
     const reader = new FrameReader();
     socket.on('data', (bytes: Buffer) => {
-      for (const item of reader.read(bytes)) {
-        if ('frame' in item && this.received.length < FRAMES_MAX) this.received.push(item.frame);
-      }
+      for (const item of reader.read(bytes)) if (!this.#keeps(item)) socket.destroy();
       this.#tell();
     });
     const end = (): void => {
@@ -70,6 +70,14 @@ export class FrameLine {
   /** The first close frame that came. */
   get close(): Frame | undefined {
     return this.received.find(({ opcode }) => opcode === opcodes.close);
+  }
+
+  #keeps(item: ReceivedFrame | Buffer): boolean {
+    if (!('frame' in item) || this.received.length === FRAMES_MAX) return false;
+    this.#keptBytes += item.frame.payload.length;
+    if (this.#keptBytes > PAYLOADS_MAX_BYTES) return false;
+    this.received.push(item.frame);
+    return true;
   }
 
   #tell(): void {

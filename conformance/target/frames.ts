@@ -26,12 +26,19 @@ export interface ReceivedFrame {
 /** Cuts a stream of bytes into frames. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
+  /** What came after the rest; put together with it only once there is enough for the next frame. */
+  #more: Buffer[] = [];
+  #missingBytes = 0;
   #unreadable = false;
 
   /** The frames that are complete with these bytes; bytes that can be no frame come as they are. */
   read(bytes: Buffer): readonly (ReceivedFrame | Buffer)[] {
     if (this.#unreadable) return [bytes];
-    this.#rest = Buffer.concat([this.#rest, bytes]);
+    this.#more.push(bytes);
+    this.#missingBytes -= bytes.length;
+    if (this.#missingBytes > 0) return [];
+    this.#rest = Buffer.concat([this.#rest, ...this.#more]);
+    this.#more = [];
     const found: (ReceivedFrame | Buffer)[] = [];
     for (;;) {
       const extent = extentOf(this.#rest);
@@ -41,7 +48,8 @@ export class FrameReader {
         return [...found, this.#rest];
       }
       const length = extent.header + extent.payload;
-      if (this.#rest.length < length) return found;
+      this.#missingBytes = length - this.#rest.length;
+      if (this.#missingBytes > 0) return found;
       const whole = this.#rest.subarray(0, length);
       found.push({ frame: frameOf(whole, extent), bytes: whole });
       this.#rest = this.#rest.subarray(length);

@@ -5,14 +5,15 @@
 import type { Duplex } from 'node:stream';
 import { Agent, type Dispatcher, FormData, request as send } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
+import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import { NotObservable, shown } from '../expectations.ts';
 import { ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
 import { Pace } from './pace.ts';
 import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
 
-/** The largest answer that is read. */
-const ANSWER_MAX_BYTES = 16 * 1_048_576;
+/** The largest answer that is read; the artifacts of the suite are far smaller. */
+export const ANSWER_MAX_BYTES = 16 * 1_048_576;
 
 export interface TargetOptions {
   /** Without a slash at its end. */
@@ -139,7 +140,7 @@ export class Session {
         signal,
         dispatcher: this.#parts.agent,
       });
-      const bytes = await readAnswer(given.body);
+      const bytes = await readAnswer(given.body, given.headers);
       const answer = answerOf(given.statusCode, given.headers, bytes);
       return { answer, result: answer };
     });
@@ -233,17 +234,28 @@ function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-async function readAnswer(body: AsyncIterable<Buffer>): Promise<Buffer> {
+/** Leaving the loop, or not beginning it, destroys the connection. */
+async function readAnswer(
+  body: Dispatcher.ResponseData['body'],
+  headers: Dispatcher.ResponseData['headers'],
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > ANSWER_MAX_BYTES) {
-      throw new TransportFailure('answer-too-large', `more than ${ANSWER_MAX_BYTES} bytes`);
-    }
+    const isTooLarge = Math.max(length, Number(headers['content-length'] ?? 0)) > ANSWER_MAX_BYTES;
+    if (isTooLarge) throw tooLarge(`is larger than ${ANSWER_MAX_BYTES} bytes`, 'read');
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  const bytes = Buffer.concat(chunks);
+  const excess = jsonExcess(bytes);
+  if (excess !== undefined) throw tooLarge(excess, 'went');
+  return bytes;
+}
+
+function tooLarge(how: string, did: string): TransportFailure {
+  const message = `the answer ${how}; the suite ${did} no further`;
+  return new TransportFailure('answer-too-large', message);
 }
 
 function answerOf(

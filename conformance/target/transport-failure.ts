@@ -46,7 +46,8 @@ const codesOfCauses: Readonly<Record<string, TransportCode>> = {
   UND_ERR_SOCKET: 'connection-closed',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'connection-closed',
   EPROTO: 'not-http',
-  UND_ERR_HEADERS_OVERFLOW: 'not-http',
+  UND_ERR_HEADERS_OVERFLOW: 'answer-too-large',
+  HPE_HEADER_OVERFLOW: 'answer-too-large',
 };
 
 /**

@@ -3,6 +3,7 @@ import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { Headers } from './exchange.ts';
+import { TransportFailure } from './transport-failure.ts';
 
 /** The largest body of a refusal that is read. */
 const REFUSAL_MAX_BYTES = 65_536;
@@ -53,7 +54,7 @@ export function requestUpgrade({
       answer.on('data', (chunk: Buffer) => {
         length += chunk.length;
         if (length <= REFUSAL_MAX_BYTES) chunks.push(chunk);
-        else answer.destroy(new Error(`a refusal of more than ${REFUSAL_MAX_BYTES} bytes`));
+        else answer.destroy(refusalTooLarge());
       });
       answer.on('end', () => {
         const { statusCode = 0 } = answer;
@@ -62,4 +63,9 @@ export function requestUpgrade({
     });
     request.end();
   });
+}
+
+function refusalTooLarge(): TransportFailure {
+  const message = `the answer is larger than ${REFUSAL_MAX_BYTES} bytes; the suite read no further`;
+  return new TransportFailure('answer-too-large', message);
 }

@@ -4,6 +4,7 @@
  */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import type { Answer } from '../target/target.ts';
 import type { DeviceMemory } from './memory.ts';
 
@@ -125,6 +126,7 @@ export function watchedOperation(id: string): WatchedOperation | undefined {
 }
 
 function jsonOf(text: string): unknown {
+  if (jsonExcess(Buffer.from(text)) !== undefined) return undefined;
   try {
     return JSON.parse(text);
   } catch {

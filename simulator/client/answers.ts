@@ -1,11 +1,16 @@
 /** Reads answers: the right status, then JSON of the right shape, or a fault that says which. */
 import * as v from 'valibot';
+import { beginningOf } from '../../fixtures/beginning.ts';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { errorShape } from '../../fixtures/contract/resources.ts';
+import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import { AnswerError, type Circumstances, StatusError } from './errors.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { HttpAnswer } from './transport.ts';
+
+/** Of what a server says, so much is passed on. */
+const SENTENCE_MAX_CHARACTERS = 2000;
 
 /** What an answer is judged by, beside itself. */
 export interface AnswerContext {
@@ -47,7 +52,9 @@ export function bodyOf<Shape extends v.GenericSchema>(
   const parsed = parseJson(answer.body);
   if (!parsed) {
     const kind = String(answer.headers['content-type'] ?? 'no media type');
-    const said = `the answer with status ${answer.status} is not JSON (${kind})`;
+    const excess = jsonExcess(answer.body);
+    const what = excess === undefined ? `is not JSON (${kind})` : `is not parsed: it ${excess}`;
+    const said = `the answer with status ${answer.status} ${what}`;
     throw new AnswerError('not-json', said, circumstancesOf(answer, context));
   }
   const checked = v.safeParse(shape, parsed.value);
@@ -64,6 +71,7 @@ export function circumstancesOf(answer: HttpAnswer, context: AnswerContext): Cir
 }
 
 function parseJson(body: Buffer): { readonly value: unknown } | undefined {
+  if (jsonExcess(body) !== undefined) return undefined;
   try {
     return { value: JSON.parse(body.toString('utf8')) };
   } catch {
@@ -74,5 +82,6 @@ function parseJson(body: Buffer): { readonly value: unknown } | undefined {
 /** Gateways answer refusals with empty bodies, HTML or an `error` that is an object: all are legal here. */
 function errorText(body: Buffer): string | undefined {
   const parsed = v.safeParse(errorShape, parseJson(body)?.value);
-  return parsed.success ? parsed.output.error : undefined;
+  const { error } = parsed.success ? parsed.output : {};
+  return error === undefined ? undefined : beginningOf(error, SENTENCE_MAX_CHARACTERS);
 }
