@@ -56,6 +56,21 @@ describe('a line of frames', () => {
     },
   );
 
+  it.each([
+    ['more than 16 MiB of frames', 5, 4 * 1_048_576, 4],
+    ['more than a thousand frames', 1001, 0, 1000],
+    ['a frame that is too long', 1, 4 * 1_048_576 + 1, 0],
+  ])('hangs up on %s', async (_, count, bytes, kept) => {
+    const payload = Buffer.alloc(bytes);
+    const line = await lineTo((socket) => {
+      for (let sent = 0; sent < count; sent++) socket.send(payload);
+    });
+    // What it waits for never comes: only the end of the connection ends the wait.
+    expect(await line.until(() => false, 10 * WAIT_MAX_MS)).toBe(false);
+    expect(line.ended).toBe(true);
+    expect(line.received).toHaveLength(kept);
+  });
+
   it('sends fragments and control frames in the order given', async () => {
     const line = await lineTo((socket) =>
       socket.on('message', (data) => socket.send(data, { binary: false })),

@@ -166,6 +166,7 @@ describe('a request with a token', () => {
   it.each([
     ['HTML', '<html></html>', 'answer/not-json'],
     ['nothing', '', 'answer/not-json'],
+    ['JSON too deep to be parsed', `${'['.repeat(101)}${']'.repeat(101)}`, 'answer/not-json'],
     ['another kind of JSON', '"a"', 'answer/shape'],
     ['a number where a text belongs', '{"a":1}', 'answer/shape'],
   ])('answered with %s is an answer fault', async (_what, body, label) => {
