@@ -3,6 +3,7 @@ import { createPrivateKey } from 'node:crypto';
 import type { Clock } from '../fixtures/clock.ts';
 import { vendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
+import { ByteBudget } from './byte-budget.ts';
 import { DeviceSockets } from './connect/device-sockets.ts';
 import { createLinkSigner, LINK_SECRET_BYTES } from './crypto/link-signature.ts';
 import {
@@ -13,7 +14,9 @@ import {
 } from './crypto/token-algorithms.ts';
 import { createTokenIssuer } from './crypto/tokens.ts';
 import type { Log } from './log.ts';
+import { openFilesLimit, Semaphore, shareOpenFiles } from './open-files.ts';
 import { Outbox } from './outbox.ts';
+import { completePatience } from './patience.ts';
 import type { Services } from './services.ts';
 import type { Settings } from './settings.ts';
 import type { DataFolder } from './store/data-folder.ts';
@@ -50,6 +53,9 @@ export async function assembleServices({
   const algorithm = tokenAlgorithms[settings.variants.has('rs256') ? 'RS256' : 'EdDSA'];
   const keep: SecretKeeper = data ? (name, make) => data.secret(name, make) : (_, make) => make();
   const names = vendorNames(settings.headerPrefix);
+  const { connectionsMax, underwayMaxBytes } = completePatience(settings.patience);
+  const underway = new ByteBudget(underwayMaxBytes);
+  const requestIdHeader = names.requestId;
   return {
     clock,
     random,
@@ -58,9 +64,11 @@ export async function assembleServices({
     tenants,
     tokens: createTokenIssuer(await tokenKey(algorithm, random, keep)),
     links: createLinkSigner(await keep('link signature', () => random.bytes(LINK_SECRET_BYTES))),
-    sockets: new DeviceSockets({ clock, random, settings, requestIdHeader: names.requestId }),
+    sockets: new DeviceSockets({ clock, random, settings, requestIdHeader, underway }),
     outbox: new Outbox(random),
     log,
+    openFiles: new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api),
+    underway,
   };
 }
 

@@ -1,15 +1,19 @@
 /** The listeners of the protocol: the API, and artifact files on a port of their own where a variant asks for it. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { systemClock } from '../fixtures/clock.ts';
 import { storageOperations } from '../fixtures/contract/management/storage.ts';
 import { absentInOpenSource, type VariantName } from '../fixtures/contract/variants.ts';
 import type { ActivityFeed } from './activity.ts';
+import { Connections } from './connections.ts';
 import { endpoints } from './endpoints/endpoints.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { createListener } from './http/listener.ts';
 import { Pipeline } from './http/pipeline.ts';
 import { assertComplete, mountRoutes } from './http/routes.ts';
 import { managementEndpoints } from './management/management.ts';
+import { openFilesLimit, shareOpenFiles } from './open-files.ts';
+import { LAST_WORD_MS } from './patience.ts';
 import type { Services } from './services.ts';
 import type { TlsIdentity } from './tls-identity.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -31,8 +35,8 @@ export interface OpenListeners {
   readonly tls?: RunningTls;
   /** Opens the API once more, plain and on loopback, for the server's own calls; tells its URL and its end. */
   openInside(): Promise<{ readonly url: string; close(): Promise<void> }>;
-  /** Stops accepting, and ends what is still open. */
-  close(): Promise<void>;
+  /** Stops accepting, and ends what is still open; websockets once the farewell is over, or soon. */
+  close(farewell?: Promise<void>): Promise<void>;
 }
 
 /**
@@ -66,7 +70,7 @@ export async function openListeners(
         const url = await inside.open(api, { port: 0, tls: undefined });
         return { url, close: () => inside.close() };
       },
-      close: () => doors.close(),
+      close: (farewell) => doors.close(farewell),
     };
   } catch (fault) {
     await doors.close();
@@ -87,10 +91,14 @@ class Doors {
   readonly #pipeline: Pipeline;
   readonly #host: string;
   readonly #servers: Server[] = [];
+  readonly #connections: Connections;
 
   constructor(services: Services, pipeline: Pipeline, host = services.settings.host) {
     this.#host = host;
     this.#services = services;
+    const { openFiles } = services;
+    const { refused } = shareOpenFiles(openFilesLimit(), openFiles.max);
+    this.#connections = new Connections({ openFiles, surplusMax: refused });
     this.#pipeline = pipeline;
   }
 
@@ -104,14 +112,22 @@ class Doors {
     const { newRequestId } = this.#pipeline;
     const { patience } = settings;
     const shared = { routes, names, random, log, tls, newRequestId, patience };
-    const server = createListener({ ...shared, world: tenants.first });
+    const connections = this.#connections;
+    const server = createListener({ ...shared, connections, world: tenants.first });
     const authority = await listen(server, this.#host, port);
     this.#servers.push(server);
     return `${tls ? 'https' : 'http'}://${authority}`;
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#servers.map(shut));
+  async close(farewell?: Promise<void>): Promise<void> {
+    const closed = this.#servers.map(shut);
+    // Real time: in that of a world, which may stand still, a farewell may never be over.
+    const over = new AbortController();
+    const patience = systemClock.sleep(LAST_WORD_MS, over.signal);
+    await Promise.race([farewell, patience]);
+    over.abort();
+    this.#connections.destroy();
+    await Promise.all(closed);
   }
 }
 
@@ -143,6 +159,7 @@ function listen(server: Server, host: string, port: number): Promise<string> {
   });
 }
 
+/** Accepts no more, and ends all requests; resolves once every connection has ended. */
 function shut(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -19,21 +19,29 @@ export interface Patience {
   readonly checkMs: number;
   /** Of the request line and all headers together. */
   readonly headersMaxBytes: number;
-  /** At the same time; what comes beyond them is closed at once. */
+  /** At the same time, of all listeners of the API; fewer where the process may open fewer files. */
   readonly connectionsMax: number;
+  /** Of bodies and messages that have not arrived whole, of all connections of the API together. */
+  readonly underwayMaxBytes: number;
 }
 
-export const defaultPatience: Patience = {
+const defaultPatience: Patience = {
   headersMaxMs: 20_000,
   requestMaxMs: 300_000,
   unreadMaxMs: 60_000,
   checkMs: 5000,
   headersMaxBytes: 16_384,
   connectionsMax: 50_000,
+  underwayMaxBytes: 134_217_728,
 };
 
+/** Fills in defaults. */
+export function completePatience(given: Partial<Patience> | undefined): Patience {
+  return { ...defaultPatience, ...given };
+}
+
 /** How long a client that was refused may take to take the refusal. */
-const LAST_WORD_MS = 2000;
+export const LAST_WORD_MS = 2000;
 
 /** What a node:http server is made with. */
 export function patienceOptions({
@@ -50,9 +58,8 @@ export function patienceOptions({
   };
 }
 
-/** Bounds the connections of a server, and ends those whose client leaves an answer unread. */
-export function keepPatience(server: Server, { unreadMaxMs, connectionsMax }: Patience): void {
-  server.maxConnections = connectionsMax;
+/** Ends the connections of a server whose client leaves an answer unread. */
+export function keepPatience(server: Server, { unreadMaxMs }: Patience): void {
   server.timeout = unreadMaxMs;
   server.on('timeout', (socket: Socket) => {
     // Between two requests Node sets the time of keep-alive. A request that is underway may be
@@ -63,8 +70,10 @@ export function keepPatience(server: Server, { unreadMaxMs, connectionsMax }: Pa
 }
 
 /** Says a last word and ends the connection, whether or not the client ends it too. */
-export function dismiss(socket: Duplex, lastWord: string): void {
+export function dismiss(socket: Duplex, lastWord?: string | Buffer): void {
   socket.end(lastWord);
+  // The client's end is behind whatever it has sent: unread bytes would keep it from being seen.
+  socket.resume();
   const timer = systemClock.after(LAST_WORD_MS, () => socket.destroy(), true);
   socket.once('close', () => timer.cancel());
 }

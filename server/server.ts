@@ -9,7 +9,9 @@ import { explanationsPath } from './control/explanations.ts';
 import type { FaultPlans } from './faults/fault-plans.ts';
 import { type OpenListeners, openListeners, type RunningTls } from './listeners.ts';
 import { openLog } from './log.ts';
+import { openFilesLimit } from './open-files.ts';
 import { overviewSource } from './overview.ts';
+import { completePatience } from './patience.ts';
 import type { Services } from './services.ts';
 import { completeSettings, type Settings } from './settings.ts';
 import { DataFolder } from './store/data-folder.ts';
@@ -75,7 +77,9 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
     const log = openLog(settings.logLevel);
     const watchdog = new Watchdog(log);
     services = await assembleServices({ settings, clock, random, log, data });
-    const { tenants, outbox, sockets } = services;
+    const { tenants, outbox, sockets, openFiles } = services;
+    const { connectionsMax } = completePatience(settings.patience);
+    if (openFiles.max < connectionsMax) log.info(fewerConnections(openFiles.max, connectionsMax));
     const admin = await signedInAdmin(services, data);
     const controlToken = random.bytes(24).toString('base64url');
     const activity = new ActivityFeed();
@@ -115,7 +119,7 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       faults: tenants.first.faults,
       close: () => {
         watchdog.close();
-        closing ??= Promise.all([close(), control.close(), sockets.close()]).then(closeStores);
+        closing ??= Promise.all([close(sockets.close()), control.close()]).then(closeStores);
         return closing;
       },
     };
@@ -125,4 +129,9 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
     closeStores();
     throw fault;
   }
+}
+
+function fewerConnections(most: number, wanted: number): string {
+  const why = `this process may open ${openFilesLimit()} files`;
+  return `at most ${most} connections at a time, not ${wanted}: ${why}; raise it with ulimit -n`;
 }

@@ -2,10 +2,12 @@
 import type { Clock } from '../fixtures/clock.ts';
 import type { VendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
+import type { ByteBudget } from './byte-budget.ts';
 import type { DeviceSockets } from './connect/device-sockets.ts';
 import type { LinkSigner } from './crypto/link-signature.ts';
 import type { TokenIssuer } from './crypto/tokens.ts';
 import type { Log } from './log.ts';
+import type { Semaphore } from './open-files.ts';
 import type { Outbox } from './outbox.ts';
 import type { Settings } from './settings.ts';
 import type { Tenants } from './tenants.ts';
@@ -21,4 +23,8 @@ export interface Services {
   readonly sockets: DeviceSockets;
   readonly outbox: Outbox;
   readonly log: Log;
+  /** Held by connections, and by files that are sent or received over them. */
+  readonly openFiles: Semaphore;
+  /** Held by bodies and messages that are not whole yet. */
+  readonly underway: ByteBudget;
 }

@@ -20,6 +20,8 @@ export function writeUpgradeAnswer(socket: Duplex, outgoing: OutgoingAnswer): vo
   if (status === 101) return;
   const isChunked = answer.headers['transfer-encoding'] !== undefined;
   socket.end(isChunked ? inOneChunk(body) : body);
+  // The client's end is seen only behind what it has sent.
+  socket.resume();
 }
 
 function inOneChunk(body: Buffer): Buffer {

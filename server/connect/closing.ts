@@ -3,7 +3,12 @@ import type { WebSocket } from 'ws';
 import type { Clock } from '../../fixtures/clock.ts';
 
 /** Codes that the server closes with. */
-export const closeCodes = { goingAway: 1001, policyViolation: 1008, internalError: 1011 } as const;
+export const closeCodes = {
+  goingAway: 1001,
+  policyViolation: 1008,
+  internalError: 1011,
+  tryAgainLater: 1013,
+} as const;
 
 /** A close frame holds 125 bytes, two of which are the code. */
 const REASON_MAX_BYTES = 123;
@@ -17,6 +22,13 @@ export function closeWith(socket: WebSocket, code: number, reason: string): void
   const text =
     bytes.length > REASON_MAX_BYTES ? fitting.replace(/(?<!\uFFFD)\uFFFD+$/, '') : reason;
   socket.close(code, text);
+}
+
+/** Says why and ends the connection at once, with all that the library holds for it. */
+export function makeWay(socket: WebSocket): void {
+  // The frame has left before the connection ends, unless the other side has stopped to read.
+  closeWith(socket, closeCodes.tryAgainLater, 'the server has too many bytes underway');
+  socket.terminate();
 }
 
 /** Closes every socket as going away, and cuts those that do not answer within a second. */

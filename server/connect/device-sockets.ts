@@ -9,6 +9,7 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import { connectProtocols } from '../../fixtures/formats/connect-message.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { audit, deviceObject, userActor } from '../audit.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import type { Handover } from '../handover.ts';
 import { recordFrames } from '../journal/frame.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -51,6 +52,7 @@ export class DeviceSockets {
   readonly #random: Random;
   readonly #settings: Pick<Settings, 'variants'>;
   readonly #handshakes: Handshakes;
+  readonly #underway: ByteBudget;
   /** Ids are UUIDs, so that one map serves all tenants. */
   readonly #links = new Map<string, DeviceLink>();
   /** Each with the store of its tenant. */
@@ -62,11 +64,13 @@ export class DeviceSockets {
     random: Random;
     settings: Pick<Settings, 'variants'>;
     requestIdHeader: string;
+    underway: ByteBudget;
   }) {
     this.#clock = options.clock;
     this.#settings = options.settings;
     this.#random = options.random;
-    this.#handshakes = new Handshakes(options.requestIdHeader);
+    this.#handshakes = new Handshakes(options.requestIdHeader, options.underway);
+    this.#underway = options.underway;
   }
 
   /** Completes a device's handshake; an earlier socket of the same device is dropped. */
@@ -118,7 +122,8 @@ export class DeviceSockets {
       }
       const sessionId = this.#random.uuid();
       const record = this.recorderOf(visit);
-      new Relay({ socket, link, sessionId, userId: visit.user.id, record });
+      const underway = this.#underway;
+      new Relay({ socket, link, sessionId, userId: visit.user.id, record, underway });
     });
   }
 

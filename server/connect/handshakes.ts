@@ -2,7 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import type { Handover } from '../handover.ts';
+import { boundMessages } from './underway.ts';
 
 /** The subprotocol that some clients ask for; others ask for none. */
 const subprotocol = 'protomsg/msgpack';
@@ -10,6 +12,7 @@ const subprotocol = 'protomsg/msgpack';
 /** Turns checked requests into open sockets. */
 export class Handshakes {
   readonly #requestIdHeader: string;
+  readonly #underway: ByteBudget;
   /** Lines that a handshake's answer has beside those of the library. */
   readonly #ownHeaders = new WeakMap<IncomingMessage, readonly string[]>();
   readonly #server = new WebSocketServer({
@@ -19,8 +22,9 @@ export class Handshakes {
     perMessageDeflate: false,
   });
 
-  constructor(requestIdHeader: string) {
+  constructor(requestIdHeader: string, underway: ByteBudget) {
     this.#requestIdHeader = requestIdHeader;
+    this.#underway = underway;
     this.#server.on('headers', (headers, request) => {
       headers.push(...(this.#ownHeaders.get(request) ?? []));
     });
@@ -37,6 +41,7 @@ export class Handshakes {
     // The library would refuse the field's name: by RFC 6455 a subprotocol has no slash.
     delete request.headers['sec-websocket-protocol'];
     this.#server.handleUpgrade(request, socket, head, (accepted) => {
+      boundMessages(accepted, socket, this.#underway);
       opened(accepted);
       handover.opened?.(accepted);
     });

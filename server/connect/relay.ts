@@ -13,8 +13,9 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
+import type { ByteBudget, Holding } from '../byte-budget.ts';
 import type { RecordAct } from './acts.ts';
-import { closeCodes, closeWith } from './closing.ts';
+import { closeCodes, closeWith, makeWay } from './closing.ts';
 import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
 
 const { shell, portForward, control } = connectProtocols;
@@ -27,6 +28,7 @@ interface RelayOptions {
   readonly sessionId: string;
   readonly userId: string;
   readonly record: RecordAct;
+  readonly underway: ByteBudget;
 }
 
 /** Relays until either side is gone. */
@@ -34,12 +36,15 @@ export class Relay implements SessionEnd {
   readonly #socket: WebSocket;
   readonly #session: Session;
   readonly #record: RecordAct;
+  /** What the device has sent and the user not read. */
+  readonly #unread: Holding;
   readonly #isRunning = { terminal: false, portForward: false, session: false };
   /** The device's place for the user's shell; it keeps it until it is told to stop. */
   #place: 'none' | 'asked' | 'taken' = 'none';
 
-  constructor({ socket, link, sessionId, userId, record }: RelayOptions) {
+  constructor({ socket, link, sessionId, userId, record, underway }: RelayOptions) {
     this.#socket = socket;
+    this.#unread = underway.open(() => makeWay(socket));
     this.#record = record;
     this.#session = link.openSession({ id: sessionId, userId }, this);
     // Without fragments a binary message of the library is one Buffer.
@@ -52,7 +57,8 @@ export class Relay implements SessionEnd {
   hear(message: ConnectMessage, bytes: Buffer): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#watchDevice(message);
-    this.#socket.send(bytes);
+    this.#socket.send(bytes, () => this.#countUnread());
+    this.#countUnread();
     // To wait for this user would hold up the device's other users.
     if (this.#socket.bufferedAmount <= limits.userBacklogMaxBytes) return;
     closeWith(
@@ -64,6 +70,11 @@ export class Relay implements SessionEnd {
 
   lose(): void {
     closeWith(this.#socket, closeCodes.goingAway, 'device disconnected');
+  }
+
+  #countUnread(): void {
+    const isGone = this.#socket.readyState === this.#socket.CLOSED;
+    this.#unread.set(isGone ? 0 : this.#socket.bufferedAmount);
   }
 
   #forward(bytes: Buffer): void {
@@ -136,6 +147,7 @@ export class Relay implements SessionEnd {
 
   /** Ends on the device what the user has left running. */
   #leave(): void {
+    this.#countUnread();
     const { portForward: isForwarding, session } = this.#isRunning;
     if (this.#place !== 'none') {
       const props = { status: SHELL_ERROR };

@@ -8,12 +8,15 @@ import express, {
 } from 'express';
 import * as v from 'valibot';
 import type { Log } from '../log.ts';
+import { Semaphore } from '../open-files.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
 
 /** Bytes of a body; nothing that is steered here needs more. */
 const BODY_MAX_BYTES = 16_384;
 /** The same of plans and worlds that people write. */
 const TEXT_MAX_BYTES = 1024 * 1024;
+/** Of all bodies together that have not arrived whole. */
+const UNDERWAY_MAX_BYTES = 16 * TEXT_MAX_BYTES;
 
 const methods = ['get', 'post', 'put', 'delete'] as const;
 type Method = (typeof methods)[number];
@@ -45,6 +48,28 @@ export function mount(
 /** Answers with an error body. */
 export function refuse(response: Response, status: number, error: string): void {
   response.status(status).json({ error });
+}
+
+/** Refuses what there is no room for at the moment, and ends the connection. */
+export function refuseForNow(response: Response, error: string): void {
+  response.set({ 'Retry-After': '5', Connection: 'close' });
+  refuse(response, 503, `${error}; come back later`);
+}
+
+/** Lets in only as many bodies at a time as may be held together. */
+export function boundBodies(): RequestHandler {
+  const underway = new Semaphore(UNDERWAY_MAX_BYTES);
+  return (request, response, next) => {
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+    // What announces no length may become as long as any.
+    const bytes = Math.min(coding === undefined ? Number(length) : Infinity, TEXT_MAX_BYTES);
+    if (!underway.tryAcquire(bytes)) {
+      refuseForNow(response, 'too many bytes of unfinished requests');
+      return;
+    }
+    request.once('close', () => underway.release(bytes));
+    next();
+  };
 }
 
 /** Reads JSON bodies of at most `BODY_MAX_BYTES`. */

@@ -7,14 +7,24 @@ import type { AddressInfo } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Clock } from '../../fixtures/clock.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
+import { Connections } from '../connections.ts';
 import { consoleAssets, readAsset } from '../console/assets.ts';
 import type { Log } from '../log.ts';
+import { openFilesLimit, Semaphore, shareOpenFiles } from '../open-files.ts';
 import type { Outbox } from '../outbox.ts';
-import { defaultPatience, keepPatience, type Patience, patienceOptions } from '../patience.ts';
+import { completePatience, keepPatience, type Patience, patienceOptions } from '../patience.ts';
 import type { Tenants } from '../tenants.ts';
 import type { Watchdog } from '../watchdog.ts';
 import type { Worlds } from '../worlds/worlds.ts';
-import { faults, jsonBodies, mount, refuse, textBodies } from './answers.ts';
+import {
+  boundBodies,
+  faults,
+  jsonBodies,
+  mount,
+  refuse,
+  refuseForNow,
+  textBodies,
+} from './answers.ts';
 import { mountAwait } from './await.ts';
 import { mountClock } from './clock.ts';
 import { EventStreams } from './event-stream.ts';
@@ -78,9 +88,12 @@ const pageHeaders = {
  */
 export async function startControl(options: ControlOptions): Promise<RunningControl> {
   const streams = new EventStreams(options);
-  const patience = { ...defaultPatience, ...options.patience };
-  const server = createServer(patienceOptions(patience), controlApp(options, streams));
+  const patience = completePatience(options.patience);
+  const connections = ownConnections(patience);
+  const app = controlApp(options, streams, connections);
+  const server = createServer(patienceOptions(patience), app);
   keepPatience(server, patience);
+  connections.watch(server, () => '');
   await listening(server, options);
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -89,7 +102,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
       new Promise((resolve) => {
         server.close(() => resolve());
         streams.close();
-        server.closeAllConnections();
+        connections.destroy();
       }),
   };
 }
@@ -104,7 +117,19 @@ function listening(server: Server, { host, port }: ControlOptions): Promise<void
   });
 }
 
-function controlApp(options: ControlOptions, streams: EventStreams): Express {
+const tooManyConnections = 'the control listener has as many open connections as it may';
+
+/** Of a share of its own, whatever the API holds. */
+function ownConnections({ connectionsMax }: Patience): Connections {
+  const { control, refused } = shareOpenFiles(openFilesLimit(), connectionsMax);
+  return new Connections({ openFiles: new Semaphore(control), surplusMax: refused });
+}
+
+function controlApp(
+  options: ControlOptions,
+  streams: EventStreams,
+  connections: Connections,
+): Express {
   const { controlToken, source, log } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.use((_, response, next) => {
@@ -112,6 +137,10 @@ function controlApp(options: ControlOptions, streams: EventStreams): Express {
     next();
   });
   app.use(watched(options.watchdog));
+  app.use((request, response, next) => {
+    if (connections.isSurplus(request.socket)) refuseForNow(response, tooManyConnections);
+    else next();
+  });
   app.use(requireOwnAddress(options.host));
   for (const asset of consoleAssets) {
     const send = async (_: Request, response: Response) =>
@@ -120,6 +149,7 @@ function controlApp(options: ControlOptions, streams: EventStreams): Express {
   }
   mount(app, '/ready', { get: (_, response) => response.json({ ready: true }) });
   app.use(requireToken(controlToken));
+  app.use(boundBodies());
   app.use(['/world', controlPaths.faults], textBodies());
   app.use(jsonBodies());
   // What was read before it goes on in a piece of work of its own.

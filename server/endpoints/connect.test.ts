@@ -99,6 +99,19 @@ describe('a good handshake', () => {
   });
 });
 
+describe("a device's cookie", () => {
+  const shakeFrom = (origin: string) =>
+    shake({ Authorization: null, Cookie: `JWT=${device.token}`, Origin: origin });
+
+  it('is taken from a page of this server', async () => {
+    expect((await shakeFrom(server.baseUrl)).status).toBe(101);
+  });
+
+  it('is 403 from a page of another one', async () => {
+    await expectRefused(await shakeFrom('https://elsewhere.example'), 403);
+  });
+});
+
 describe('a handshake without a good token is 401', () => {
   it.each<[string, (token: string) => Record<string, string | null>]>([
     ['no token', () => ({ Authorization: null })],

@@ -1,11 +1,13 @@
 /** Writes answers; the one place that knows how bodies, errors and common headers look on the wire. */
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SteeredClock } from '../../fixtures/steered-clock.ts';
+import type { Semaphore } from '../open-files.ts';
+import type { Services } from '../services.ts';
 import type { Variation } from '../vary/variation.ts';
-import type { Success } from './endpoint.ts';
+import type { FileBody, Success } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { sendFile } from './file-body.ts';
-import type { Refusal } from './refusal.ts';
+import { type Refusal, refuse } from './refusal.ts';
 import { writeVaried } from './varied-answer.ts';
 
 type HeaderValue = string | readonly string[];
@@ -25,14 +27,19 @@ export class AnswerCutOff extends Error {
 export class AnswerWriter {
   readonly #names: VendorNames;
   readonly #clock: SteeredClock;
+  readonly #openFiles: Semaphore;
   readonly #variation: Variation | undefined;
   /** Where a refusal is explained; set once that is known, where answers are to say it. */
   explanations: (() => string | undefined) | undefined;
 
   /** `clock` is that of answers that belong to no world. */
-  constructor(names: VendorNames, clock: SteeredClock, variation?: Variation) {
+  constructor(
+    { names, clock, openFiles }: Pick<Services, 'names' | 'openFiles'> & { clock: SteeredClock },
+    variation?: Variation,
+  ) {
     this.#names = names;
     this.#clock = clock;
+    this.#openFiles = openFiles;
     this.#variation = variation;
   }
 
@@ -44,8 +51,7 @@ export class AnswerWriter {
     const headers = answer.headers ? Object.entries(answer.headers) : [];
     const { body, fileBody, status } = answer;
     if (fileBody) {
-      this.#applyHeaders(exchange, headers);
-      sendFile(exchange, fileBody, (refusal) => this.refuse(exchange, refusal));
+      this.#sendFile(exchange, fileBody, headers);
     } else if (body === undefined) {
       this.#write(exchange, status, headers);
     } else if (mediaType === undefined) {
@@ -59,6 +65,23 @@ export class AnswerWriter {
       return this.#stream(exchange, status, { headers, parts: body as Parts });
     }
     return undefined;
+  }
+
+  #sendFile(
+    exchange: Exchange,
+    body: FileBody,
+    headers: readonly (readonly [string, HeaderValue])[],
+  ): void {
+    const { response } = exchange;
+    // Nobody would tell of the end of an answer that is over already.
+    if (response.destroyed) return;
+    if (!this.#openFiles.tryAcquire()) {
+      this.refuse(exchange, tooManyOpenFiles);
+      return;
+    }
+    response.once('close', () => this.#openFiles.release());
+    this.#applyHeaders(exchange, headers);
+    sendFile(exchange, body, (refusal) => this.refuse(exchange, refusal));
   }
 
   /** Writes a refusal with the Error body. Spec: Errors, rule 1 */
@@ -174,6 +197,11 @@ export class AnswerWriter {
     ];
   }
 }
+
+/** For a file that cannot be sent or received now. */
+export const tooManyOpenFiles = refuse.unavailable(
+  'the server has as many open files and connections as it may; come back later',
+);
 
 /** Resolves when the response takes more, or will take nothing any more. */
 function drained(response: Exchange['response']): Promise<void> {

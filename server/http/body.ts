@@ -1,5 +1,6 @@
 /** Reads a request's body within a limit, and checks its media type. */
 import type { IncomingMessage } from 'node:http';
+import type { ByteBudget, Holding } from '../byte-budget.ts';
 import { shown } from './fault-detail.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -12,25 +13,55 @@ export class BodyCutOff extends Error {
   override readonly name = 'BodyCutOff';
 }
 
-/** The whole body, or 413 as soon as it is known to be too large. @throws BodyCutOff */
-export function readBody(request: IncomingMessage, mostBytes: number): Promise<Buffer | Refusal> {
+/** What a piece takes beside its bytes. */
+const PIECE_BYTES = 256;
+
+/** Of all that is underway this was so for the longest, or others would find no room. */
+export const tooManyBytes = refuse.unavailable(
+  'the server has as many bytes of unfinished requests as it may; come back later',
+);
+
+/**
+ * The whole body; 413 as soon as it is known to be too large, 503 when it has to make room for
+ * others. @throws BodyCutOff
+ */
+export function readBody(
+  request: IncomingMessage,
+  mostBytes: number,
+  underway: ByteBudget,
+): Promise<Buffer | Refusal> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > mostBytes) return Promise.resolve(refuse.tooLarge(mostBytes, announced));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
+    let held: Holding | undefined;
+    const drop = (refusal: Refusal): void => {
+      received = Number.POSITIVE_INFINITY;
+      chunks.length = 0;
+      held?.set(0);
+      resolve(refusal);
+    };
     request.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (received <= mostBytes) chunks.push(chunk);
-      else {
-        chunks.length = 0;
-        resolve(refuse.tooLarge(mostBytes));
+      if (received > mostBytes) {
+        drop(refuse.tooLarge(mostBytes));
+        return;
       }
+      chunks.push(chunk);
+      // What has arrived whole, as nearly every body does at once, is not underway.
+      if (request.complete) return;
+      held ??= underway.open(() => drop(tooManyBytes));
+      held.set(received + chunks.length * PIECE_BYTES);
     });
-    request.on('end', () =>
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
-    );
-    const cutOff = (): void => reject(new BodyCutOff('the connection closed within the body'));
+    request.on('end', () => {
+      held?.set(0);
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    });
+    const cutOff = (): void => {
+      held?.set(0);
+      reject(new BodyCutOff('the connection closed within the body'));
+    };
     request.on('error', cutOff);
     request.on('close', cutOff);
   });

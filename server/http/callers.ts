@@ -4,10 +4,12 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { accessOf } from '../access.ts';
 import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
+import type { Services } from '../services.ts';
 import type { StoredUserToken } from '../store/user-tokens.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
 import type { CallingDevice, CallingUser } from './endpoint.ts';
-import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
+import { hostOf } from './links.ts';
+import { Refusal, type RefusalDetail, refuse } from './refusal.ts';
 
 /** The caller, of the kind that the operation asks for; a caller with a token has a tenant. */
 export interface Caller {
@@ -28,11 +30,13 @@ const bearer = /^bearer +([^\s]+) *$/i;
 export class Callers {
   readonly #tokens: TokenIssuer;
   readonly #tenants: Tenants;
+  readonly #trustProxy: boolean;
   readonly #held = new Map<string, ReadClaims>();
 
-  constructor(tokens: TokenIssuer, tenants: Tenants) {
+  constructor({ tokens, tenants, settings }: Pick<Services, 'tokens' | 'tenants' | 'settings'>) {
     this.#tokens = tokens;
     this.#tenants = tenants;
+    this.#trustProxy = settings.trustProxy;
   }
 
   /**
@@ -44,7 +48,8 @@ export class Callers {
     { authorization: kind, cookieToo = false, id }: AskedFor,
   ): Caller | Refusal {
     if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return nobody;
-    const token = bearerToken(request, cookieToo || kind === 'socket');
+    const mayBeCookie = cookieToo || kind === 'socket';
+    const token = bearerToken(request, mayBeCookie);
     if (typeof token !== 'string') return token;
     const claims = this.#read(token);
     if ('because' in claims) {
@@ -66,7 +71,9 @@ export class Callers {
     }
     if (tenant.status === 'suspended') return accountSuspended;
     const found = { claims, tenant, nowMs };
-    return kind === 'user' ? userOf(found, id) : deviceOf(found);
+    const caller = kind === 'user' ? userOf(found, id) : deviceOf(found);
+    if (!mayBeCookie || caller instanceof Refusal) return caller;
+    return refuseForeignPage(request, kind === 'user', this.#trustProxy) ?? caller;
   }
 
   /** The world that a request's token names, in order or not; nothing without one that we signed. */
@@ -179,6 +186,34 @@ function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Ref
   if (token !== undefined) return token;
   const detail = tokenDetail('Bearer <token>', 'a header of another form');
   return refuse.unauthorized('the Authorization header must be "Bearer <token>"', detail);
+}
+
+/**
+ * 403 for a cookie that a browser may have sent on behalf of a foreign page, which it does without
+ * being asked. Only a page's browser tells an Origin; a user's cookie comes from no one else.
+ */
+function refuseForeignPage(
+  request: IncomingMessage,
+  isUser: boolean,
+  trustProxy: boolean,
+): Refusal | undefined {
+  const { authorization, origin } = request.headers;
+  if (authorization !== undefined || (origin === undefined && !isUser)) return undefined;
+  const host = hostOf(request, trustProxy) ?? '';
+  if (origin !== undefined && isOfHost(origin, host)) return undefined;
+  return refuse.forbidden(
+    'the cookie JWT is taken from pages of this server only: the Origin header must name the host of the Host header; others send the Authorization header',
+    { path: 'header.Origin', expected: host, actual: origin ?? 'nothing' },
+  );
+}
+
+function isOfHost(origin: string, host: string): boolean {
+  const [scheme = ''] = origin.split('//', 1);
+  // Either one may tell the default port of the scheme or leave it out.
+  const [page, own] = [origin, `${scheme}//${host}`].map((url) =>
+    URL.canParse(url) ? new URL(url).host : '',
+  );
+  return page !== '' && page === own;
 }
 
 function cookieToken(header: string | undefined): string | undefined {

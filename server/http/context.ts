@@ -46,6 +46,8 @@ export class HandlerContext implements RequestContext {
   readonly sockets: Services['sockets'];
   readonly outbox: Services['outbox'];
   readonly log: Services['log'];
+  readonly openFiles: Services['openFiles'];
+  readonly underway: Services['underway'];
   readonly device: Caller['device'];
   readonly user: Caller['user'];
   readonly requestId: string;
@@ -68,6 +70,8 @@ export class HandlerContext implements RequestContext {
     this.sockets = services.sockets;
     this.outbox = services.outbox;
     this.log = services.log;
+    this.openFiles = services.openFiles;
+    this.underway = services.underway;
     this.device = visit.caller.device;
     this.user = visit.caller.user;
     this.requestId = visit.exchange.requestId;

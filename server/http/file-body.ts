@@ -49,6 +49,8 @@ export function sendFile(
     refused(new Refusal(status, sentences[status] ?? 'internal error', { headers }));
   });
   stream.on('stream', (file: Readable) => {
+    // The library waits for a connection, which an answer behind another one may never get.
+    response.once('close', () => file.destroy());
     file.on('data', (chunk: Buffer) => {
       record.answerBytes += chunk.length;
     });

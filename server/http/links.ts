@@ -28,12 +28,17 @@ export function originOf(
   request: IncomingMessage,
   { trustProxy, own }: { trustProxy: boolean; own: string },
 ): string {
-  const forwarded = trustProxy ? firstOf(request.headers['x-forwarded-host']) : undefined;
-  const host = forwarded ?? request.headers.host ?? '';
+  const host = hostOf(request, trustProxy) ?? '';
   if (!authority.test(host)) return own;
   const told = trustProxy ? firstOf(request.headers['x-forwarded-proto']) : undefined;
   const isSecure = told === undefined ? request.socket instanceof TLSSocket : told === 'https';
   return `${isSecure ? 'https' : 'http'}://${host}`;
+}
+
+/** The host that the caller has asked, by the Host header or what a trusted proxy tells of it. */
+export function hostOf(request: IncomingMessage, trustProxy: boolean): string | undefined {
+  const forwarded = trustProxy ? firstOf(request.headers['x-forwarded-host']) : undefined;
+  return forwarded ?? request.headers.host;
 }
 
 /** A link to `path` (escaped) that is valid for the link lifetime from now. */

@@ -1,13 +1,15 @@
 /** The protocol listener: a node:http or node:https server whose requests are born as Express's own, so that Express need not convert them. */
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
+import type { Connections } from '../connections.ts';
 import { UnreadableRecord } from '../journal/unreadable.ts';
 import type { Log } from '../log.ts';
 import {
-  defaultPatience,
+  completePatience,
   dismiss,
   keepPatience,
   type Patience,
@@ -17,8 +19,7 @@ import type { Tenant } from '../tenants.ts';
 import type { TlsIdentity } from '../tls-identity.ts';
 import { jsonType } from './answer.ts';
 import { type Exchange, openExchange } from './exchange.ts';
-import type { CarriesExchange, Routes } from './routes.ts';
-import { SecureServer } from './secure-server.ts';
+import { type CarriesExchange, type Routes, tooManyConnections } from './routes.ts';
 
 interface ListenerOptions {
   readonly routes: Routes;
@@ -27,6 +28,8 @@ interface ListenerOptions {
   /** Makes ids of requests that came without one; UUIDs when absent. */
   readonly newRequestId?: () => string;
   readonly log: Pick<Log, 'info'>;
+  /** Holds what comes in, and says what is too many. */
+  readonly connections: Connections;
   /** Whose journal is told of what cannot be read. */
   readonly world?: Pick<Tenant, 'clock' | 'journal'>;
   /** Encrypted when given. */
@@ -42,14 +45,14 @@ const HANDSHAKE_MAX_MS = 10_000;
 
 /** Makes the server; it does not listen yet. */
 export function createListener(options: ListenerOptions): Server {
-  const { names, random, log, newRequestId = () => random.uuid() } = options;
-  const { app, exact } = options.routes;
+  const { names, random, log, connections, newRequestId = () => random.uuid() } = options;
+  const { app, exact, refuseSurplus } = options.routes;
   const classes = classesOf(app);
   const open = (request: IncomingMessage, response: ServerResponse): Exchange =>
     openExchange(request, response, { names, newRequestId });
   const dispatch = (exchange: Exchange): void => {
     const { request, response, path } = exchange;
-    const answer = exact.get(path);
+    const answer = connections.isSurplus(request.socket) ? refuseSurplus : exact.get(path);
     if (answer) {
       answer(exchange);
       return;
@@ -57,11 +60,25 @@ export function createListener(options: ListenerOptions): Server {
     (request as unknown as CarriesExchange).exchange = exchange;
     app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
   };
-  const patience = { ...defaultPatience, ...options.patience };
+  const patience = completePatience(options.patience);
   const server = openServer(classes, { ...options, patience });
   keepPatience(server, patience);
-  const take = (request: IncomingMessage, response: ServerResponse): void =>
+  connections.watch(server, () => {
+    // Nobody has agreed yet on how to encrypt it.
+    if (options.tls) return '';
+    const { status, error, headers } = tooManyConnections;
+    const id = random.uuid();
+    return bareAnswer(`${status} Service Unavailable`, {
+      error,
+      id,
+      header: names.requestId,
+      headers,
+    });
+  });
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!response.socket) closeWithRequest(request, response);
     dispatch(open(request, response));
+  };
   const takeBare = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const response = responseOn(request, socket as Socket, classes.ServerResponse);
     dispatch({ ...open(request, response), upgrade: { socket, head } });
@@ -99,7 +116,7 @@ function openServer(
   const bounds = patienceOptions(patience);
   const shared = { ...bounds, ...classes, requireHostHeader: false, keepAliveTimeout: 65_000 };
   if (!tls) return createServer(shared);
-  return new SecureServer({ ...shared, ...tls, handshakeTimeout: handshakeMaxMs });
+  return createSecureServer({ ...shared, ...tls, handshakeTimeout: handshakeMaxMs });
 }
 
 /** Request and response classes whose prototypes are the app's own: Express then changes nothing. */
@@ -118,6 +135,15 @@ function classesOf(app: Routes['app']) {
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
 }
 
+/** Node forgets an answer that waits for its turn behind another one when the caller goes. */
+function closeWithRequest(request: IncomingMessage, response: ServerResponse): void {
+  request.once('close', () => {
+    if (response.writableFinished || response.socket) return;
+    response.destroy();
+    response.emit('close');
+  });
+}
+
 function responseOn(
   request: IncomingMessage,
   socket: Socket,
@@ -126,12 +152,13 @@ function responseOn(
   const response = new ResponseClass(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  response.on('finish', () => {
-    response.detachSocket(socket);
-    socket.end();
-  });
+  response.on('finish', () => dismiss(socket));
   // A caller that goes away in the middle of a refused handshake is no fault of ours.
   socket.on('error', () => socket.destroy());
+  // Node does not watch it any more for a client that leaves its answer unread.
+  socket.on('timeout', () => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
   return response;
 }
 
@@ -153,14 +180,27 @@ function refuseUnreadable(
   }
   const status = unreadable[code] ?? '400 Bad Request';
   const error = `the request cannot be read as HTTP: ${status.slice(4)}`;
+  dismiss(socket, bareAnswer(status, { error, header, id, headers: { Connection: 'close' } }));
+  return Number.parseInt(status, 10);
+}
+
+interface BareAnswer {
+  readonly error: string;
+  /** Name of the header that carries `id`. */
+  readonly header: string;
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A refusal with the Error body, for a connection that has no request. */
+function bareAnswer(status: string, { error, header, id, headers }: BareAnswer): string {
   const body = JSON.stringify({ error, request_id: id });
   const head = [
     `HTTP/1.1 ${status}`,
     `${header}: ${id}`,
     `Content-Type: ${jsonType}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
-  dismiss(socket, `${head.join('\r\n')}\r\n\r\n${body}`);
-  return Number.parseInt(status, 10);
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
 }

@@ -46,15 +46,15 @@ export class Pipeline {
     const { activity, origins, watchdog } = rest;
     this.#watchdog = watchdog;
     this.#services = services;
-    this.#callers = new Callers(services.tokens, services.tenants);
+    this.#callers = new Callers(services);
     this.#activity = activity;
     this.#origins = origins;
     this.#faults = new FaultGate(services);
-    const { names, tenants, random, settings } = services;
+    const { names, tenants, random, settings, openFiles } = services;
     const { varySeed } = settings;
     const variation = varySeed === undefined ? undefined : openVariation(varySeed);
     this.#variation = variation;
-    this.writer = new AnswerWriter(names, tenants.first.clock, variation);
+    this.writer = new AnswerWriter({ names, clock: tenants.first.clock, openFiles }, variation);
     if (settings.explainHeader) this.writer.explanations = origins.explanations;
     this.newRequestId = variation
       ? () => variation.newRequestId(random.uuid())
@@ -88,7 +88,7 @@ export class Pipeline {
     const { operation } = endpoint;
     try {
       const takesJson = operation.body && !exchange.upgrade;
-      const raw = takesJson ? await readBody(exchange.request, limits.bodyMaxBytes) : undefined;
+      const raw = takesJson ? await this.#readBody(exchange) : undefined;
       if (raw && !(raw instanceof Refusal)) exchange.record.body = raw;
       const injection = this.#faults.choose({
         operation,
@@ -205,13 +205,17 @@ export class Pipeline {
 
   async #withBody(visit: Visit): Promise<void> {
     try {
-      const raw = await readBody(visit.exchange.request, limits.bodyMaxBytes);
+      const raw = await this.#readBody(visit.exchange);
       const begunMs = this.#watchdog?.begin() ?? 0;
       this.#takeBody(visit, raw);
       this.#watchdog?.end(begunMs, visit.exchange.record);
     } catch (fault) {
       this.#fail(visit, fault);
     }
+  }
+
+  #readBody({ request }: Exchange): Promise<Buffer | Refusal> {
+    return readBody(request, limits.bodyMaxBytes, this.#services.underway);
   }
 
   #takeBody(visit: Visit, raw: Buffer | Refusal): void {

@@ -46,6 +46,9 @@ export class Refusal {
 
 type Detail = RefusalDetail | undefined;
 
+/** After which a server that has no room may have some. */
+const RETRY_AFTER_SECONDS = 5;
+
 /** Spec: Errors */
 export const refuse = {
   malformed: (error: string, detail?: Detail) => new Refusal(400, error, { detail }),
@@ -81,4 +84,8 @@ export const refuse = {
       headers: { 'Retry-After': String(retryAfterSeconds) },
     }),
   internal: () => new Refusal(500, 'internal error'),
+  unavailable: (error: string) =>
+    new Refusal(503, error, {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS), Connection: 'close' },
+    }),
 };

@@ -17,6 +17,8 @@ export interface Routes {
   readonly exact: ReadonlyMap<string, Answerer>;
   /** Every other path; expects `exchange` on the request. */
   readonly app: Express;
+  /** Answers what comes over a connection too many. */
+  readonly refuseSurplus: Answerer;
 }
 
 /** What the listener leaves on a request for Express to find. */
@@ -46,8 +48,15 @@ export function mountRoutes(endpoints: readonly Endpoint[], pipeline: Pipeline):
     }
   }
   addFallbacks(app, pipeline);
-  return { exact, app };
+  const refuseSurplus: Answerer = (exchange) =>
+    pipeline.refuseUnmatched(exchange, tooManyConnections);
+  return { exact, app, refuseSurplus };
 }
+
+/** Says why, and when to come back. */
+export const tooManyConnections = refuse.unavailable(
+  'the server has as many open connections as it may; come back later',
+);
 
 function answererOf(group: readonly Endpoint[], pipeline: Pipeline): Answerer {
   const byMethod = new Map(

@@ -135,9 +135,13 @@ describe("a user's handshake", () => {
     return shakeHands(server, { path, headers: { ...authorization, ...headers } });
   }
 
+  function cookieOf(token: string, origin: string | null) {
+    return { Authorization: null, Cookie: `JWT=${token}`, Origin: origin };
+  }
+
   it.each<[string, (token: string) => Record<string, string | null>]>([
     ['a Bearer token', () => ({})],
-    ['a cookie named JWT', (token) => ({ Authorization: null, Cookie: `JWT=${token}` })],
+    ['a cookie of a page of our own', (token) => cookieOf(token, server.baseUrl)],
     ['an Origin', () => ({ Origin: 'https://console.example' })],
   ])('with %s is 101 while the device is connected', async (_, headersOf) => {
     await connectPeer(server, device);
@@ -187,6 +191,25 @@ describe("a user's handshake", () => {
   ])('with %s is 401', async (_, headersOf) => {
     await connectPeer(server, device);
     expect((await shake(headersOf(server.adminToken))).status).toBe(401);
+  });
+
+  it.each<[string, string | null]>([
+    ['no Origin', null],
+    ['a foreign Origin', 'https://elsewhere.example'],
+    ['the Origin of another port', 'http://127.0.0.1:1'],
+    ['an Origin that begins as ours', 'http://127.0.0.1.elsewhere.example'],
+    ['an Origin that hides ours', 'http://127.0.0.1@elsewhere.example'],
+    ['an Origin that a browser does not tell', 'null'],
+    ['an empty Origin', ''],
+  ])('with a good cookie and %s is 403, and opens nothing', async (_, origin) => {
+    const peer = await connectPeer(server, device);
+    const reply = await shake(cookieOf(server.adminToken, origin));
+    expect([reply.status, JSON.parse(reply.body)]).toEqual([
+      403,
+      { error: expect.stringContaining('Origin'), request_id: reply.headers['x-svc-requestid'] },
+    ]);
+    await peer.settled();
+    expect(peer.waiting).toEqual([]);
   });
 
   it("with the device's token as cookie is 401", async () => {

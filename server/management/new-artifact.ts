@@ -18,7 +18,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const uploadArtifact = defineEndpoint('upload-artifact', async (_input, context) => {
   const { files } = context.store;
   const form = { files, filePart: 'artifact', fileMaxBytes: limits.artifactMaxBytes };
-  const upload = await receiveUpload(context.request, form);
+  const upload = await receiveUpload(context, form);
   if (upload instanceof Refusal) return upload;
   const id = upload.fields.get('artifact_id');
   if (id !== undefined && !uuid.test(id)) {
@@ -32,7 +32,7 @@ export const uploadArtifact = defineEndpoint('upload-artifact', async (_input, c
 export const generateArtifact = defineEndpoint('generate-artifact', async (_input, context) => {
   const { files } = context.store;
   const form = { files, filePart: 'file', fileMaxBytes: limits.generatedFileMaxBytes };
-  const upload = await receiveUpload(context.request, form);
+  const upload = await receiveUpload(context, form);
   if (upload instanceof Refusal) return upload;
   try {
     const asked = readGenerateForm(upload);

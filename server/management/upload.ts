@@ -2,7 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { limits } from '../../fixtures/contract/limits.ts';
-import { BodyCutOff } from '../http/body.ts';
+import { tooManyOpenFiles } from '../http/answer.ts';
+import { BodyCutOff, tooManyBytes } from '../http/body.ts';
+import type { RequestContext } from '../http/endpoint.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
 import type { FileStore, ReceivedFile } from '../store/files.ts';
 
@@ -25,9 +27,24 @@ interface UploadForm {
 /** What may surround the file: the text parts, and the heads of all parts. */
 const FRAME_MAX_BYTES = 20 * limits.uploadFieldMaxBytes;
 
+type Surroundings = Pick<RequestContext, 'request' | 'openFiles' | 'underway'>;
+
 /** The parts, or why they are refused; a refused upload leaves no file. @throws BodyCutOff */
-export function receiveUpload(
-  request: IncomingMessage,
+export async function receiveUpload(
+  context: Surroundings,
+  form: UploadForm,
+): Promise<Upload | Refusal> {
+  const { openFiles } = context;
+  if (!openFiles.tryAcquire()) return tooManyOpenFiles;
+  try {
+    return await readParts(context, form);
+  } finally {
+    openFiles.release();
+  }
+}
+
+function readParts(
+  { request, underway }: Surroundings,
   form: UploadForm,
 ): Promise<Upload | Refusal> {
   const { files, filePart, fileMaxBytes } = form;
@@ -41,6 +58,17 @@ export function receiveUpload(
     let file: BusboyFileStream | undefined;
     let receiving: Promise<Upload | Refusal> | undefined;
     let refusal: Refusal | undefined;
+    const refuseRest = (because: Refusal): void => {
+      refusal = because;
+      request.unpipe(parser);
+      request.resume();
+      resolve(discarded(receiving, files, because));
+    };
+    const fieldsAreWhole = holdFields(request, underway, () => {
+      fields.clear();
+      parser.destroy();
+      refuseRest(tooManyBytes);
+    });
     parser.on('field', (name, value, _nameIsCut, valueIsCut) => {
       // What comes after the file is ignored, as the order of the parts is documented.
       if (receiving) return;
@@ -55,6 +83,7 @@ export function receiveUpload(
         return;
       }
       file = stream;
+      fieldsAreWhole();
       receiving = receiveFile(stream, form).then((received) =>
         received instanceof Refusal ? received : { file: received, fileName, fields },
       );
@@ -68,10 +97,7 @@ export function receiveUpload(
       else resolve(receiving ?? noFile(filePart));
     });
     parser.on('error', (fault: unknown) => {
-      refusal = refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`);
-      request.unpipe(parser);
-      request.resume();
-      resolve(discarded(receiving, files, refusal));
+      refuseRest(refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`));
     });
     request.on('close', () => {
       if (request.complete) return;
@@ -83,6 +109,29 @@ export function receiveUpload(
     });
     request.pipe(parser);
   });
+}
+
+/** Counts what comes before the file, which alone is kept in memory; until it is told to stop. */
+function holdFields(
+  request: IncomingMessage,
+  underway: RequestContext['underway'],
+  giveWay: () => void,
+): () => void {
+  let bytes = 0;
+  const held = underway.open(() => {
+    stop();
+    giveWay();
+  });
+  const count = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    held.set(bytes);
+  };
+  const stop = (): void => {
+    request.off('data', count).off('close', stop).off('end', stop);
+    held.set(0);
+  };
+  request.on('data', count).on('close', stop).on('end', stop);
+  return stop;
 }
 
 function openParser(request: IncomingMessage, fileSize: number): BusboyInstance | Refusal {

@@ -6,6 +6,7 @@ import { ManualClock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { type Activity, ActivityFeed } from '../activity.ts';
 import { assembleServices } from '../assembly.ts';
+import { Connections } from '../connections.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { createListener } from '../http/listener.ts';
 import { Pipeline } from '../http/pipeline.ts';
@@ -76,14 +77,17 @@ export async function serveEndpoint(
   const { path } = endpoint.operation;
   const exact = new Map([[path, pipeline.run.bind(pipeline, endpoint)]]);
   const { names, random, log } = services;
-  const listener = createListener({ routes: { exact, app: express() }, names, random, log });
+  const { openFiles } = services;
+  const connections = new Connections({ openFiles, surplusMax: 1 });
+  const routes = { exact, app: express(), refuseSurplus: () => undefined };
+  const listener = createListener({ routes, connections, names, random, log });
   listener.listen({ host: '127.0.0.1', port: 0 });
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo;
   const close = async (): Promise<void> => {
     const closed = once(listener, 'close');
     listener.close();
-    listener.closeAllConnections();
+    connections.destroy();
     await closed;
   };
   return { baseUrl: `http://127.0.0.1:${port}`, close };

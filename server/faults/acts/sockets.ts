@@ -8,6 +8,7 @@ import {
 } from '../../../fixtures/formats/connect-message.ts';
 import { stopHeartbeat } from '../../connect/heartbeat.ts';
 import { Refusal } from '../../http/refusal.ts';
+import { dismiss } from '../../patience.ts';
 import type { Call } from '../call.ts';
 import { resetConnection } from '../wire.ts';
 import { type Act, defineAct, type SocketScene, textUpTo, whole } from './act.ts';
@@ -60,7 +61,7 @@ const closeSocket = defineAct({
         // The library refuses the codes that a client is to meet here, so the frame is our own.
         const payload = Buffer.concat([Buffer.alloc(2), Buffer.from(reason)]);
         payload.writeUInt16BE(code);
-        scene.connection.end(Buffer.concat([Buffer.from([0x88, payload.length]), payload]));
+        dismiss(scene.connection, Buffer.concat([Buffer.from([0x88, payload.length]), payload]));
       }
     }),
 });

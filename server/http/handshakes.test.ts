@@ -4,18 +4,21 @@ import express from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom, systemRandom } from '../../fixtures/random.ts';
+import { Connections } from '../connections.ts';
+import { Semaphore } from '../open-files.ts';
 import { startOfTest } from '../testing/test-server.ts';
 import { createAuthority, freshSigningKey, longValidity } from '../tls/authority.ts';
 import { createListener } from './listener.ts';
 
 type Listener = ReturnType<typeof createListener>;
 let listener: Listener | undefined;
+const connections = new Connections({ openFiles: new Semaphore(10), surplusMax: 10 });
 
 afterEach(async () => {
   if (!listener) return;
   const closed = once(listener, 'close');
   listener.close();
-  listener.closeAllConnections();
+  connections.destroy();
   await closed;
 });
 
@@ -30,7 +33,8 @@ async function listen(handshakeMaxMs: number) {
   const validity = longValidity(startOfTest);
   const cert = authority.issue({ purpose: 'server', commonName: 'test', validity, key });
   listener = createListener({
-    routes: { exact: new Map(), app: express() },
+    routes: { exact: new Map(), app: express(), refuseSurplus: () => undefined },
+    connections,
     names: vendorNames('X-SVC'),
     random,
     log: { info: (line) => lines.push(line) },
