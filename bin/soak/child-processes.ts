@@ -1,0 +1,65 @@
+/** The processes of a soak: a server that may open so many files, and clients beside it. */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { ServerReady } from '../ready.ts';
+
+/** Tests run from the sources; processes of their own run what was built. */
+const built = new URL(import.meta.url.endsWith('.ts') ? '../../dist/bin/' : '../', import.meta.url);
+
+const pathOf = (script: string): string => fileURLToPath(new URL(script, built));
+
+/** A server in a process of its own. */
+export interface ServerProcess {
+  readonly ready: ServerReady;
+  readonly pid: number;
+  /** Open files and connections at the moment. */
+  openFiles(): number;
+  /** Memory that it holds, in MiB. */
+  residentMib(): number;
+  /** Ends it with SIGTERM; its exit code. */
+  end(): Promise<number | null>;
+}
+
+/**
+ * Starts `fleetbed serve` on free ports with this limit of open files.
+ * @throws Error when it ends before it is ready
+ */
+export function startLimitedServer(
+  openFilesMax: number,
+  words: readonly string[] = [],
+): Promise<ServerProcess> {
+  const quiet = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'error'];
+  const command = [pathOf('fleetbed.js'), 'serve', '--json', ...quiet, ...words];
+  const limited = ['-c', 'ulimit -n "$0" && exec "$@"', String(openFilesMax), process.execPath];
+  const child = spawn('sh', [...limited, ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    void exited.then((code) => reject(new Error(`the server ended with exit code ${code}`)));
+    createInterface({ input: child.stdout }).once('line', (line) => {
+      const pid = child.pid ?? 0;
+      resolve({
+        ready: JSON.parse(line) as ServerReady,
+        pid,
+        openFiles: () => readdirSync(`/proc/${pid}/fd`).length,
+        residentMib: () => residentMib(pid),
+        end: () => {
+          child.kill('SIGTERM');
+          return exited;
+        },
+      });
+    });
+  });
+}
+
+/** Starts a script of this folder that talks by messages. */
+export function startClient(script: string): ChildProcess {
+  return fork(pathOf(`soak/${script}`), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+}
+
+function residentMib(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
+}
