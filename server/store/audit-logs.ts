@@ -3,7 +3,7 @@ import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
 import { equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { document, number } from './row.ts';
+import { document, number, text } from './row.ts';
 import type { Sql } from './sql.ts';
 
 /** An entry before it has a time in text form. */
@@ -36,7 +36,7 @@ export class AuditLogStore {
   }
 
   append({ timeMs, ...entry }: NewAuditEntry): void {
-    const stored = { ...entry, time: new Date(timeMs).toISOString() };
+    const stored = this.#withoutIdentities({ ...entry, time: new Date(timeMs).toISOString() });
     this.#sql.run(
       `INSERT INTO audit_logs (time_ms, action, actor_id, actor_type, actor_email, object_id,
          object_type, object_deployment_name, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -66,9 +66,8 @@ export class AuditLogStore {
     const direction = order === 'asc' ? 'ASC' : 'DESC';
     const query = `SELECT document FROM audit_logs ${where}
       ORDER BY time_ms ${direction}, seq ${direction} LIMIT ? OFFSET ?`;
-    return this.#sql
-      .all(query, [...values, ...bounds(page)])
-      .map((row) => document<AuditLog>(row, 'document'));
+    const rows = this.#sql.all(query, [...values, ...bounds(page)]);
+    return this.#withIdentities(rows.map((row) => document<AuditLog>(row, 'document')));
   }
 
   count(filter: AuditFilter): number {
@@ -76,7 +75,54 @@ export class AuditLogStore {
     const row = this.#sql.first(`SELECT count(*) AS n FROM audit_logs ${where}`, values);
     return row ? number(row, 'n') : 0;
   }
+
+  /** An identity stands in the device's own row, however many entries are about the device. */
+  #withoutIdentities<Entry extends Identified>(entry: Entry): Entry {
+    const { actor, object } = entry;
+    const known = this.#identities([actor.id, object.id]);
+    const isIn = (id: string, identity: string | undefined): boolean =>
+      identity !== undefined && known.get(id) === identity;
+    const isActor = isIn(actor.id, actor.identity_data);
+    const isObject = isIn(object.id, object.device?.identity_data);
+    if (!isActor && !isObject) return entry;
+    return {
+      ...entry,
+      ...(isActor && { actor: { ...actor, identity_data: undefined } }),
+      ...(isObject && {
+        object: { ...object, device: { ...object.device, identity_data: undefined } },
+      }),
+    };
+  }
+
+  #withIdentities(entries: readonly AuditLog[]): AuditLog[] {
+    const ids = entries.flatMap(({ actor, object }) => [actor.id, object.id]);
+    const known = this.#identities([...new Set(ids)]);
+    return entries.map((entry) => {
+      const actor = known.get(entry.actor.id);
+      const object = known.get(entry.object.id);
+      return {
+        ...entry,
+        ...(actor !== undefined && { actor: { ...entry.actor, identity_data: actor } }),
+        ...(object !== undefined &&
+          entry.object.device && {
+            object: { ...entry.object, device: { ...entry.object.device, identity_data: object } },
+          }),
+      };
+    });
+  }
+
+  /** Identities by the ids of devices, those that are gone among them. */
+  #identities(ids: readonly string[]): Map<string, string> {
+    const wanted = '(SELECT value FROM json_each(?))';
+    const query = `SELECT id, identity FROM former_devices WHERE id IN ${wanted}
+      UNION ALL SELECT id, identity FROM devices WHERE id IN ${wanted}`;
+    const rows = this.#sql.all(query, [JSON.stringify(ids), JSON.stringify(ids)]);
+    return new Map(rows.map((row) => [text(row, 'id'), text(row, 'identity')]));
+  }
 }
+
+/** What of an entry names devices. */
+type Identified = Pick<AuditLog, 'actor' | 'object'>;
 
 function auditFilter(filter: AuditFilter) {
   const { created_before: before, created_after: after } = filter;

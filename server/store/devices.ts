@@ -47,6 +47,12 @@ export interface NewAuthSet {
   readonly nowMs: number;
 }
 
+/** What waits to be accepted. */
+export interface WaitingKeys {
+  readonly count: number;
+  readonly bytes: number;
+}
+
 /** The better status wins when a device's status is made from its sets. */
 const statusRank: Record<AuthSetStatus, number> = {
   accepted: 4,
@@ -60,6 +66,7 @@ export class DeviceStore {
   readonly #sql: Sql;
   readonly #accepted = new Map<string, DeviceFacts>();
   readonly #facts = new Map<string, DeviceFacts>();
+  readonly #waiting = { count: 0, bytes: 0 };
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -68,6 +75,14 @@ export class DeviceStore {
   /** The device whose accepted set this is; memory only, for every authenticated call. */
   acceptedDevice(authSetId: string): DeviceFacts | undefined {
     return this.#accepted.get(authSetId);
+  }
+
+  /**
+   * The keys that nobody has accepted yet, rejected ones too, and the bytes of these and of their
+   * identities; memory only, as every first contact asks.
+   */
+  get waiting(): WaitingKeys {
+    return this.#waiting;
   }
 
   /** Builds the facts anew from tables that are not what they were, check-ins too. */
@@ -85,6 +100,7 @@ export class DeviceStore {
       this.#facts.delete(id);
       this.#loadAccepted(['AND s.device_id = ?', id]);
     }
+    Object.assign(this.#waiting, this.#waitingIn(['']));
   }
 
   /** Writes the check-ins, which are in memory only, into the table. */
@@ -101,6 +117,7 @@ export class DeviceStore {
   reload(): void {
     this.#accepted.clear();
     this.#loadAccepted(['']);
+    Object.assign(this.#waiting, this.#waitingIn(['']));
   }
 
   findByIdentity(identity: string): StoredDevice | undefined {
@@ -178,7 +195,7 @@ export class DeviceStore {
 
   /** Adds a set to a known device. */
   recordAuthSet(deviceId: string, set: NewAuthSet): void {
-    this.#sql.atomically(() => {
+    this.#changeSets(deviceId, () => {
       this.#sql.run(
         `INSERT INTO auth_sets (id, device_id, pubkey, status, created_ms)
          VALUES (?, ?, ?, ?, ?)`,
@@ -194,7 +211,7 @@ export class DeviceStore {
 
   /** Sets a set's status; accepting one rejects every other accepted set of the device. */
   setAuthSetStatus(set: StoredAuthSet, status: AuthSetStatus, nowMs: number): void {
-    this.#sql.atomically(() => {
+    this.#changeSets(set.deviceId, () => {
       if (status === 'accepted') {
         const others = "device_id = ? AND id <> ? AND status = 'accepted'";
         this.#changeStatus([others, set.deviceId, set.id], 'rejected', nowMs);
@@ -214,7 +231,7 @@ export class DeviceStore {
 
   /** Forgets one set of a device, which stays. */
   removeAuthSet(set: StoredAuthSet, nowMs: number): void {
-    this.#sql.atomically(() => {
+    this.#changeSets(set.deviceId, () => {
       this.#sql.run('DELETE FROM auth_sets WHERE id = ?', [set.id]);
       this.#accepted.delete(set.id);
       this.#refreshStatus(set.deviceId, nowMs);
@@ -223,12 +240,33 @@ export class DeviceStore {
 
   /** Forgets the device and its sets. */
   remove(deviceId: string): void {
-    this.#sql.atomically(() => {
+    this.#changeSets(deviceId, () => {
       for (const { id } of this.authSets(deviceId)) this.#accepted.delete(id);
       this.#sql.run('DELETE FROM auth_sets WHERE device_id = ?', [deviceId]);
       this.#sql.run('DELETE FROM devices WHERE id = ?', [deviceId]);
       this.#facts.delete(deviceId);
     });
+  }
+
+  /** Changes sets of a device, and what is known of those that wait. */
+  #changeSets(deviceId: string, change: () => void): void {
+    this.#sql.atomically(() => {
+      const before = this.#waitingIn(['AND s.device_id = ?', deviceId]);
+      change();
+      const after = this.#waitingIn(['AND s.device_id = ?', deviceId]);
+      this.#waiting.count += after.count - before.count;
+      this.#waiting.bytes += after.bytes - before.bytes;
+    });
+  }
+
+  /** A key that was accepted once, as before a rotation, waits for nobody. */
+  #waitingIn([more, ...values]: Condition): WaitingKeys {
+    const query = `SELECT count(*) AS n, coalesce(sum(length(CAST(s.pubkey AS BLOB))
+        + length(CAST(d.identity AS BLOB))), 0) AS bytes
+      FROM auth_sets s JOIN devices d ON d.id = s.device_id
+      WHERE s.status IN ('pending', 'rejected') AND s.tokens_from = 0 ${more}`;
+    const row = this.#sql.first(query, values);
+    return { count: row ? number(row, 'n') : 0, bytes: row ? number(row, 'bytes') : 0 };
   }
 
   #loadAccepted([more, ...values]: Condition): void {

@@ -1,5 +1,19 @@
 /** Goes up with every change of the tables; a database of another version is refused. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
+
+/** Identities of devices that are gone, for the audit log; every other entry finds them in `devices`. */
+const formerDevices = `
+CREATE TABLE former_devices (
+  id TEXT PRIMARY KEY,
+  identity TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TRIGGER devices_removed AFTER DELETE ON devices BEGIN
+  INSERT OR REPLACE INTO former_devices VALUES (old.id, old.identity);
+END;
+`;
+
+/** What makes the tables of an older version those of the next one. */
+export const upgrades: Readonly<Record<number, string>> = { 1: formerDevices };
 
 /** The tables. Times are milliseconds since the Unix epoch; documents are JSON text. */
 export const schema = `
@@ -214,4 +228,4 @@ CREATE TABLE confirmations (
   expires_ms INTEGER NOT NULL,
   PRIMARY KEY (kind, user_id)
 ) WITHOUT ROWID;
-`;
+${formerDevices}`;

@@ -9,6 +9,8 @@ import { syncPath } from './sync-path.ts';
 export interface StateShape {
   readonly schema: string;
   readonly version: number;
+  /** Statements by the version that they make the next one of; any other version is refused. */
+  readonly upgrades?: Readonly<Record<number, string>>;
 }
 
 /** How many findings of a check are told. */
@@ -65,9 +67,9 @@ function found(sql: FileSql, { schema, version }: StateShape, folder: string): v
   syncPath(folder);
 }
 
-function check(sql: FileSql, path: string, { version }: StateShape): void {
+function check(sql: FileSql, path: string, { version, upgrades = {} }: StateShape): void {
   const actual = versionOf(sql);
-  if (actual !== version) {
+  if (actual !== version && upgrades[actual] === undefined) {
     throw new StateFault(
       'version',
       `${path} has version ${actual} of the tables, and this fleetbed works with version ${version}`,
@@ -80,5 +82,8 @@ function check(sql: FileSql, path: string, { version }: StateShape): void {
   if (findings.length > 0) {
     const told = findings.slice(0, FINDINGS_MAX).join('; ').replaceAll(/\s+/g, ' ');
     throw new StateFault('damaged', `${path} is damaged (${told})`);
+  }
+  for (let from = actual; from < version; from += 1) {
+    sql.script(`BEGIN; ${upgrades[from]} PRAGMA user_version = ${from + 1}; COMMIT;`);
   }
 }

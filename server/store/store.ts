@@ -16,7 +16,7 @@ import { InventoryStore } from './inventory.ts';
 import { MonitorStore } from './monitor.ts';
 import { ReleaseStore } from './releases.ts';
 import { RoleStore } from './roles.ts';
-import { SCHEMA_VERSION, schema } from './schema.ts';
+import { SCHEMA_VERSION, schema, upgrades } from './schema.ts';
 import { type DeviceReset, type RestoreOptions, type Snapshot, Snapshots } from './snapshot.ts';
 import type { Sql } from './sql.ts';
 import { openMemorySql } from './sql-memory.ts';
@@ -80,7 +80,11 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
   }
   // The engine is loaded by those only who keep something.
   const { openStateFile } = await import('./state-file.ts');
-  const sql = openStateFile(join(folder, 'world.sqlite'), { schema, version: SCHEMA_VERSION });
+  const sql = openStateFile(join(folder, 'world.sqlite'), {
+    schema,
+    version: SCHEMA_VERSION,
+    upgrades,
+  });
   try {
     const files = new FileStore({
       folder: join(folder, 'artifacts'),
