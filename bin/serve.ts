@@ -42,6 +42,7 @@ interface ServeOptions extends TlsOptions {
   readonly adminPassword?: string;
   readonly autoAccept?: boolean;
   readonly deviceLimit?: number;
+  readonly pendingDevicesMax: number;
   readonly trustProxy?: boolean;
   readonly headerPrefix: string;
   readonly tokenLifetime: number;
@@ -87,6 +88,11 @@ export function configure(command: Command): void {
       '--device-limit <n>',
       'how many devices a tenant may accept; any number when absent',
       values.count(0, DEVICE_LIMIT_MAX),
+    )
+    .addOption(
+      new Option('--pending-devices-max <n>', 'keys of a tenant that may wait to be accepted')
+        .argParser(values.count(1, DEVICE_LIMIT_MAX))
+        .default(defaults.pendingDevicesMax),
     )
     .addOption(
       new Option('--header-prefix <prefix>', "the vendor's part of header names")

@@ -25,6 +25,7 @@ const withoutReading: Readonly<Record<string, Judged | { readonly because: strin
   'auth.external-id': ofManagement,
   'auth.forbidden': { judgedBy: 'auth.forbidden-is-403' },
   'auth.new-key': { judgedBy: 'auth.new-key-waits' },
+  'auth.places': { because: 'telling it takes as many devices as a server has places' },
   'auth.same-identity': { judgedBy: 'auth.one-identity-one-device' },
   'auth.same-key': {
     because: 'telling it takes one key in two texts; the suite writes each in one',

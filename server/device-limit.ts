@@ -1,4 +1,5 @@
-/** The limit of accepted devices that holds for a tenant, and whether it leaves room for one more. */
+/** The limits of accepted and of waiting devices that hold for a tenant, and whether they leave room for one more. */
+import { limits } from '../fixtures/contract/limits.ts';
 import type { DeviceStatus } from '../fixtures/contract/vocabulary.ts';
 import type { RequestContext } from './http/endpoint.ts';
 import { mayAccept } from './rules/device-limit.ts';
@@ -17,4 +18,15 @@ export function hasRoomFor(context: LimitContext, device?: { status: DeviceStatu
     acceptedCount: context.store.devices.acceptedCount(),
     isAccepted: device?.status === 'accepted',
   });
+}
+
+/** Whether one more key may wait: each has a place, and one that takes much room has several. */
+export function hasPlaceFor(
+  { store, settings }: LimitContext,
+  { identity, publicKeyPem }: { readonly identity: string; readonly publicKeyPem: string },
+): boolean {
+  const { count, bytes } = store.devices.waiting;
+  const places = settings.pendingDevicesMax;
+  const bytesAfter = bytes + Buffer.byteLength(identity) + publicKeyPem.length;
+  return count < places && bytesAfter <= places * limits.bytesPerPendingDevice;
 }

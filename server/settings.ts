@@ -23,6 +23,8 @@ export interface Settings {
   readonly autoAccept: boolean;
   /** How many devices a tenant may accept unless it has a limit of its own; -1 for no limit. */
   readonly deviceLimit: number;
+  /** How many keys of devices may wait in a tenant until somebody accepts them. */
+  readonly pendingDevicesMax: number;
   readonly headerPrefix: string;
   readonly tokenLifetimeSeconds: number;
   readonly linkLifetimeSeconds: number;
@@ -58,6 +60,7 @@ export const defaultSettings: Settings = {
   adminEmail: 'admin@example.com',
   autoAccept: false,
   deviceLimit: limits.deviceLimitNone,
+  pendingDevicesMax: 100_000,
   headerPrefix: defaultHeaderPrefix,
   tokenLifetimeSeconds: limits.tokenLifetimeSeconds,
   linkLifetimeSeconds: limits.linkLifetimeSeconds,
@@ -121,6 +124,11 @@ export function completeSettings(given: Partial<Settings>): Settings {
   requireSetting(
     Number.isSafeInteger(settings.deviceLimit) && settings.deviceLimit >= limits.deviceLimitNone,
     `deviceLimit must be a whole number, or ${limits.deviceLimitNone} for no limit, not ${settings.deviceLimit}`,
+  );
+  const { pendingDevicesMax } = settings;
+  requireSetting(
+    Number.isSafeInteger(pendingDevicesMax) && pendingDevicesMax >= 1,
+    `pendingDevicesMax must be a whole number from 1, not ${pendingDevicesMax}`,
   );
   const rateFault = settings.rateLimit && rateLimitFault(settings.rateLimit);
   requireSetting(rateFault === undefined, `${rateFault}`);

@@ -218,6 +218,28 @@ const writing = defineScenario({
         return observed(`100: ${hundred}, one more: ${oneMore}, 101 at once: ${atOnce}`);
       },
     },
+    {
+      id: 'largest-set-of-attributes',
+      title: 'Attributes that take 250 KiB together, and 300 KiB.',
+      requirements: ['inventory.largest-set'],
+      observe: async (device) => {
+        const large = (name: string, kib: number) => ({ name, value: 'x'.repeat(kib * 1024) });
+        const { status: small } = await write(device, 'put-attributes', large('a', 250));
+        const { status: oneMore } = await write(device, 'patch-attributes', large('b', 50));
+        const { status: atOnce } = await write(device, 'put-attributes', large('a', 300));
+        return observed(`250 KiB: ${small}, 50 more: ${oneMore}, 300 at once: ${atOnce}`);
+      },
+    },
+    {
+      id: 'half-a-surrogate-pair',
+      title: 'An attribute whose value is written with half a surrogate pair.',
+      requirements: ['inventory.half-pairs'],
+      observe: async (device) => {
+        const raw = '[{"name":"half","value":"\\ud83d"}]';
+        const { status } = await device.call('put-attributes', { raw });
+        return observed(`${status}`);
+      },
+    },
   ],
 });
 

@@ -158,6 +158,18 @@ const alerts = defineScenario({
       },
     },
     {
+      id: 'large-alert',
+      title: 'An alert whose description takes 30 KiB, and one of 40 KiB.',
+      requirements: ['alerts.size'],
+      observe: async (device) => {
+        const ofKib = (kib: number) => detailed({ description: 'x'.repeat(kib * 1024) });
+        const { status: small } = await sendAlerts(device, ofKib(30));
+        return observed(
+          `30 KiB: ${small}, 40 KiB: ${(await sendAlerts(device, ofKib(40))).status}`,
+        );
+      },
+    },
+    {
       id: 'null-details',
       title: 'An alert whose details, or whose description, is null.',
       requirements: ['alerts.null-details'],

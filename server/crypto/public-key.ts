@@ -22,6 +22,8 @@ const TEXT_MAX_CHARACTERS = 16_384;
 
 /** Parsing PEM costs more than verifying, so keys seen lately are held. */
 const HELD_KEYS_MAX = 20_000;
+/** Any key in lines of 64 characters fits; longer texts of it are parsed each time. */
+const HELD_TEXT_MAX_CHARACTERS = 2048;
 const held = new Map<string, PublicKey>();
 
 /** Reads a key, or says what is wrong with it. */
@@ -29,7 +31,7 @@ export function readPublicKey(text: string): PublicKey | UnusableKey {
   const known = held.get(text);
   if (known) return known;
   const read = parse(text);
-  if ('because' in read) return read;
+  if ('because' in read || text.length > HELD_TEXT_MAX_CHARACTERS) return read;
   if (held.size >= HELD_KEYS_MAX) held.clear();
   held.set(text, read);
   return read;

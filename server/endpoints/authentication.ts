@@ -3,7 +3,7 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import { audit, deviceActor, deviceObject } from '../audit.ts';
 import { signatureFits } from '../crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../crypto/public-key.ts';
-import { hasRoomFor } from '../device-limit.ts';
+import { hasPlaceFor, hasRoomFor } from '../device-limit.ts';
 import { defineEndpoint, type RequestContext } from '../http/endpoint.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
 import { type AuthOutcome, type AuthSituation, authOutcomes } from '../rules/authentication.ts';
@@ -70,6 +70,7 @@ function decide(context: RequestContext, proven: ProvenDevice) {
   const known = devices.findByIdentity(proven.identity);
   const set = known && devices.findAuthSet(known.id, proven.key.pem);
   const outcome = authOutcomes[situationOf(context, { known, set })];
+  if (outcome.effect === 'record' && !mayRecord(context, proven, known)) return noPlace;
   const recorded = carryOut(context, outcome, { proven, known, set });
   // A key that nobody has accepted yet must not rename a device that works.
   if (recorded && proven.externalId && (outcome.granted || known?.status !== 'accepted')) {
@@ -79,6 +80,25 @@ function decide(context: RequestContext, proven: ProvenDevice) {
     return refuse.unauthorized(`device not authorized: ${reasonOf(outcome, recorded, context)}`);
   }
   return { status: 200, body: issueToken(context, recorded) } as const;
+}
+
+const noPlace = refuse.tooManyRequests(
+  limits.pendingRetrySeconds,
+  'too many devices wait to be accepted; a user must accept or decommission some of them',
+);
+
+function mayRecord(
+  context: RequestContext,
+  { identity, key }: ProvenDevice,
+  known: StoredDevice | undefined,
+): boolean {
+  return (
+    acceptsByItself(context, known) || hasPlaceFor(context, { identity, publicKeyPem: key.pem })
+  );
+}
+
+function acceptsByItself(context: RequestContext, known: StoredDevice | undefined): boolean {
+  return context.settings.autoAccept && hasRoomFor(context, known);
 }
 
 function reasonOf(
@@ -118,7 +138,7 @@ function carryOut(
   }
   const recorded = record(context, proven, known);
   // The first request is refused all the same: auto-accept acts right after it.
-  if (context.settings.autoAccept && hasRoomFor(context, known)) {
+  if (acceptsByItself(context, known)) {
     context.store.devices.setAuthSetStatus(recorded, 'accepted', context.nowMs);
   }
   return recorded;

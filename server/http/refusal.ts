@@ -79,8 +79,8 @@ export const refuse = {
       detail: { path: 'header.Content-Type', expected, actual: given },
     }),
   unprocessable: (error: string, detail?: Detail) => new Refusal(422, error, { detail }),
-  tooManyRequests: (retryAfterSeconds: number) =>
-    new Refusal(429, `too many requests; ask again in ${retryAfterSeconds} s`, {
+  tooManyRequests: (retryAfterSeconds: number, because = 'too many requests') =>
+    new Refusal(429, `${because}; ask again in ${retryAfterSeconds} s`, {
       headers: { 'Retry-After': String(retryAfterSeconds) },
     }),
   internal: () => new Refusal(500, 'internal error'),

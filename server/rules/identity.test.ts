@@ -125,9 +125,11 @@ describe('a text that is no identity', () => {
   it.each([
     ['objects', nested(100_000)],
     ['lists', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-    ['a list that never ends', `{"a":${'['.repeat(100_000)}`],
   ])('is refused and does not run out of stack with a hundred thousand levels: %s', (_, text) => {
-    expect(refusal(text)).toMatch(/deeper than 32 levels|is not JSON text/);
+    expect(refusal(text)).toBe('must have at most 4096 bytes');
+    expect(identityOf(JSON.parse(text))).toEqual({
+      because: 'must not be nested deeper than 32 levels',
+    });
   });
 });
 
@@ -143,5 +145,25 @@ describe('decoded data', () => {
     expect(identityOf({ b: [1, { d: 1, c: 2 }], a: '' })).toEqual(
       readIdentity('{"a":"","b":[1,{"c":2,"d":1}]}'),
     );
+  });
+});
+
+describe('the size of an identity', () => {
+  const ofBytes = (bytes: number): string => `{"mac":"${'x'.repeat(bytes - '{"mac":""}'.length)}"}`;
+
+  it('is at most 4096 bytes, as it was sent', () => {
+    expect(canonical(ofBytes(4096))).toBe(ofBytes(4096));
+    for (const tooLong of [ofBytes(4097), `${ofBytes(4096)} `, `{"mac":"${'é'.repeat(2044)}"}`]) {
+      expect(refusal(tooLong)).toBe('must have at most 4096 bytes');
+    }
+  });
+
+  it('is at most 4096 bytes in its canonical form too, where numbers are written out', () => {
+    const numbers = (count: number): string => `{"a":[${Array(count).fill('1e20').join(',')}]}`;
+    expect(canonical(numbers(185)).length).toBeLessThanOrEqual(4096);
+    expect(refusal(numbers(190))).toBe('must have at most 4096 bytes');
+    expect(identityOf(JSON.parse(ofBytes(4097)))).toEqual({
+      because: 'must have at most 4096 bytes',
+    });
   });
 });

@@ -1,5 +1,7 @@
 /** What makes two texts of id_data the same identity. Spec: AuthRequest (id_data) */
 
+import { limits } from '../../fixtures/contract/limits.ts';
+
 /** An identity in its one canonical text: members sorted at every level, no white space. */
 export interface Identity {
   readonly canonical: string;
@@ -11,9 +13,11 @@ export interface NoIdentity {
 }
 
 const DEPTH_MAX = 32;
+const tooLong = { because: `must have at most ${limits.identityMaxBytes} bytes` };
 
 /** Reads the text of id_data. */
 export function readIdentity(idData: string): Identity | NoIdentity {
+  if (Buffer.byteLength(idData) > limits.identityMaxBytes) return tooLong;
   let data: unknown;
   try {
     data = JSON.parse(idData);
@@ -29,7 +33,9 @@ export function identityOf(data: unknown): Identity | NoIdentity {
     return { because: 'must be the text of a JSON object' };
   }
   const canonical = canonicalText(data, DEPTH_MAX);
-  return typeof canonical === 'string' ? { canonical } : canonical;
+  if (typeof canonical !== 'string') return canonical;
+  // Numbers can become longer than they were written: 1e20.
+  return Buffer.byteLength(canonical) > limits.identityMaxBytes ? tooLong : { canonical };
 }
 
 function canonicalText(value: unknown, depthLeft: number): string | NoIdentity {

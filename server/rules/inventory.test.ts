@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { tooManyAttributes, tooManyTags } from './inventory.ts';
 
-function named(count: number, from = 0): { name: string }[] {
-  return Array.from({ length: count }, (_, index) => ({ name: `a${from + index}` }));
+function named(count: number, from = 0): { name: string; value: unknown }[] {
+  return Array.from({ length: count }, (_, index) => ({ name: `a${from + index}`, value: 1 }));
 }
 
 describe('the number of attributes', () => {
@@ -24,6 +24,18 @@ describe('the number of attributes', () => {
     expect(tooManyAttributes(kept, changed)).toBe(
       `a device has at most 100 attributes, not ${count}`,
     );
+  });
+});
+
+describe('the size of attributes', () => {
+  const large = { name: 'large', value: 'x'.repeat(200_000) };
+  const tooLarge = 'the attributes of a device take at most 262144 bytes together';
+
+  it('is counted as it is after the change, with descriptions that stay', () => {
+    expect(tooManyAttributes([large], [large])).toBeUndefined();
+    expect(tooManyAttributes([large], [{ ...large, name: 'second' }])).toBe(tooLarge);
+    const described = { name: 'a', value: 1, description: 'x'.repeat(100_000) };
+    expect(tooManyAttributes([large, described], [{ name: 'a', value: 2 }])).toBe(tooLarge);
   });
 });
 

@@ -1,19 +1,37 @@
 /** How many attributes and tags a device may have. Spec: Device inventory */
 import { limits } from '../../fixtures/contract/limits.ts';
+import { isJsonWithin } from '../../fixtures/contract/text.ts';
 
 interface Named {
   readonly name: string;
 }
 
-/** Why the attributes are too many after the change; nothing when they are not. */
+interface TellingAttribute extends Named {
+  readonly value: unknown;
+  readonly description?: string | undefined;
+}
+
+/** Why the attributes are too many, or too large, after the change; nothing when they are not. */
 export function tooManyAttributes(
-  kept: readonly Named[],
-  changed: readonly Named[],
+  kept: readonly TellingAttribute[],
+  changed: readonly TellingAttribute[],
 ): string | undefined {
   const count = countOf(kept, changed);
-  return count > limits.attributesMax
-    ? `a device has at most ${limits.attributesMax} attributes, not ${count}`
-    : undefined;
+  if (count > limits.attributesMax) {
+    return `a device has at most ${limits.attributesMax} attributes, not ${count}`;
+  }
+  const after = new Map<string, TellingAttribute>();
+  for (const attribute of [...kept, ...changed]) {
+    after.set(attribute.name, { ...after.get(attribute.name), ...attribute });
+  }
+  const told = [...after.values()].map(({ name, value, description }) => [
+    name,
+    value,
+    description,
+  ]);
+  return isJsonWithin(told, limits.attributesMaxBytes)
+    ? undefined
+    : `the attributes of a device take at most ${limits.attributesMaxBytes} bytes together`;
 }
 
 /** Why the tags are too many after the change; nothing when they are not. */
