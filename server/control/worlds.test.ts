@@ -45,6 +45,33 @@ async function countDevices(token = server.adminToken): Promise<unknown> {
   return (await server.call('count-devices', { token })).json().count;
 }
 
+describe('a text that is a burden', () => {
+  const paths = ['/world', '/faults'] as const;
+  const texts: readonly (readonly [string, string])[] = [
+    ['lists', `${'['.repeat(1000)}${']'.repeat(1000)}`],
+    ['maps', `${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`],
+    ['keys of keys', '? '.repeat(1000)],
+    ['keys', Array.from({ length: 40_000 }, (_, index) => `key${index}: 1\n`).join('')],
+    ['many lists', '['.repeat(262_000)],
+  ];
+
+  it('is refused in one sentence with its line, and the server goes on', async () => {
+    for (const path of paths) {
+      for (const [what, text] of texts) {
+        const reply = await fetch(`${server.controlUrl}${path}`, {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${server.controlToken}`, 'Content-Type': 'text/yaml' },
+          body: text,
+        });
+        expect(reply.status, `${path} ${what}`).toBe(400);
+        const { error } = JSON.parse(await reply.text());
+        expect(error, `${path} ${what}`).toMatch(/nested more than 64 deep|is unknown|more than/);
+      }
+    }
+    expect(await countDevices()).toBe(0);
+  });
+});
+
 describe('a world from a file', () => {
   it('is there as it says, each thing as long ago as it says', async () => {
     const { status, body } = await load(example);

@@ -260,7 +260,7 @@ describe('a file of hooks', () => {
   });
 
   it.each([
-    ['nothing', '', 'Expected Object'],
+    ['nothing', '', 'line 1: must be Object, not null'],
     ['no command', 'timeLimitSeconds: 5', 'must have a command, or steps'],
     ['no YAML', 'command: [', 'Flow sequence'],
     ['a command that is a text', 'command: rm -rf /', 'command: must be a list of texts'],
