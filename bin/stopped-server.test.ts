@@ -6,7 +6,8 @@ it('a process that was stopped and goes on has had no stall of its own', async (
   const { running, ready } = await startServe();
   const overview = async () => {
     const headers = { Authorization: `Bearer ${ready.controlToken}` };
-    return (await fetch(`${ready.controlUrl}/overview`, { headers })).json();
+    const answer = await fetch(`${ready.controlUrl}/overview`, { headers });
+    return (await answer.json()) as { stalls: unknown };
   };
   const before = (await overview()).stalls;
   running.child.kill('SIGSTOP');

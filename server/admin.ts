@@ -3,7 +3,7 @@ import { hashPassword, passwordFits } from './crypto/passwords.ts';
 import type { Services } from './services.ts';
 import { SettingError } from './settings.ts';
 import type { DataFolder } from './store/data-folder.ts';
-import { createAdmin } from './tenants.ts';
+import { createAdmin, preparedAdmin } from './tenants.ts';
 import { issueUserToken } from './user-tokens.ts';
 
 /** The admin, signed in. */
@@ -44,10 +44,11 @@ async function adminOf(services: Services, data: DataFolder | undefined) {
   const known = store.users.findByEmail(email);
   if (known && password === undefined) {
     const made = (await data?.secret(passwordSecret, () => Buffer.alloc(0)))?.toString() ?? '';
-    return { ...known, password: passwordFits(made, known.passwordHash) ? made : '' };
+    return { ...known, password: (await passwordFits(made, known.passwordHash)) ? made : '' };
   }
   if (known && password !== undefined) {
-    store.users.change(known.id, { passwordHash: hashPassword(password, random) }, clock.now());
+    const passwordHash = await hashPassword(password, random);
+    store.users.change(known.id, { passwordHash }, clock.now());
     return { ...known, password };
   }
   if (tenants.findByEmail(email)) {
@@ -55,7 +56,8 @@ async function adminOf(services: Services, data: DataFolder | undefined) {
       `admin e-mail "${email}" is a user of another world of this data folder; choose another one`,
     );
   }
-  const admin = createAdmin(tenants.first, { email, password }, { clock, random });
+  const prepared = await preparedAdmin({ email, password }, { random });
+  const admin = createAdmin(tenants.first, prepared, { clock });
   // One that nobody chose is shown again at the next start, or nobody would know it.
   if (password === undefined) data?.keepSecret(passwordSecret, Buffer.from(admin.password));
   return admin;

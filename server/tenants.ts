@@ -95,6 +95,7 @@ export class Tenants {
   /** Adds a tenant with its first user, who has no roles and so may do everything. */
   async add(name: string, given: GivenAdmin): Promise<AddedTenant | TenantFault> {
     const { data } = this.#means;
+    const prepared = await preparedAdmin(given, this.#means);
     const tenant = await newTenant(name, false, this.#means);
     // Asked once the store is open: nothing else can happen from here on.
     const fault = this.#faultOf(given.email);
@@ -103,7 +104,7 @@ export class Tenants {
       data?.removeWorld(tenant.id);
       return fault;
     }
-    const admin = createAdmin(tenant, given, this.#means);
+    const admin = createAdmin(tenant, prepared, this.#means);
     data?.completeWorld(tenant.id);
     this.#all.set(tenant.id, tenant);
     return { tenant, admin };
@@ -154,16 +155,29 @@ export class Tenants {
   }
 }
 
-/** Makes the first user of a tenant. */
-export function createAdmin(
-  { store }: Tenant,
+/** A first user who is not there yet. */
+interface PreparedAdmin extends TenantAdmin {
+  readonly passwordHash: string;
+}
+
+/** Draws what was not given of a tenant's first user, and hashes the password. */
+export async function preparedAdmin(
   given: GivenAdmin,
-  { clock, random }: { clock: Clock; random: Random },
-): TenantAdmin {
+  { random }: { random: Random },
+): Promise<PreparedAdmin> {
   const email = given.email.toLowerCase();
   const password = given.password ?? random.bytes(12).toString('base64url');
   const id = random.uuid();
-  store.users.create({ id, email, passwordHash: hashPassword(password, random) }, clock.now());
+  return { id, email, password, passwordHash: await hashPassword(password, random) };
+}
+
+/** Makes the first user of a tenant. */
+export function createAdmin(
+  { store }: Tenant,
+  { id, email, password, passwordHash }: PreparedAdmin,
+  { clock }: { clock: Clock },
+): TenantAdmin {
+  store.users.create({ id, email, passwordHash }, clock.now());
   return { id, email, password };
 }
 

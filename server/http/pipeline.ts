@@ -6,6 +6,7 @@ import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { ActivityFeed } from '../activity.ts';
+import { PasswordsBusy } from '../crypto/passwords.ts';
 import { refusalLine } from '../explain/log-line.ts';
 import { PlannedFault } from '../faults/acts/states.ts';
 import { FaultGate } from '../faults/gate.ts';
@@ -285,6 +286,10 @@ export class Pipeline {
       visit.exchange.response.destroy();
       return;
     }
+    if (fault instanceof PasswordsBusy) {
+      this.#refuse(visit, passwordsBusy);
+      return;
+    }
     const { world } = visit.exchange;
     if (world && this.#services.tenants.find(world.id) !== world) {
       // It was dropped while it was asked: what is not there any more cannot be our fault.
@@ -342,6 +347,7 @@ export class Pipeline {
 }
 
 const linkOfNoTenant = refuse.forbidden('the tenant of this link does not exist any more');
+const passwordsBusy = refuse.tooManyRequests(1);
 const droppedTenant = refuse.unauthorized('the tenant of this token does not exist any more');
 
 function headerText(

@@ -1,4 +1,5 @@
 /** Finds the devices of a page, by the store alone where it can, else by their attributes. */
+import { resultInTurns } from '../../fixtures/clock.ts';
 import type { InventorySort } from '../../fixtures/contract/management/inventory-search.ts';
 import { valueText } from '../../fixtures/value-text.ts';
 import { type Column, type Condition, searchDevices } from '../rules/inventory-search.ts';
@@ -27,8 +28,8 @@ export interface FoundDevices {
 /** Far more than one server can hold. */
 const DEVICES_SEARCHED_MAX = 10_000_000;
 
-/** The devices of the page, and how many there are in all. @throws PatternFault */
-export function findDevices(store: Store, wanted: Wanted, page: Page): FoundDevices {
+/** The devices of the page, and how many there are in all. Rejects with PatternFault. */
+export async function findDevices(store: Store, wanted: Wanted, page: Page): Promise<FoundDevices> {
   const { filter, conditions, sort, words } = wanted;
   if (conditions.length + sort.length + words.length === 0) {
     return { total: store.devices.count(filter), devices: store.devices.list(filter, page) };
@@ -38,12 +39,13 @@ export function findDevices(store: Store, wanted: Wanted, page: Page): FoundDevi
     .filter((device) => holdsAll(device, words));
   const byId = new Map(all.map((device) => [device.id, device]));
   const columns = new Map<string, Column>();
-  const ids = searchDevices([...byId.keys()], { conditions, sort }, (place) => {
+  const search = searchDevices([...byId.keys()], { conditions, sort }, (place) => {
     const key = `${place.scope}/${place.attribute}`;
     const column = columns.get(key) ?? columnOf(store, all, place);
     columns.set(key, column);
     return column;
   });
+  const ids = await resultInTurns(search);
   const devices = ids
     .slice((page.page - 1) * page.perPage, page.page * page.perPage)
     .flatMap((id) => byId.get(id) ?? []);

@@ -9,21 +9,21 @@ import { defineEndpoint } from '../http/endpoint.ts';
 import { pagingHeaders } from '../http/paging.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
 import { readListTerms } from '../rules/inventory-query.ts';
-import { conditionOf } from '../rules/inventory-search.ts';
+import { conditionsOf } from '../rules/inventory-search.ts';
 import { PatternFault } from '../rules/pattern-syntax.ts';
 import { findDevices } from './found-devices.ts';
 import { inventoryView } from './inventory-view.ts';
 import { provisionedDevice, provisionedOnly } from './provisioned-devices.ts';
 
-export const listInventory = defineEndpoint('list-inventory', ({ query }, context) => {
+export const listInventory = defineEndpoint('list-inventory', async ({ query }, context) => {
   const { store, request } = context;
   const terms = readListTerms(new URLSearchParams(request.url?.split('?')[1]));
   if ('because' in terms) return refuse.malformed(`query: ${terms.because}`);
   const { group, has_group: hasGroup } = query;
   const filter = { ...provisionedOnly(context), group, hasGroup };
-  const conditions = terms.filters.map(conditionOf);
+  const conditions = conditionsOf(terms.filters);
   const page = { page: query.page, perPage: query.per_page };
-  const found = findDevices(store, { filter, conditions, sort: terms.sort, words: [] }, page);
+  const found = await findDevices(store, { filter, conditions, sort: terms.sort, words: [] }, page);
   return {
     status: 200,
     headers: pagingHeaders({ url: request.url ?? '', total: found.total, ...page }),
@@ -43,15 +43,15 @@ export const getInventory = defineEndpoint('get-inventory', ({ parameters }, con
   };
 });
 
-export const searchInventory = defineEndpoint('search-inventory', ({ body }, context) => {
+export const searchInventory = defineEndpoint('search-inventory', async ({ body }, context) => {
   const { store } = context;
   const { sort, text, attributes, page, per_page: perPage } = body;
   const filter = { ...provisionedOnly(context), id: body.device_ids };
   const words = text.split(/\s+/).filter((word) => word !== '');
   try {
-    const conditions = body.filters.map(conditionOf);
+    const conditions = conditionsOf(body.filters);
     const wanted = { filter, conditions, sort, words };
-    const { total, devices } = findDevices(store, wanted, { page, perPage });
+    const { total, devices } = await findDevices(store, wanted, { page, perPage });
     return {
       status: 200,
       headers: { 'X-Total-Count': String(total) },

@@ -172,3 +172,21 @@ describe('sessions', () => {
 function signIntoOwn(own: TestServer) {
   return own.call('login', { headers: { Authorization: basic(own.adminEmail, password) } });
 }
+
+describe('a flood of sign-ins', () => {
+  it('is bounded, and keeps nobody else waiting', async () => {
+    const { text: token } = await signIn(basic(server.adminEmail, password));
+    const flood = Promise.all(
+      Array.from({ length: 300 }, (_, each) => signIn(basic(`nobody-${each}@example.com`, 'x'))),
+    );
+    const other = await server.call('count-devices', { token });
+    const replies = await flood;
+    expect(other.status).toBe(200);
+    const refused = replies.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]?.headers.get('retry-after')).toBe('1');
+    expect(replies.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(100);
+    expect(refused.length + replies.filter(({ status }) => status === 401).length).toBe(300);
+    expect((await signIn(basic(server.adminEmail, password))).status).toBe(200);
+  });
+});

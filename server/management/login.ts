@@ -10,7 +10,7 @@ const refused = refuse.unauthorized(
   'unauthorized: sign in with HTTP Basic, the e-mail and password of a user',
 );
 
-export const login = defineEndpoint('login', ({ body }, context) => {
+export const login = defineEndpoint('login', async ({ body }, context) => {
   const { tenants, settings, request } = context;
   const credentials = basic.exec(request.headers.authorization ?? '')?.[1];
   if (credentials === undefined) return refused;
@@ -18,8 +18,11 @@ export const login = defineEndpoint('login', ({ body }, context) => {
   const tenant = tenants.findByEmail(email);
   const user = tenant?.store.users.findByEmail(email);
   // Asked for strangers too: by a quicker answer one could find out who is a user.
-  const fits = passwordFits(rest.join(':'), user?.passwordHash);
+  const fits = await passwordFits(rest.join(':'), user?.passwordHash);
   if (!tenant || !user || !fits) return refused;
+  // Meanwhile the user, or the whole tenant, may have gone.
+  if (tenants.findByEmail(email) !== tenant) return refused;
+  if (tenant.store.users.find(user.id)?.passwordHash !== user.passwordHash) return refused;
   if (tenant.status === 'suspended') return accountSuspended;
   const lifetimeSeconds = body?.no_expiry ? undefined : settings.tokenLifetimeSeconds;
   // The user's world may have a time of its own.

@@ -255,3 +255,13 @@ describe('a change of the e-mail', () => {
     },
   );
 });
+
+describe('requests at the same time', () => {
+  it('use a secret once, whichever of them is first', async () => {
+    const { secret: secret_hash } = await mailTo(server, await invited());
+    const replies = await Promise.all(
+      Array.from({ length: 4 }, () => complete({ secret_hash, password: fresh })),
+    );
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([202, 400, 400, 400]);
+  });
+});

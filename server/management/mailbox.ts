@@ -13,6 +13,7 @@ import { passwordFault } from '../rules/password.ts';
 import type { Confirmation, ConfirmationKind } from '../store/confirmations.ts';
 import type { StoredUser } from '../store/users.ts';
 import type { Tenant } from '../tenants.ts';
+import type { UserContext } from './visible-devices.ts';
 
 interface Confirmable {
   readonly confirms: ConfirmationKind;
@@ -63,13 +64,17 @@ export function sendSecret(
 
 export const completePasswordReset = defineEndpoint(
   'complete-password-reset',
-  ({ query, body }, context) => {
-    const found = findSecret(context, 'password', body.secret_hash ?? query.secret_hash);
+  async ({ query, body }, context) => {
+    const secret = body.secret_hash ?? query.secret_hash;
+    const known = findSecret(context, 'password', secret);
+    if (known instanceof Refusal) return known;
+    const fault = passwordFault(body.password, known.user.email);
+    if (fault) return refuse.unprocessable(`body: ${fault}`);
+    const passwordHash = await hashPassword(body.password, context.random);
+    // Meanwhile it may have been used.
+    const found = findSecret(context, 'password', secret);
     if (found instanceof Refusal) return found;
     const { tenant, user } = found;
-    const fault = passwordFault(body.password, user.email);
-    if (fault) return refuse.unprocessable(`body: ${fault}`);
-    const passwordHash = hashPassword(body.password, context.random);
     const { users, userTokens, confirmations } = tenant.store;
     tenant.store.atomically(() => {
       users.change(user.id, { passwordHash }, context.nowMs);
@@ -81,14 +86,18 @@ export const completePasswordReset = defineEndpoint(
   },
 );
 
-export const startEmailChange = defineEndpoint('start-email-change', ({ body }, context) => {
-  const { store, tenants, user, nowMs } = context;
-  const known = store.users.find(user.id);
+export const startEmailChange = defineEndpoint('start-email-change', async ({ body }, context) => {
+  const known = context.store.users.find(context.user.id);
   const given = body.current_password;
-  if (given !== undefined && !passwordFits(given, known?.passwordHash)) {
+  if (given !== undefined && !(await passwordFits(given, known?.passwordHash))) {
     return refuse.unprocessable('body: current_password: is not the password of this user');
   }
-  if (tenants.findByEmail(body.email)) {
+  return context.store.atomically(() => startChange(context, body.email));
+});
+
+function startChange(context: UserContext, email: string): Refusal | { status: 202 } {
+  const { store, tenants, user, nowMs } = context;
+  if (tenants.findByEmail(email)) {
     return refuse.unprocessable('body: email: is the e-mail of a user already');
   }
   const pending = store.confirmations.findOf('email', user.id);
@@ -96,9 +105,9 @@ export const startEmailChange = defineEndpoint('start-email-change', ({ body }, 
     const until = new Date(pending.expiresMs).toISOString();
     return refuse.conflict(`a change of the e-mail waits to be confirmed until ${until}`);
   }
-  sendSecret(context, 'email-change', { ...user, newEmail: body.email });
+  sendSecret(context, 'email-change', { ...user, newEmail: email });
   return { status: 202 };
-});
+}
 
 export const completeEmailChange = defineEndpoint(
   'complete-email-change',

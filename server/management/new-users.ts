@@ -12,17 +12,23 @@ import type { Store } from '../store/store.ts';
 import { sendSecret } from './mailbox.ts';
 import type { UserContext } from './visible-devices.ts';
 
-export const createUserV1 = defineEndpoint('create-user-v1', ({ body }, context) => {
+export const createUserV1 = defineEndpoint('create-user-v1', async ({ body }, context) => {
   const { email, password, roles, send_reset_password: isInvited } = body;
   if (password === undefined && !isInvited) {
     return refuse.malformed('body: password: is required, or send_reset_password: true');
   }
   const fault = password === undefined ? undefined : passwordFault(password, email);
   if (fault) return refuse.unprocessable(`body: ${fault}`);
-  const made = makeUser(context, { email, password, roles });
-  if (made instanceof Refusal) return made;
-  if (isInvited) sendSecret(context, 'password-reset', made);
-  return { status: 201, headers: { Location: locationOf(made.id) } };
+  const refusal = ruleOut(context, { email, roles });
+  if (refusal) return refusal;
+  const passwordHash =
+    password === undefined ? undefined : await hashPassword(password, context.random);
+  return context.store.atomically(() => {
+    const made = makeUser(context, { email, passwordHash, roles });
+    if (made instanceof Refusal) return made;
+    if (isInvited) sendSecret(context, 'password-reset', made);
+    return { status: 201, headers: { Location: locationOf(made.id) } };
+  });
 });
 
 export const createUser = defineEndpoint('create-user', ({ body }, context) => {
@@ -46,23 +52,30 @@ export const emailTaken = refuse.unprocessable(
 
 interface WantedUser {
   readonly email: string;
-  readonly password?: string | undefined;
+  readonly passwordHash?: string | undefined;
   readonly roles?: readonly string[] | undefined;
+}
+
+function ruleOut(
+  { store, tenants }: UserContext,
+  { email, roles }: WantedUser,
+): Refusal | undefined {
+  if (tenants.findByEmail(email)) return emailTaken;
+  const fault = rolesFault(store, roles);
+  if (fault) return fault;
+  if (store.users.count({ id: [], email: [] }) < limits.usersMax) return undefined;
+  return refuse.unprocessable(`there are ${limits.usersMax} users already, the most of a tenant`);
 }
 
 function makeUser(
   context: UserContext,
-  { email, password, roles }: WantedUser,
+  wanted: WantedUser,
 ): { id: string; email: string } | Refusal {
-  const { store, tenants, random, nowMs } = context;
-  if (tenants.findByEmail(email)) return emailTaken;
-  const fault = rolesFault(store, roles);
-  if (fault) return fault;
-  if (store.users.count({ id: [], email: [] }) >= limits.usersMax) {
-    return refuse.unprocessable(`there are ${limits.usersMax} users already, the most of a tenant`);
-  }
+  const refusal = ruleOut(context, wanted);
+  if (refusal) return refusal;
+  const { store, random, nowMs } = context;
+  const { email, passwordHash, roles } = wanted;
   const user = { id: random.uuid(), email };
-  const passwordHash = password === undefined ? undefined : hashPassword(password, random);
   store.users.create({ ...user, passwordHash, roles }, nowMs);
   const told = roles && roles.length > 0 ? { change: `roles: ${roles.join(', ')}` } : {};
   const object = userObject(user);

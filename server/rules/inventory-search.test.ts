@@ -4,14 +4,21 @@ import type {
   InventoryFilter,
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
-import { conditionOf, searchDevices } from './inventory-search.ts';
+import { conditionsOf, searchDevices } from './inventory-search.ts';
 import { PatternFault } from './pattern-syntax.ts';
 
 type Terms = Pick<InventoryFilter, 'type' | 'value'>;
 
 function holds(terms: object, held: unknown, scope = 'inventory'): boolean {
   const filter = { scope, attribute: 'a', ...terms } as InventoryFilter;
-  return conditionOf(filter).holds(held);
+  return conditionsOf([filter]).every((condition) => condition.holds(held));
+}
+
+function resultOf<Result>(work: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
 }
 
 describe('a condition', () => {
@@ -103,7 +110,7 @@ describe('a search', () => {
     const keys = sort.map(
       ([attribute, order]): InventorySort => ({ scope: 'inventory', attribute, order }),
     );
-    return searchDevices(ids, { conditions: [], sort: keys }, columnOf);
+    return resultOf(searchDevices(ids, { conditions: [], sort: keys }, columnOf));
   }
 
   it('without terms gives what it is given, in its order', () => {
@@ -111,11 +118,12 @@ describe('a search', () => {
   });
 
   it('finds what fulfils all conditions', () => {
-    const conditions = [
-      conditionOf({ scope: 'inventory', attribute: 'site', type: '$eq', value: 'b' }),
-      conditionOf({ scope: 'inventory', attribute: 'size', type: '$lte', value: 10 }),
+    const filters: InventoryFilter[] = [
+      { scope: 'inventory', attribute: 'site', type: '$eq', value: 'b' },
+      { scope: 'inventory', attribute: 'size', type: '$lte', value: 10 },
     ];
-    expect(searchDevices(ids, { conditions, sort: [] }, columnOf)).toEqual(['d1']);
+    const search = searchDevices(ids, { conditions: conditionsOf(filters), sort: [] }, columnOf);
+    expect(resultOf(search)).toEqual(['d1']);
   });
 
   it('puts what has no value first, then numbers, texts and lists', () => {
@@ -127,5 +135,16 @@ describe('a search', () => {
     expect(sorted(['site', 'desc'])).toEqual(['d1', 'd3', 'd2', 'd4', 'd5']);
     expect(sorted(['site', 'desc'], ['size', 'desc'])).toEqual(['d3', 'd1', 'd2', 'd4', 'd5']);
     expect(sorted(['unheard-of', 'asc'])).toEqual(ids);
+  });
+});
+
+describe('the patterns of one search', () => {
+  it('share its steps, however many conditions they are spread over', () => {
+    const one = { scope: 'inventory', attribute: 'a', type: '$regex', value: '^(a+)+$' } as const;
+    const text = `${'a'.repeat(100_000)}!`;
+    const asked = (conditions: ReturnType<typeof conditionsOf>) =>
+      conditions.map((condition) => condition.holds(text));
+    expect(asked(conditionsOf([one, one]))).toEqual([false, false]);
+    expect(() => asked(conditionsOf(Array.from({ length: 100 }, () => one)))).toThrow(PatternFault);
   });
 });

@@ -5,7 +5,7 @@ import type {
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
-import { compilePattern } from './pattern.ts';
+import { compilePattern, StepBudget } from './pattern.ts';
 
 /** The values of one attribute, by the ids of the devices that have it. */
 export type Column = ReadonlyMap<string, unknown>;
@@ -16,35 +16,54 @@ export interface Condition {
   holds(held: unknown): boolean;
 }
 
-/** Makes a condition of a filter. @throws PatternFault when it is a pattern that is not taken */
-export function conditionOf(filter: InventoryFilter): Condition {
-  const { scope, attribute } = filter;
-  return { place: { scope, attribute }, holds: testOf(filter) };
+/**
+ * Makes the conditions of one search of its filters. What they are asked throws PatternExhausted.
+ * @throws PatternFault when one is a pattern that is not taken
+ */
+export function conditionsOf(filters: readonly InventoryFilter[]): Condition[] {
+  const budget = new StepBudget();
+  return filters.map((filter) => {
+    const { scope, attribute } = filter;
+    return { place: { scope, attribute }, holds: testOf(filter, budget) };
+  });
 }
 
-/** The ids that fulfil all conditions, in the order asked for, else in the order given. */
-export function searchDevices(
+/**
+ * The ids that fulfil all conditions, in the order asked for, else in the order given. Yields
+ * wherever the work may pause.
+ */
+export function* searchDevices(
   ids: readonly string[],
   { conditions, sort }: { conditions: readonly Condition[]; sort: readonly InventorySort[] },
   columnOf: (place: AttributePlace) => Column,
-): string[] {
+): Generator<void, string[]> {
   let found = [...ids];
   for (const { place, holds } of conditions) {
     const column = columnOf(place);
-    found = found.filter((id) => holds(column.get(id)));
+    const holding: string[] = [];
+    for (const id of found) {
+      yield;
+      if (holds(column.get(id))) holding.push(id);
+    }
+    found = holding;
   }
-  const keys = sort.map(({ order, ...place }) => ({ order, column: columnOf(place) }));
-  return keys.length === 0 ? found : found.sort((one, other) => orderBy(keys, one, other));
+  // Sorting keeps the order of equals, so that the first key is the last one to sort by.
+  for (const { order, ...place } of sort.toReversed()) {
+    yield;
+    const keys = sortKeys(found, columnOf(place));
+    found.sort((one, other) => compareKeys(keys, { one, other }) * (order === 'asc' ? 1 : -1));
+  }
+  return found;
 }
 
 type Test = (held: unknown) => boolean;
 
-function testOf(filter: InventoryFilter): Test {
+function testOf(filter: InventoryFilter, budget: StepBudget): Test {
   switch (filter.type) {
     case '$eq':
-      return equals(asStored(filter, filter.value));
+      return equals([asStored(filter, filter.value)]);
     case '$ne':
-      return not(equals(asStored(filter, filter.value)));
+      return not(equals([asStored(filter, filter.value)]));
     case '$gt':
       return compares(asStored(filter, filter.value), (order) => order > 0);
     case '$gte':
@@ -54,13 +73,13 @@ function testOf(filter: InventoryFilter): Test {
     case '$lte':
       return compares(asStored(filter, filter.value), (order) => order <= 0);
     case '$in':
-      return anyOf(filter.value.map((value) => equals(asStored(filter, value))));
+      return equals(filter.value.map((value) => asStored(filter, value)));
     case '$nin':
-      return not(anyOf(filter.value.map((value) => equals(asStored(filter, value)))));
+      return not(equals(filter.value.map((value) => asStored(filter, value))));
     case '$exists':
       return (held) => (held !== undefined) === filter.value;
     case '$regex': {
-      const pattern = compilePattern(filter.value);
+      const pattern = compilePattern(filter.value, budget);
       return anyElement((held) => typeof held === 'string' && pattern.isIn(held));
     }
   }
@@ -72,11 +91,12 @@ function asStored(filter: InventoryFilter, value: unknown): unknown {
   return isTime ? new Date(timestampMs(value)).toISOString() : value;
 }
 
-/** A list is equal to an equal list, and to each of its elements. */
-function equals(wanted: unknown): Test {
-  const text = JSON.stringify(wanted);
-  const isSame: Test = (held) => held !== undefined && JSON.stringify(held) === text;
-  return anyOf([isSame, anyElement(isSame)]);
+/** Whether it is equal to one of them; a list is equal to an equal list, and to each element. */
+function equals(wanted: readonly unknown[]): Test {
+  const texts = new Set(wanted.map((value) => JSON.stringify(value)));
+  const isSame: Test = (held) => held !== undefined && texts.has(JSON.stringify(held));
+  const isElement = anyElement(isSame);
+  return (held) => isSame(held) || isElement(held);
 }
 
 /** Only values of one kind can be put in an order. */
@@ -92,25 +112,26 @@ function anyElement(test: Test): Test {
   return (held) => (Array.isArray(held) ? held.some(test) : test(held));
 }
 
-function anyOf(tests: readonly Test[]): Test {
-  return (held) => tests.some((test) => test(held));
-}
-
 function not(test: Test): Test {
   return (held) => !test(held);
 }
 
-function orderBy(
-  keys: readonly { readonly order: 'asc' | 'desc'; readonly column: Column }[],
-  one: string,
-  other: string,
-): number {
-  for (const { order, column } of keys) {
-    const [left, right] = [column.get(one), column.get(other)];
-    const difference = kindOf(left) - kindOf(right) || orderOf(left, right);
-    if (difference !== 0) return order === 'asc' ? difference : -difference;
-  }
-  return 0;
+/** By id: what kind the value is of, and the value in the form in which it is compared. */
+type SortKeys = ReadonlyMap<string, readonly [kind: number, value: unknown]>;
+
+function sortKeys(ids: readonly string[], column: Column): SortKeys {
+  return new Map(
+    ids.map((id) => {
+      const value = column.get(id);
+      return [id, [kindOf(value), typeof value === 'number' ? value : textOf(value)]];
+    }),
+  );
+}
+
+function compareKeys(keys: SortKeys, { one, other }: { one: string; other: string }): number {
+  const [kind = 0, value] = keys.get(one) ?? [];
+  const [otherKind = 0, otherValue] = keys.get(other) ?? [];
+  return kind - otherKind || orderOf(value, otherValue);
 }
 
 /** Devices without the attribute come first, then numbers, texts, and all else. */

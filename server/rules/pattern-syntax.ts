@@ -8,7 +8,12 @@ export type CharacterTest = (character: number) => boolean;
 
 /** A pattern as a tree. */
 export type PatternNode =
-  | { readonly kind: 'character'; readonly test: CharacterTest }
+  | {
+      readonly kind: 'character';
+      readonly test: CharacterTest;
+      /** How many comparisons the test takes at most. */
+      readonly cost: number;
+    }
   | { readonly kind: 'start' | 'end' }
   | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly PatternNode[] }
   | {
@@ -25,6 +30,8 @@ export class PatternFault extends Error {
 }
 
 const REPEATS_MAX = 1000;
+/** What is blind to case is asked twice, of characters that are made for it. */
+const FOLDED_COST = 4;
 
 /** The tree of a pattern; `(?i)` in front makes it blind to case. @throws PatternFault */
 export function readPattern(source: string): PatternNode {
@@ -40,7 +47,10 @@ const controls: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 
 const isDigit: CharacterTest = (at) => at >= 48 && at <= 57;
 const isWord: CharacterTest = (at) =>
   isDigit(at) || (at >= 65 && at <= 90) || (at >= 97 && at <= 122) || at === 95;
-const isSpace: CharacterTest = (at) => /\s/.test(String.fromCodePoint(at));
+const spaces = new Set(
+  Array.from(' \t\n\v\f\r\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff', codeOf),
+);
+const isSpace: CharacterTest = (at) => spaces.has(at) || (at >= 0x2000 && at <= 0x200a);
 const classes: Readonly<Record<string, CharacterTest>> = {
   d: isDigit,
   D: not(isDigit),
@@ -107,7 +117,7 @@ class Reader {
   #atom(): PatternNode {
     const character = this.#take();
     if (character === '(') return this.#group();
-    if (character === '[') return this.#character(this.#set());
+    if (character === '[') return this.#set();
     if (character === '.') return this.#character((at) => at !== 10);
     if (character === '^') return { kind: 'start' };
     if (character === '$') return { kind: 'end' };
@@ -127,14 +137,15 @@ class Reader {
     return inner;
   }
 
-  #set(): CharacterTest {
+  #set(): PatternNode {
     const isNegated = this.#takes('^');
     const tests: CharacterTest[] = [];
     do tests.push(this.#range());
     while (!this.isAtEnd && this.#next !== ']');
     if (!this.#takes(']')) throw new PatternFault('has a "[" without its "]"');
     const any = this.#folded((at) => tests.some((test) => test(at)));
-    return isNegated ? not(any) : any;
+    const cost = tests.length * (this.#isFolded ? FOLDED_COST : 1);
+    return { kind: 'character', test: isNegated ? not(any) : any, cost };
   }
 
   #range(): CharacterTest {
@@ -164,7 +175,7 @@ class Reader {
   }
 
   #character(test: CharacterTest): PatternNode {
-    return { kind: 'character', test: this.#folded(test) };
+    return { kind: 'character', test: this.#folded(test), cost: this.#isFolded ? FOLDED_COST : 1 };
   }
 
   #folded(test: CharacterTest): CharacterTest {

@@ -15,27 +15,53 @@ export interface Pattern {
   isIn(text: string): boolean;
 }
 
-/** The texts together took more steps than a pattern is given. */
+/** The texts together took more steps than a search is given. */
 export class PatternExhausted extends PatternFault {
   override readonly name = 'PatternExhausted';
 }
 
 /** One place of a program and where it leads. */
 type Step =
-  | { readonly test: CharacterTest; next: number }
+  | { readonly test: CharacterTest; readonly cost: number; next: number }
   | { readonly assert: 'start' | 'end'; next: number }
   | { readonly ways: number[] }
   | 'found';
 
 const PROGRAM_STEPS_MAX = 2000;
-/** For all texts that one pattern is looked for in: well below a second. */
-const STEPS_MAX = 20_000_000;
+/** For one text, in which nothing else can have its turn. */
+const STEPS_IN_TEXT_MAX = 1_600_000;
+/** For all patterns and texts of one search. */
+const STEPS_MAX = 10_000_000;
+
+/** The steps that all patterns of one search share: it is no matter of how fast a machine is. */
+export class StepBudget {
+  #left: number;
+
+  constructor(stepsMax = STEPS_MAX) {
+    this.#left = stepsMax;
+  }
+
+  /** Takes what one text may cost; what of it is not needed is to be given back. @throws PatternExhausted */
+  take(): number {
+    if (this.#left <= 0) throw new PatternExhausted(exhausted);
+    const taken = Math.min(this.#left, STEPS_IN_TEXT_MAX);
+    this.#left -= taken;
+    return taken;
+  }
+
+  giveBack(steps: number): void {
+    this.#left += steps;
+  }
+}
+
+const exhausted =
+  'takes too long on these values, together with all others of the search; make it simpler, or search fewer devices';
 
 /** Makes a pattern of its text. @throws PatternFault */
-export function compilePattern(source: string, stepsMax = STEPS_MAX): Pattern {
+export function compilePattern(source: string, budget = new StepBudget()): Pattern {
   const program: Step[] = ['found'];
   const start = write(program, readPattern(source), 0);
-  const run = new Run(program, start, stepsMax);
+  const run = new Run(program, start, budget);
   return { isIn: (text) => run.isIn(text) };
 }
 
@@ -43,7 +69,7 @@ export function compilePattern(source: string, stepsMax = STEPS_MAX): Pattern {
 function write(program: Step[], node: PatternNode, next: number): number {
   switch (node.kind) {
     case 'character':
-      return add(program, { test: node.test, next });
+      return add(program, { test: node.test, cost: node.cost, next });
     case 'start':
     case 'end':
       return add(program, { assert: node.kind, next });
@@ -89,62 +115,87 @@ class Run {
   /** By place: the round in which it was last reached. */
   readonly #reachedIn: Uint32Array;
   #round = 0;
-  #stepsLeft: number;
+  /** Here and behind the next character; made once, since nothing may be made for each. */
+  readonly #places: readonly [Places, Places];
+  readonly #budget: StepBudget;
+  #stepsLeft = 0;
 
-  constructor(program: readonly Step[], start: number, stepsMax: number) {
+  constructor(program: readonly Step[], start: number, budget: StepBudget) {
     this.#program = program;
     this.#start = start;
     this.#reachedIn = new Uint32Array(program.length);
-    this.#stepsLeft = stepsMax;
+    this.#places = [placesOf(program), placesOf(program)];
+    this.#budget = budget;
   }
 
   isIn(text: string): boolean {
-    const characters = Array.from(text, (character) => character.codePointAt(0) ?? 0);
-    let places: number[] = [];
+    this.#stepsLeft = this.#budget.take();
+    const isFound = this.#isIn(text);
+    this.#budget.giveBack(this.#stepsLeft);
+    return isFound;
+  }
+
+  #isIn(text: string): boolean {
+    let [here, next] = this.#places;
+    here.count = 0;
     this.#round += 1;
-    for (let at = 0; at <= characters.length; at += 1) {
-      const edges = { start: at === 0, end: at === characters.length };
-      this.#reach(places, this.#start);
-      if (this.#follow(places, edges)) return true;
-      places = this.#consume(places, characters[at]);
+    for (let at = 0; ; ) {
+      const character = text.codePointAt(at);
+      this.#reach(here, this.#start);
+      if (this.#follow(here, at === 0, character === undefined)) return true;
+      if (character === undefined) return false;
+      this.#consume(here, next, character);
+      [here, next] = [next, here];
+      at += character > 0xffff ? 2 : 1;
     }
-    return false;
   }
 
   /** Adds all places that the given ones lead to without a character; true when one is the end. */
-  #follow(places: number[], edges: { readonly start: boolean; readonly end: boolean }): boolean {
+  #follow(places: Places, isStart: boolean, isEnd: boolean): boolean {
     // What is added on the way is gone through too.
-    for (const place of places) {
-      this.#spend();
-      const step = this.#program[place];
+    for (let index = 0; index < places.count; index += 1) {
+      this.#spend(1);
+      const step = this.#program[places.at[index] ?? 0];
       if (step === undefined || step === 'found') return true;
       if ('ways' in step) for (const way of step.ways) this.#reach(places, way);
-      else if ('assert' in step && edges[step.assert]) this.#reach(places, step.next);
+      else if ('assert' in step && (step.assert === 'start' ? isStart : isEnd)) {
+        this.#reach(places, step.next);
+      }
     }
     return false;
   }
 
-  #consume(places: readonly number[], character: number | undefined): number[] {
+  #consume(places: Places, next: Places, character: number): void {
     this.#round += 1;
-    const next: number[] = [];
-    if (character === undefined) return next;
-    for (const place of places) {
-      const step = this.#program[place];
+    next.count = 0;
+    for (let index = 0; index < places.count; index += 1) {
+      const step = this.#program[places.at[index] ?? 0];
       if (step === undefined || step === 'found' || !('test' in step)) continue;
+      // One comparison came with the step.
+      this.#spend(step.cost - 1);
       if (step.test(character)) this.#reach(next, step.next);
     }
-    return next;
   }
 
-  #reach(places: number[], place: number): void {
+  #reach(places: Places, place: number): void {
     if (this.#reachedIn[place] === this.#round) return;
     this.#reachedIn[place] = this.#round;
-    places.push(place);
+    places.at[places.count] = place;
+    places.count += 1;
   }
 
-  #spend(): void {
-    this.#stepsLeft -= 1;
-    if (this.#stepsLeft < 0)
-      throw new PatternExhausted('takes too long on all these values; make it simpler');
+  #spend(steps: number): void {
+    this.#stepsLeft -= steps;
+    if (this.#stepsLeft < 0) throw new PatternExhausted(exhausted);
   }
+}
+
+/** Different places of a program, the first `count` of the array. */
+interface Places {
+  readonly at: Uint32Array;
+  count: number;
+}
+
+function placesOf(program: readonly Step[]): Places {
+  return { at: new Uint32Array(program.length), count: 0 };
 }

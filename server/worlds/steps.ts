@@ -70,13 +70,15 @@ const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDep
 
 /** Takes one step at the moment that the tenant's clock shows. @throws WorldFault when the server refuses */
 export async function takeStep(loading: Loading, step: Step): Promise<void> {
-  if (step.kind === 'user') addUser(loading, step.user);
+  if (step.kind === 'user') await addUser(loading, step.user);
   else if (step.kind === 'artifact') await addArtifact(loading, step.artifact);
   else if (step.kind === 'device') await addDevice(loading, step.device);
   else await addDeployment(loading, step.deployment);
 }
 
-function addUser({ services, tenant }: Loading, user: World['users'][number]): void {
+async function addUser({ services, tenant }: Loading, user: World['users'][number]): Promise<void> {
+  const { email, password } = user;
+  const passwordHash = await hashPassword(password, services.random);
   const { users } = tenant.store;
   const place = `users: ${user.email}`;
   if (services.tenants.findByEmail(user.email)) {
@@ -84,8 +86,6 @@ function addUser({ services, tenant }: Loading, user: World['users'][number]): v
   }
   const stranger = user.roles.find((name) => !findRole(tenant.store, name));
   if (stranger !== undefined) throw new WorldFault(`${place}: there is no role "${stranger}"`);
-  const { email, password } = user;
-  const passwordHash = hashPassword(password, services.random);
   const id = services.random.uuid();
   users.create({ id, email, passwordHash, roles: user.roles }, tenant.clock.now());
 }
