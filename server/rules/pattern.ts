@@ -29,7 +29,7 @@ type Step =
 
 const PROGRAM_STEPS_MAX = 2000;
 /** For one text, in which nothing else can have its turn. */
-const STEPS_IN_TEXT_MAX = 1_600_000;
+const STEPS_IN_TEXT_MAX = 2_000_000;
 /** For all patterns and texts of one search. */
 const STEPS_MAX = 10_000_000;
 
