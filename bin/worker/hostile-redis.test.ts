@@ -21,6 +21,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 type Place = readonly (string | number)[];
 
 let folder: string;
+const closers: (() => unknown)[] = [];
 let redis: RedisServer;
 /** Where the fleet goes, and where nobody may go. */
 let target: Server;
@@ -45,6 +46,7 @@ async function listening(who: keyof typeof callers): Promise<Server> {
   server.on('connection', () => callers[who]++);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  closers.push(() => server.close().closeAllConnections());
   return server;
 }
 
@@ -61,6 +63,7 @@ beforeAll(async () => {
     listening('target'),
     listening('foreign'),
   ]);
+  closers.push(() => redis.kill());
   const environment = {
     FLEETBED_REDIS: redis.url,
     FLEETBED_WORKER_SECRET: SECRET,
@@ -87,6 +90,7 @@ beforeAll(async () => {
   ];
   const words = ['simulate', '--json', '--base-url', urlOf(target), ...small, ...rich, ...spread];
   head = startCommand(words, environment);
+  closers.push(() => head.end('SIGKILL'));
   [, run = ''] = /run (\w+): /.exec(await head.said('stderr', /run \w+: 1 shards wait/)) ?? [];
   const { prefix, info } = runKeys(run);
   const options = { connection: redis.client, prefix, skipVersionCheck: true };
@@ -94,20 +98,21 @@ beforeAll(async () => {
   eventsClient = redis.client.duplicate();
   eventsClient.on('error', () => undefined);
   queueEvents = new QueueEvents(QUEUE_NAME, { ...options, connection: eventsClient });
+  closers.push(async () => {
+    await Promise.all([queue.close(), queueEvents.close()]);
+    eventsClient.disconnect();
+  });
   const job = await queue.getJob('shard-0');
   signedJob = job?.data;
   signedInfo = (await redis.client.get(info)) ?? '';
   await job?.remove();
   worker = startCommand(['worker', '--base-url', urlOf(target)], environment);
+  closers.push(() => worker.end('SIGKILL'));
   await worker.said('stderr', /worker: ready at/);
 }, RUN_MAX_MS);
 
 afterAll(async () => {
-  await Promise.all([worker.end('SIGKILL'), head.end('SIGKILL')]);
-  await Promise.all([queue.close(), queueEvents.close()]);
-  eventsClient.disconnect();
-  for (const server of [target, foreign]) server.close().closeAllConnections();
-  await redis.kill();
+  for (const close of closers.reverse()) await close();
   rmSync(folder, { recursive: true });
 }, RUN_MAX_MS);
 
