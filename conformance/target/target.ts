@@ -13,7 +13,7 @@ import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
 
 /** The largest answer that is read; the artifacts of the suite are far smaller. */
-export const ANSWER_MAX_BYTES = 16 * 1_048_576;
+const ANSWER_MAX_BYTES = 16 * 1_048_576;
 
 export interface TargetOptions {
   /** Without a slash at its end. */

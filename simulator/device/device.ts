@@ -44,7 +44,7 @@ export interface DeploymentPart {
  * `power`: the device lost its power, so it restarts; `simulator`: the run ended, of which the
  * device knows nothing: it goes on as if no time had passed.
  */
-export type CutShort = 'power' | 'simulator';
+type CutShort = 'power' | 'simulator';
 
 /** What an update goes on with once its artifact is there. */
 export interface FetchedArtifact {
