@@ -15,7 +15,7 @@ const RUN_MAX_MS = 400_000;
 const DEVICES = 30;
 const KILLS = 30;
 /** What happens in a fleet after the first sign of an update, before its simulator is killed. */
-const LIFE_MAX_EVENTS = 600;
+const LIFE_MAX_EVENTS = 400;
 
 const list = (statuses: string) => statuses.split(' ').filter((status) => status !== '');
 const whole = list('downloading installing rebooting success');
