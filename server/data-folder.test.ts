@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AuditLog } from '../fixtures/contract/resources.ts';
 import { seededRandom } from '../fixtures/random.ts';
 import type { ServerOptions } from './server.ts';
 import { DataFolder } from './store/data-folder.ts';
@@ -186,6 +187,27 @@ describe('a server with a data folder', () => {
     expect(readdirSync(artifacts)).toEqual([]);
     expect(readdirSync(join(data, 'worlds'))).not.toContain(id);
   });
+});
+
+it('brings a world of the former tables to the present ones, with all that it holds', async () => {
+  const before = await start();
+  await acceptedDevice(before, 'kept');
+  await before.close();
+  const sql = openFileSql(join(worldFolder(), 'world.sqlite'));
+  const identity = '{"mac":"kept"}';
+  sql.script('DROP TRIGGER devices_removed; DROP TABLE former_devices; PRAGMA user_version = 1;');
+  const inline = `json_set(document, '$.object.device.identity_data', ?)`;
+  sql.run(`UPDATE audit_logs SET document = ${inline}`, [identity]);
+  sql.close();
+  const after = await start();
+  const { adminToken: token } = after;
+  const [device] = (await after.call('list-devices', { token })).json<{ id: string }[]>();
+  const parameters = { id: device?.id ?? '' };
+  expect((await after.call('decommission-device', { token, parameters })).status).toBe(204);
+  const shown = (await after.call('list-audit-logs', { token })).json<AuditLog[]>();
+  const identities = shown.map(({ object }) => object.device?.identity_data);
+  expect(identities).toEqual([identity, identity, identity]);
+  await after.close();
 });
 
 describe('a data folder that cannot be used', () => {
