@@ -9,6 +9,7 @@ import { storageOperations } from '../../fixtures/contract/management/storage.ts
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { body, encoded, form, longText, query, targetOf, text } from './hostile-values.ts';
 
 /** Bytes for one connection, and what they are of, for the report of a failure. */
 export interface HostileRequest {
@@ -40,54 +41,10 @@ const spared = new Set([
   'connect-device',
 ]);
 
-const words = [
-  ...['', ' ', '\u0000', 'a\u0000b', '\ud83d', '\u{FEFF}', '__proto__', 'constructor', 'toString'],
-  ...['../../etc/passwd', '%', '%00', '%2e%2e%2f', "'; DROP TABLE devices; --", '=1+1', '\r\nX: y'],
-  ...['-1', '1e999', 'NaN', 'null', '9'.repeat(400), 'x'.repeat(5000), '🙂'.repeat(300), '*', '"'],
-];
-const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.constantFrom(...words));
-const fieldNames = [
-  ...['__proto__', 'constructor', 'prototype', 'status', 'name', 'value', 'devices', 'id_data'],
-  ...[
-    'pubkey',
-    'artifact_name',
-    'device_type',
-    'device_provides',
-    'messages',
-    'filters',
-    'retries',
-  ],
-];
-const json = fc.letrec<{ value: unknown }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 5 },
-    text,
-    fc.constantFrom(null, true, [], {}),
-    fc.double(),
-    fc.array(tie('value'), { maxLength: 4 }),
-    fc.dictionary(fc.oneof(fc.constantFrom(...fieldNames), text), tie('value'), { maxKeys: 6 }),
-  ),
-})).value;
-const nested = fc
-  .tuple(fc.constantFrom('[', '{"a":'), fc.integer({ min: 1, max: 20_000 }))
-  .map(([open, depth]) => open.repeat(depth));
-const body = fc.oneof(
-  { weight: 8, arbitrary: json.map((value) => Buffer.from(JSON.stringify(value) ?? '')) },
-  nested.map((deep) => Buffer.from(deep)),
-  fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)),
-  fc.constant(Buffer.alloc(0)),
-);
 const mediaType = fc.oneof(
   { weight: 6, arbitrary: fc.constant('application/json') },
   fc.constantFrom('text/plain', 'multipart/form-data; boundary=x', 'multipart/form-data', 'x', ''),
 );
-const queryNames = [
-  ...['page', 'per_page', 'sort', 'status', 'id', 'name', 'created_after', 'limit', 'device_type'],
-  ...['x-svc-expire', 'x-svc-signature', 'tenant_id', 'artifact_name', 'object_type', 'path'],
-];
-const query = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...queryNames), text), text), {
-  maxLength: 4,
-});
 const headers = fc.array(
   fc.tuple(
     fc.constantFrom(
@@ -108,7 +65,12 @@ const headers = fc.array(
 export function hostileRequests(insider: Insider): fc.Arbitrary<HostileRequest> {
   const { privateKey } = generateKeyPairSync('ed25519');
   const names = vendorNames(insider.headerPrefix);
-  const parameter = fc.oneof(text.map(encoded), fc.constantFrom(...insider.ids), fc.uuid());
+  const parameter = fc.oneof(
+    { weight: 4, arbitrary: text.map(encoded) },
+    { weight: 4, arbitrary: fc.constantFrom(...insider.ids) },
+    { weight: 4, arbitrary: fc.uuid() },
+    longText.map(encoded),
+  );
   const token = fc.oneof(
     { weight: 8, arbitrary: fc.constant('own') },
     fc.constantFrom('none', 'x', `${insider.deviceToken}x`, insider.deviceToken, '\u00ff'),
@@ -125,12 +87,12 @@ export function hostileRequests(insider: Insider): fc.Arbitrary<HostileRequest> 
       headers,
       token,
       mediaType,
-      body,
+      body: fc.oneof({ weight: 12, arbitrary: body }, form),
       isSigned: fc.boolean(),
     })
     .map((drawn) => {
       const lines = [
-        `${drawn.method === 'own' ? drawn.row.method : drawn.method} ${targetOf(drawn)} HTTP/1.1`,
+        `${drawn.method === 'own' ? drawn.row.method : drawn.method} ${targetOf(drawn.row.path, drawn.parameters, drawn.query)} HTTP/1.1`,
         'Host: 127.0.0.1',
         ...authorizationOf(insider, drawn),
         ...drawn.headers.map(([name, value]) => `${name}: ${value.replace(/[\r\n]/g, '')}`),
@@ -153,25 +115,7 @@ export function hostileRequests(insider: Insider): fc.Arbitrary<HostileRequest> 
 
 interface Drawn {
   readonly row: Operation;
-  readonly parameters: readonly string[];
-  readonly query: readonly (readonly [string, string])[];
   readonly token: string;
-}
-
-function targetOf({ row, parameters, query: pairs }: Drawn): string {
-  let next = 0;
-  const path = row.path.replace(/\{\w+\}/g, () => parameters[next++] ?? 'x');
-  const search = pairs.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&');
-  return search === '' ? path : `${path}?${search}`;
-}
-
-/** As a target can carry it; half characters and some control characters go raw. */
-function encoded(value: string): string {
-  try {
-    return encodeURIComponent(value);
-  } catch {
-    return value.replace(/[^!-~]/g, '%FF');
-  }
 }
 
 function authorizationOf({ deviceToken, userToken }: Insider, { row, token }: Drawn): string[] {

@@ -1,0 +1,104 @@
+/** The server that the fuzz attacks, and what is read of it alongside and afterwards. */
+import { get } from 'node:http';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { type Child, startChild } from '../bench/child.ts';
+import { signInDevices } from '../bench/signed-in.ts';
+import type { ServerReady } from '../ready.ts';
+import type { Insider } from './hostile-requests.ts';
+
+const DEVICES = 100;
+/** A value that patterns take long for, told by every tenth device. */
+const blob = `${'a'.repeat(4000)}!`;
+
+/** A server with devices, in a process of its own. */
+export interface FuzzTarget {
+  readonly child: Child;
+  readonly ready: ServerReady;
+  readonly insider: Insider;
+}
+
+/** What has kept the event loop of a server, by its own account. */
+interface Stalls {
+  readonly count: number;
+  readonly worstMs: number;
+  readonly worstIn: string;
+}
+
+/** Starts it and lets its devices in. */
+export async function startFuzzTarget(): Promise<FuzzTarget> {
+  const options = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'error'];
+  const child = await startChild('../fleetbed.js', ['serve', '--json', ...options]);
+  try {
+    return await furnished(child);
+  } catch (fault) {
+    await child.end();
+    throw fault;
+  }
+}
+
+async function furnished(child: Child): Promise<FuzzTarget> {
+  const ready = JSON.parse(child.firstLine) as ServerReady;
+  const tokens = await signInDevices(ready, DEVICES);
+  for (let index = 0; index < tokens.length; index += 10) {
+    const headers = {
+      Authorization: `Bearer ${tokens[index]}`,
+      'Content-Type': 'application/json',
+    };
+    const row = operations['patch-attributes'];
+    const body = JSON.stringify([{ name: 'blob', value: blob }]);
+    const answer = await fetch(ready.baseUrl + pathOf(row), { method: row.method, headers, body });
+    await answer.arrayBuffer();
+    if (!answer.ok) throw new Error(`the inventory was answered ${answer.status}`);
+  }
+  const [deviceToken = ''] = tokens;
+  const overview = await readControl(ready, '/overview');
+  const { devices } = JSON.parse(overview) as { devices: { id: string }[] };
+  const insider = {
+    headerPrefix: ready.headerPrefix,
+    deviceToken,
+    userToken: ready.adminToken,
+    ids: devices.slice(0, 5).map(({ id }) => id),
+  };
+  return { child, ready, insider };
+}
+
+/** The stalls so far. */
+export async function stallsOf(ready: ServerReady): Promise<Stalls> {
+  return (JSON.parse(await readControl(ready, '/overview')) as { stalls: Stalls }).stalls;
+}
+
+/** Reads the journal in every form, again and again, until told to end. */
+export async function readJournal(ready: ServerReady, isOver: () => boolean): Promise<number> {
+  let reads = 0;
+  while (!isOver()) {
+    for (const path of [
+      '/journal?limit=500&whole=true',
+      '/journal?limit=500&text=eyJ-',
+      '/journal?after=0&device=nobody',
+      '/journal.har',
+      '/await?after=0&count=500&timeoutSeconds=0.1&whole=true',
+    ]) {
+      if (isOver()) return reads;
+      await readControl(ready, path);
+      reads += 1;
+    }
+  }
+  return reads;
+}
+
+/** A whole answer, on a connection of its own. */
+function readControl(ready: ServerReady, path: string): Promise<string> {
+  const headers = { Authorization: `Bearer ${ready.controlToken}` };
+  return new Promise((resolve, reject) => {
+    get(ready.controlUrl + path, { headers, agent: false }, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on('data', (piece: Buffer) => {
+        // An archive is read, but not needed.
+        if (path === '/overview') pieces.push(piece);
+      });
+      answer.on('end', () => resolve(Buffer.concat(pieces).toString()));
+      answer.on('error', reject);
+    }).on('error', reject);
+  });
+}
