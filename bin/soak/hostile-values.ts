@@ -41,7 +41,7 @@ const fieldNames = [
 ];
 
 /** Any value of JSON, with names that our own bodies have. */
-export const json = fc.letrec<{ value: unknown }>((tie) => ({
+const json = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 5 },
     text,
