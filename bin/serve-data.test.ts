@@ -1,7 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fetchFile, linkTo, publish } from '../server/testing/test-artifacts.ts';
+import { acceptedDevice } from '../server/testing/test-device.ts';
+import { callsTo, type TestServer } from '../server/testing/test-server.ts';
+import type { ServerReady } from './ready.ts';
 import { runCommand, startServe } from './testing/built-command.ts';
 
 let folder: string;
@@ -11,6 +15,11 @@ beforeEach(() => {
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What can be asked of a server of another process. */
+function asServer({ event: _, version: __, ...facts }: ServerReady): TestServer {
+  return { ...facts, ...callsTo(facts.baseUrl) } as TestServer;
+}
 
 function serve(data: string) {
   return runCommand(['serve', '--port', '0', '--control-port', '0', '--data', data]);
@@ -28,7 +37,7 @@ describe('fleetbed serve --data', () => {
     const [first = ''] = passwords;
     expect(first).toMatch(/^.{16}$/);
     expect(passwords).toEqual([first, first, 'correct horse', '']);
-  });
+  }, 60_000);
 
   it('is refused while another server has the folder, with one sentence and exit code 3', async () => {
     const data = join(folder, 'data');
@@ -46,6 +55,31 @@ describe('fleetbed serve --data', () => {
     const { code, stderr } = await serve(folder);
     expect([code, stderr]).toEqual([3, expect.stringContaining('holds other files')]);
     expect(readdirSync(folder)).toEqual(['thesis.txt']);
+  });
+
+  it('never serves an artifact file that was changed, and names it in one line of the log', async () => {
+    const data = join(folder, 'data');
+    const first = await startServe(['--data', data]);
+    const before = asServer(first.ready);
+    const device = await acceptedDevice(before, 'a');
+    const id = await publish(before);
+    const { pathname, search } = new URL((await linkTo(before, device.token, id)).uri);
+    await first.running.end();
+    const [world = ''] = readdirSync(join(data, 'worlds'));
+    const artifacts = join(data, 'worlds', world, 'artifacts');
+    const file = join(artifacts, readdirSync(artifacts)[0] ?? '');
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill((bytes[99] ?? 0) ^ 1, 99, 100));
+
+    const { running, ready } = await startServe(['--data', data]);
+    const uri = ready.baseUrl + pathname + search;
+    const whole = await fetchFile(uri);
+    const part = await fetchFile(uri, { headers: { Range: 'bytes=0-9' } });
+    expect([whole.status, part.status]).toEqual([500, 500]);
+    const { stderr } = await running.end();
+    const lines = stderr.trim().split('\n');
+    expect(lines).toHaveLength(2);
+    for (const line of lines) expect(line).toContain(`${file} is damaged`);
   });
 
   it('needs a folder', async () => {

@@ -278,6 +278,18 @@ describe('fleetbed state import', () => {
     expect(readdirSync(folder).filter((one) => one.startsWith('never'))).toEqual([]);
   });
 
+  it('takes away what killed ones have left, and no server takes half of one for a whole', async () => {
+    const half = at('whole.importing');
+    mkdirSync(join(half, 'worlds', '11111111-2222-4333-8444-555555555555'), { recursive: true });
+    await expect(during(half, async () => undefined)).rejects.toThrow('server.sqlite is missing');
+    mkdirSync(at('whole.sqlite.draft'));
+    writeFileSync(join(at('whole.sqlite.draft'), 'state.sqlite'), 'half');
+    expect((await exported(data, at('whole.sqlite'))).code).toBe(0);
+    expect((await imported(at('whole.sqlite'), at('whole'))).code).toBe(0);
+    const left = readdirSync(folder).filter((one) => one.startsWith('whole'));
+    expect(left.toSorted()).toEqual(['whole', 'whole.sqlite']);
+  });
+
   it('leaves out rows that break a rule of the tables, and says how many', async () => {
     const path = at('doubled.sqlite');
     script('INSERT INTO auth_sets SELECT * FROM auth_sets')(path);

@@ -19,6 +19,7 @@ import { Outbox } from './outbox.ts';
 import { completePatience } from './patience.ts';
 import type { Services } from './services.ts';
 import type { Settings } from './settings.ts';
+import { StorageFaults } from './storage-faults.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import { Tenants } from './tenants.ts';
 
@@ -69,6 +70,11 @@ export async function assembleServices({
     log,
     openFiles: new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api),
     underway,
+    storageFaults: new StorageFaults({
+      log,
+      clock,
+      folder: data?.path ?? tenants.first.store.files.folder,
+    }),
   };
 }
 

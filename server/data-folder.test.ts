@@ -57,6 +57,16 @@ async function during<Result>(
   }
 }
 
+/** Every file with what is in it, and every folder. */
+function contentOf(path: string): Record<string, string> {
+  const names = readdirSync(path, { recursive: true }).map(String);
+  const told = names.map((name) => {
+    const place = join(path, name);
+    return [name, statSync(place).isDirectory() ? '' : readFileSync(place, 'base64')];
+  });
+  return Object.fromEntries(told);
+}
+
 function worldFolder(): string {
   const [id = ''] = readdirSync(join(data, 'worlds'));
   return join(data, 'worlds', id);
@@ -167,8 +177,14 @@ describe('a server with a data folder', () => {
 
   it('leaves plain databases behind when it is closed', async () => {
     await during(async () => undefined);
-    expect(readdirSync(data).toSorted()).toEqual(['server.sqlite', 'worlds']);
-    expect(readdirSync(worldFolder()).toSorted()).toEqual(['artifacts', 'world.sqlite']);
+    expect(readdirSync(data).toSorted()).toEqual([
+      'server.lock',
+      'server.sqlite',
+      'server.sqlite-sums',
+      'worlds',
+    ]);
+    const inWorld = ['artifacts', 'world.sqlite', 'world.sqlite-sums'];
+    expect(readdirSync(worldFolder()).toSorted()).toEqual(inWorld);
   });
 
   it('takes away what was received and never kept, and a world that was never completed', async () => {
@@ -229,6 +245,12 @@ describe('a data folder that cannot be used', () => {
     for (let at = 4096; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 16);
     writeFileSync(path, bytes);
   };
+  const changeByte = (path: string): void => {
+    const bytes = readFileSync(path);
+    const at = bytes.length - 10;
+    writeFileSync(path, bytes.fill((bytes[at] ?? 0) ^ 1, at, at + 1));
+  };
+  const removeFolder = (path: string): void => rmSync(path, { recursive: true });
   const replaceByFolder = (path: string): void => {
     rmSync(path);
     mkdirSync(path);
@@ -236,7 +258,21 @@ describe('a data folder that cannot be used', () => {
   const wayOut = 'fleetbed state export --data';
 
   it.each<[string, () => string, (path: string) => void, string, string]>([
-    ['a world that is cut short', world, (path) => truncateSync(path, 6000), 'damaged', wayOut],
+    ['a world that is missing', world, (path) => rmSync(path), 'is missing', wayOut],
+    ['a world that is empty', world, (path) => truncateSync(path), 'is empty', wayOut],
+    ['a world that is cut short', world, (path) => truncateSync(path, 6000), 'has 6000 of', wayOut],
+    ['a world with a byte changed', world, changeByte, 'was changed', wayOut],
+    ['a folder of a world that is missing', worldFolder, removeFolder, 'is missing', wayOut],
+    ['no folder of worlds', () => join(data, 'worlds'), removeFolder, 'is missing', wayOut],
+    ['an empty list of worlds', server, (path) => truncateSync(path), 'is empty', wayOut],
+    [
+      'a world that the list does not name',
+      () => join(data, 'worlds', '00000000-0000-4000-8000-000000000000'),
+      (path) => mkdirSync(path),
+      'does not list',
+      wayOut,
+    ],
+    ['sums that are no sums', () => `${world()}-sums`, changeByte, 'is damaged', wayOut],
     ['a world with flipped bytes', world, flip, 'damaged', wayOut],
     [
       'a world that is no database',
@@ -271,11 +307,13 @@ describe('a data folder that cannot be used', () => {
       await during((running) => publish(running));
       const path = place();
       damage(path);
+      const before = contentOf(data);
       const refusal = await start().then(() => 'started', String);
       expect(refusal).toContain(path);
       expect(refusal).toContain(what);
       expect(refusal).toContain(way);
       expect(refusal).not.toContain('\n');
+      expect(contentOf(data)).toEqual(before);
     },
   );
 

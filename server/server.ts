@@ -15,6 +15,8 @@ import { completePatience } from './patience.ts';
 import type { Services } from './services.ts';
 import { completeSettings, type Settings } from './settings.ts';
 import { DataFolder } from './store/data-folder.ts';
+import { stateFault } from './store/state-fault.ts';
+import { storageFault } from './store/storage-fault.ts';
 import { Watchdog } from './watchdog.ts';
 import { Worlds } from './worlds/worlds.ts';
 
@@ -101,6 +103,7 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       worlds,
       outbox,
       log,
+      storageFaults: services.storageFaults,
       clock,
       patience: settings.patience,
       explainFacts: { names: services.names, adminEmail: admin.adminEmail },
@@ -127,7 +130,8 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
   } catch (fault) {
     await listeners?.close();
     closeStores();
-    throw fault;
+    const isOfDisk = dataFolder !== undefined && storageFault(fault) !== undefined;
+    throw isOfDisk ? stateFault(dataFolder, fault) : fault;
   }
 }
 

@@ -10,6 +10,7 @@ import type { Log } from './log.ts';
 import type { Semaphore } from './open-files.ts';
 import type { Outbox } from './outbox.ts';
 import type { Settings } from './settings.ts';
+import type { StorageFaults } from './storage-faults.ts';
 import type { Tenants } from './tenants.ts';
 
 export interface Services {
@@ -27,4 +28,5 @@ export interface Services {
   readonly openFiles: Semaphore;
   /** Held by bodies and messages that are not whole yet. */
   readonly underway: ByteBudget;
+  readonly storageFaults: StorageFaults;
 }

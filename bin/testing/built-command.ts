@@ -28,13 +28,18 @@ export interface RunningCommand {
   end(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** Starts `fleetbed` with these words; `environment` is added to the test's own. */
+/**
+ * Starts `fleetbed` with these words; `environment` is added to the test's own, and `launcher` is a
+ * program that ends by turning into the one that follows it.
+ */
 export function startCommand(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  launcher: readonly string[] = [],
 ): RunningCommand {
   if (!existsSync(command)) throw new Error('there is no built command: npm run build');
-  const child = spawn(process.execPath, [command, ...words], {
+  const [program = '', ...rest] = [...launcher, process.execPath, command, ...words];
+  const child = spawn(program, rest, {
     env: { ...process.env, XDG_CACHE_HOME: cacheFolder, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -75,9 +80,9 @@ export function runCommand(
 }
 
 /** Starts `fleetbed serve` on free ports and gives what it says when it is ready. */
-export async function startServe(words: readonly string[] = []) {
+export async function startServe(words: readonly string[] = [], launcher: readonly string[] = []) {
   const free = ['--port', '0', '--control-port', '0', '--log-level', 'error', '--json'];
-  const running = startCommand(['serve', ...free, ...words]);
+  const running = startCommand(['serve', ...free, ...words], {}, launcher);
   const ready = JSON.parse(await running.said('stdout', /\n/));
   return { running, ready: ready as ServerReady };
 }

@@ -115,12 +115,23 @@ export function worldOf(
   return found;
 }
 
-/** Answers a body that cannot be read with its own status, and every other fault with 500. */
-export function faults(log: Log): ErrorRequestHandler {
+/**
+ * Answers a body that cannot be read with its own status, what `refusalOf` knows as it says, and
+ * every other fault with 500.
+ */
+export function faults(
+  log: Log,
+  refusalOf: (fault: unknown) => { status: number; error: string } | undefined,
+): ErrorRequestHandler {
   return (fault: unknown, _request, response, next) => {
     if (response.headersSent) {
       log.error('the control listener failed', fault);
       next(fault);
+      return;
+    }
+    const refusal = refusalOf(fault);
+    if (refusal) {
+      refuse(response, refusal.status, refusal.error);
       return;
     }
     const status = statusOf(fault);

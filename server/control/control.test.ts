@@ -8,6 +8,7 @@ import { assembleServices } from '../assembly.ts';
 import { openLog } from '../log.ts';
 import { Outbox } from '../outbox.ts';
 import { completeSettings } from '../settings.ts';
+import { StorageFaults } from '../storage-faults.ts';
 import type { Tenants } from '../tenants.ts';
 import { Watchdog } from '../watchdog.ts';
 import { Worlds } from '../worlds/worlds.ts';
@@ -49,9 +50,11 @@ let worlds: Worlds;
 function start(port = 0): Promise<RunningControl> {
   const random = seededRandom('control');
   const explainFacts = { names: vendorNames('X-SVC'), adminEmail: 'admin@example.com' };
+  const folder = 'here';
   const log = openLog('silent');
   const watchdog = new Watchdog(log);
-  const rest = { outbox: new Outbox(random), log, watchdog, clock, explainFacts };
+  const storageFaults = new StorageFaults({ log, clock, folder });
+  const rest = { outbox: new Outbox(random), log, watchdog, storageFaults, clock, explainFacts };
   return startControl({ host: '127.0.0.1', port, controlToken, source, tenants, worlds, ...rest });
 }
 

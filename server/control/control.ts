@@ -13,6 +13,7 @@ import type { Log } from '../log.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from '../open-files.ts';
 import type { Outbox } from '../outbox.ts';
 import { completePatience, keepPatience, type Patience, patienceOptions } from '../patience.ts';
+import type { StorageFaults } from '../storage-faults.ts';
 import type { Tenants } from '../tenants.ts';
 import type { Watchdog } from '../watchdog.ts';
 import type { Worlds } from '../worlds/worlds.ts';
@@ -51,6 +52,7 @@ export interface ControlOptions {
   readonly outbox: Outbox;
   readonly log: Log;
   readonly watchdog: Watchdog;
+  readonly storageFaults: StorageFaults;
   readonly clock: Clock;
   /** What explanations are made with, beside a record. */
   readonly explainFacts: ExplainSettings;
@@ -130,7 +132,7 @@ function controlApp(
   streams: EventStreams,
   connections: Connections,
 ): Express {
-  const { controlToken, source, log } = options;
+  const { controlToken, source, log, storageFaults } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.use((_, response, next) => {
     response.set(pageHeaders);
@@ -168,7 +170,7 @@ function controlApp(
   mountRateLimit(app, options.tenants);
   mountWorlds(app, options.tenants, options.worlds);
   app.use((request, response) => refuse(response, 404, `there is nothing at ${request.path}`));
-  app.use(faults(log));
+  app.use(faults(log, (fault) => storageFaults.refusalOf(fault)));
   return app;
 }
 

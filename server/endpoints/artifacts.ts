@@ -30,7 +30,7 @@ export const getArtifactLink = defineEndpoint('get-artifact-link', ({ parameters
 export const downloadArtifact = defineEndpoint('download-artifact', ({ parameters }, { store }) => {
   const found = store.artifacts.find(parameters.id);
   if (!found) return noSuchArtifact;
-  return {
+  const file = {
     status: 200,
     fileBody: {
       folder: store.files.folder,
@@ -40,5 +40,6 @@ export const downloadArtifact = defineEndpoint('download-artifact', ({ parameter
       modifiedMs: found.modifiedMs,
       sizeBytes: found.artifact.size,
     },
-  };
+  } as const;
+  return store.files.check(found.sha256)?.then(() => file) ?? file;
 });

@@ -5,6 +5,8 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { accessOf } from '../access.ts';
 import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
 import type { Services } from '../services.ts';
+import { storageFault } from '../store/storage-fault.ts';
+import type { Store } from '../store/store.ts';
 import type { StoredUserToken } from '../store/user-tokens.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
 import type { CallingDevice, CallingUser } from './endpoint.ts';
@@ -141,7 +143,7 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
     const detail = tokenDetail('a token that is in force', 'one that was ended or revoked');
     return refuse.unauthorized('the token was ended or revoked; sign in again', detail);
   }
-  if (isUseToRecord(token, nowMs)) store.userTokens.recordUse(token.id, nowMs);
+  if (isUseToRecord(token, nowMs)) recordUse(store, token.id, nowMs);
   const caller = { id: user.id, email: user.email, tokenId: claims.id };
   if (operationId === undefined) return { tenant, user: caller };
   const access = accessOf(store, user, operationId);
@@ -153,6 +155,15 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
     });
   }
   return { tenant, user: { ...caller, ...(access.groups && { groups: access.groups }) } };
+}
+
+/** Nobody is refused because this cannot be written down. */
+function recordUse(store: Store, tokenId: string, nowMs: number): void {
+  try {
+    store.userTokens.recordUse(tokenId, nowMs);
+  } catch (fault) {
+    if (storageFault(fault) === undefined) throw fault;
+  }
 }
 
 function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number): boolean {

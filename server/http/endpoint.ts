@@ -46,7 +46,7 @@ type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
     : object;
 
 /** What every handler knows beside its input. */
-export interface RequestContext extends Services {
+export interface RequestContext extends Omit<Services, 'storageFaults'> {
   /** The caller's tenant; the first one where the caller has no token. */
   readonly tenant: Tenant;
   /** The tenant's store. */

@@ -11,6 +11,7 @@ import { refusalLine } from '../explain/log-line.ts';
 import { PlannedFault } from '../faults/acts/states.ts';
 import { FaultGate } from '../faults/gate.ts';
 import type { Services } from '../services.ts';
+import { StateFault } from '../store/state-fault.ts';
 import { openVariation, type Variation } from '../vary/variation.ts';
 import type { Watchdog } from '../watchdog.ts';
 import { AnswerCutOff, AnswerWriter } from './answer.ts';
@@ -296,8 +297,14 @@ export class Pipeline {
       this.#refuse(visit, droppedTenant);
       return;
     }
+    const noRoom = this.#services.storageFaults.refusalOf(fault);
+    if (noRoom) {
+      this.#refuse(visit, noRoom);
+      return;
+    }
     const told = `500 ${request.method} ${path} (${requestId})`;
     if (fault instanceof PlannedFault) this.#services.log.info(`${told}: ${fault.message}`);
+    else if (fault instanceof StateFault) this.#services.log.error(`${told}: ${fault.what}`);
     else this.#services.log.error(told, fault);
     this.writer.refuse(visit.exchange, refuse.internal());
     this.#observe(visit, 500);

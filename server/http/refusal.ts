@@ -88,4 +88,6 @@ export const refuse = {
     new Refusal(503, error, {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS), Connection: 'close' },
     }),
+  insufficientStorage: () =>
+    new Refusal(507, 'the server has no room to keep this; ask again when there is'),
 };

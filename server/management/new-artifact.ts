@@ -66,8 +66,8 @@ async function take(context: UserContext, file: ReceivedFile, naming: Naming) {
       store.files.discard(file);
       return refusal;
     }
-    store.files.keep(file);
     store.atomically(() => {
+      store.files.keep(file);
       store.artifacts.save({ artifact, sha256: file.sha256, modifiedMs: nowMs });
       auditArtifact(context, { action: 'create', wideAction: 'upload' }, artifact);
     });

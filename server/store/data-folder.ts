@@ -1,12 +1,15 @@
 /**
- * The data folder: `server.sqlite` with the list of worlds and the server's secrets, which also
- * locks the whole folder, and a folder for each world below `worlds`. Not what is in a world.
+ * The data folder: `server.sqlite` with the list of worlds and the server's secrets, and a folder
+ * for each world below `worlds`. Not what is in a world.
  */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { lockFile, serverFile, serverShape, worldsFolder } from './data-layout.ts';
+import type { FolderLock } from './folder-lock.ts';
 import { number, text } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
 import { StateFault, stateFault } from './state-fault.ts';
+import { storageFault } from './storage-fault.ts';
 import { openStore, type Store } from './store.ts';
 import { syncPath } from './sync-path.ts';
 
@@ -20,51 +23,41 @@ export interface StoredWorld {
   readonly createdMs: number;
 }
 
-/** Version and tables of `server.sqlite`. */
-export const serverShape = {
-  version: 1,
-  schema: `
-CREATE TABLE worlds (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  token TEXT NOT NULL,
-  status TEXT NOT NULL,
-  is_first INTEGER NOT NULL,
-  created_ms INTEGER NOT NULL,
-  is_complete INTEGER NOT NULL
-);
-CREATE TABLE secrets (
-  name TEXT PRIMARY KEY,
-  value BLOB NOT NULL
-) WITHOUT ROWID;
-`,
-};
-
-export const serverFile = 'server.sqlite';
-export const worldsFolder = 'worlds';
-
 /** An open data folder, which no other process can open meanwhile. */
 export class DataFolder {
   readonly path: string;
+  readonly #lock: FolderLock;
   readonly #sql: Sql;
 
-  private constructor(path: string, sql: Sql) {
+  private constructor(path: string, lock: FolderLock, sql: Sql) {
     this.path = path;
+    this.#lock = lock;
     this.#sql = sql;
   }
 
   /**
-   * Opens a data folder, or makes one of an empty folder or of none.
+   * Opens a data folder, or makes one of an empty folder or of none. One that is not whole is
+   * refused, and stays as it is.
    * @throws StateFault
    */
   static async open(path: string): Promise<DataFolder> {
     return DataFolder.#telling(path, async () => {
+      // The engine is loaded by those only who keep something.
       const { openStateFile } = await import('./state-file.ts');
+      const { lockFolder } = await import('./folder-lock.ts');
+      const { checkDataFolder } = await import('./folder-check.ts');
       requireOurs(path);
-      const folder = new DataFolder(path, openStateFile(join(path, serverFile), serverShape));
-      folder.#removeUnfinished();
-      return folder;
+      const lock = lockFolder(join(path, lockFile));
+      try {
+        checkDataFolder(path);
+        const sql = openStateFile(join(path, serverFile), serverShape);
+        const folder = new DataFolder(path, lock, sql);
+        folder.#removeUnfinished();
+        return folder;
+      } catch (fault) {
+        lock.release();
+        throw fault;
+      }
     });
   }
 
@@ -122,7 +115,11 @@ export class DataFolder {
   }
 
   close(): void {
-    this.#sql.close();
+    try {
+      this.#sql.close();
+    } finally {
+      this.#lock.release();
+    }
   }
 
   #removeUnfinished(): void {
@@ -139,6 +136,9 @@ export class DataFolder {
     try {
       return await work();
     } catch (cause) {
+      // The disk is the whole folder's, whichever file was to be written.
+      const root = cause instanceof StateFault ? cause.cause : cause;
+      if (storageFault(root) !== undefined) throw stateFault(folder, root);
       const fault = stateFault(folder, cause);
       if (!(fault instanceof StateFault)) throw fault;
       throw new StateFault(fault.kind, fault.what, { folder, cause });
@@ -148,11 +148,9 @@ export class DataFolder {
 
 function requireOurs(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  const names = readdirSync(path);
-  if (names.length === 0 || names.includes(serverFile)) return;
-  if (names.includes(worldsFolder)) {
-    throw new StateFault('damaged', `${join(path, serverFile)} is missing`);
-  }
+  const names = readdirSync(path).filter((name) => name !== lockFile);
+  const isOurs = names.some((name) => name === worldsFolder || name.startsWith(serverFile));
+  if (names.length === 0 || isOurs) return;
   throw new StateFault('foreign', `${path} holds other files, and no data of fleetbed`);
 }
 

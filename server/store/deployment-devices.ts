@@ -82,7 +82,7 @@ export class DeploymentDeviceStore {
 
   /** Notes that nothing is waiting for the device. */
   expectNothing(deviceId: string): void {
-    this.#mayHaveWork.delete(deviceId);
+    if (this.#mayHaveWork.delete(deviceId)) this.#sql.afterUndo(() => this.expectWork([deviceId]));
   }
 
   /** The device's part in a deployment that it was offered, and that is not forgotten. */

@@ -88,7 +88,9 @@ export class DeviceStore {
   /** Builds the facts anew from tables that are not what they were, check-ins too. */
   load(): void {
     this.#facts.clear();
-    this.reload();
+    this.#accepted.clear();
+    this.#loadAccepted(['']);
+    Object.assign(this.#waiting, this.#waitingIn(['']));
   }
 
   /** Builds the facts of some devices anew, check-ins too. */
@@ -111,13 +113,6 @@ export class DeviceStore {
         if (checkInMs > 0) this.#sql.run(save, [checkInMs, deviceId, checkInMs]);
       }
     });
-  }
-
-  /** Builds the facts in memory anew from the tables, as after an undone transaction. */
-  reload(): void {
-    this.#accepted.clear();
-    this.#loadAccepted(['']);
-    Object.assign(this.#waiting, this.#waitingIn(['']));
   }
 
   findByIdentity(identity: string): StoredDevice | undefined {
@@ -225,6 +220,7 @@ export class DeviceStore {
   revokeTokens(set: StoredAuthSet, nowMs: number): void {
     const mark = 'UPDATE auth_sets SET tokens_from = max(tokens_from, ?) + 1 WHERE id = ?';
     this.#sql.run(mark, [seconds(nowMs), set.id]);
+    this.#restoreWhenUndone(set.deviceId, [set.id]);
     const marked = this.findAuthSetById(set.id);
     if (marked?.status === 'accepted') this.#accept(marked);
   }
@@ -233,6 +229,7 @@ export class DeviceStore {
   removeAuthSet(set: StoredAuthSet, nowMs: number): void {
     this.#changeSets(set.deviceId, () => {
       this.#sql.run('DELETE FROM auth_sets WHERE id = ?', [set.id]);
+      this.#restoreWhenUndone(set.deviceId, [set.id]);
       this.#accepted.delete(set.id);
       this.#refreshStatus(set.deviceId, nowMs);
     });
@@ -241,7 +238,9 @@ export class DeviceStore {
   /** Forgets the device and its sets. */
   remove(deviceId: string): void {
     this.#changeSets(deviceId, () => {
-      for (const { id } of this.authSets(deviceId)) this.#accepted.delete(id);
+      const ids = this.authSets(deviceId).map(({ id }) => id);
+      this.#restoreWhenUndone(deviceId, ids);
+      for (const id of ids) this.#accepted.delete(id);
       this.#sql.run('DELETE FROM auth_sets WHERE device_id = ?', [deviceId]);
       this.#sql.run('DELETE FROM devices WHERE id = ?', [deviceId]);
       this.#facts.delete(deviceId);
@@ -254,6 +253,8 @@ export class DeviceStore {
       const before = this.#waitingIn(['AND s.device_id = ?', deviceId]);
       change();
       const after = this.#waitingIn(['AND s.device_id = ?', deviceId]);
+      const kept = { ...this.#waiting };
+      this.#sql.afterUndo(() => Object.assign(this.#waiting, kept));
       this.#waiting.count += after.count - before.count;
       this.#waiting.bytes += after.bytes - before.bytes;
     });
@@ -267,6 +268,17 @@ export class DeviceStore {
       WHERE s.status IN ('pending', 'rejected') AND s.tokens_from = 0 ${more}`;
     const row = this.#sql.first(query, values);
     return { count: row ? number(row, 'n') : 0, bytes: row ? number(row, 'bytes') : 0 };
+  }
+
+  /** When the work under way is undone, the facts of the device are again as its rows are. */
+  #restoreWhenUndone(deviceId: string, authSetIds: readonly string[]): void {
+    const facts = this.#facts.get(deviceId);
+    this.#sql.afterUndo(() => {
+      for (const id of authSetIds) this.#accepted.delete(id);
+      if (facts) this.#facts.set(deviceId, facts);
+      else this.#facts.delete(deviceId);
+      this.#loadAccepted(['AND s.device_id = ?', deviceId]);
+    });
   }
 
   #loadAccepted([more, ...values]: Condition): void {
@@ -296,6 +308,10 @@ export class DeviceStore {
       `UPDATE devices SET status = ?, updated_ms = ?, accepted_ms = coalesce(accepted_ms, ?)
        WHERE id = ?`,
       [status, nowMs, status === 'accepted' ? nowMs : null, deviceId],
+    );
+    this.#restoreWhenUndone(
+      deviceId,
+      sets.map(({ id }) => id),
     );
     for (const set of sets) {
       if (set.status === 'accepted') this.#accept(set);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import {
   constants,
   copyFileSync,
+  createReadStream,
   createWriteStream,
   existsSync,
   mkdirSync,
@@ -16,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { StateFault, stateFault } from './state-fault.ts';
 import { syncPath } from './sync-path.ts';
 
 /** A file that is written but not yet kept. */
@@ -31,6 +33,8 @@ interface FileOptions {
   readonly folder?: string;
   /** Runs what must wait for the work under way to be committed. */
   readonly afterCommit?: (act: () => void) => void;
+  /** Runs what takes back a part of the work under way, if that is undone. */
+  readonly afterUndo?: (act: () => void) => void;
 }
 
 const contentName = /^[0-9a-f]{64}$/;
@@ -40,15 +44,20 @@ export class FileStore {
   readonly folder: string;
   readonly #isLasting: boolean;
   readonly #afterCommit: (act: () => void) => void;
+  readonly #afterUndo: (act: () => void) => void;
   /** How many snapshots name a content. */
   readonly #held = new Map<string, number>();
+  /** Contents that were read since the process began, or are read now. */
+  readonly #checked = new Map<string, true | Promise<void>>();
   /** Removed while a snapshot names them. */
   readonly #unwanted = new Set<string>();
   #received = 0;
 
-  constructor({ folder, afterCommit = (act) => act() }: FileOptions = {}) {
+  constructor(options: FileOptions = {}) {
+    const { folder, afterCommit = (act) => act(), afterUndo = () => undefined } = options;
     this.#isLasting = folder !== undefined;
     this.#afterCommit = afterCommit;
+    this.#afterUndo = afterUndo;
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'fleetbed-'));
     if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
@@ -78,11 +87,38 @@ export class FileStore {
     return { path, sha256: hash.digest('hex'), sizeBytes };
   }
 
-  /** Keeps a received file under its content's name. */
+  /** Keeps a received file under its content's name, unless the work under way is undone. */
   keep(file: ReceivedFile): void {
-    renameSync(file.path, this.#pathOf(file.sha256));
+    const path = this.#pathOf(file.sha256);
+    if (!existsSync(path)) this.#afterUndo(() => rmSync(path, { force: true }));
+    renameSync(file.path, path);
+    this.#checked.set(file.sha256, true);
     this.#unwanted.delete(file.sha256);
     this.#syncFolder();
+  }
+
+  /**
+   * Reads a kept file the first time that it is asked for; nothing to wait for once that is done.
+   * Rejects with a StateFault when it is not what was kept, this time and from then on.
+   */
+  check(sha256: string): Promise<void> | undefined {
+    const known = this.#checked.get(sha256);
+    if (known) return known === true ? undefined : known;
+    const check = this.#read(sha256).then(() => void this.#checked.set(sha256, true));
+    this.#checked.set(sha256, check);
+    return check;
+  }
+
+  async #read(sha256: string): Promise<void> {
+    const path = this.#pathOf(sha256);
+    const hash = createHash('sha256');
+    try {
+      await pipeline(createReadStream(path), hash);
+    } catch (fault) {
+      throw stateFault(path, fault);
+    }
+    if (hash.digest('hex') === sha256) return;
+    throw new StateFault('damaged', `${path} is damaged: its content is not what was kept`);
   }
 
   /** Keeps a file of another store's folder under the same name. */
@@ -90,6 +126,7 @@ export class FileStore {
     const [from, path] = [join(folder, sha256), this.#pathOf(sha256)];
     this.#unwanted.delete(sha256);
     if (existsSync(path)) return;
+    this.#checked.delete(sha256);
     const draft = join(this.folder, `incoming-${sha256}`);
     copyFileSync(from, draft, constants.COPYFILE_FICLONE);
     if (this.#isLasting) syncPath(draft);

@@ -13,7 +13,7 @@ END;
 `;
 
 /** What makes the tables of an older version those of the next one. */
-export const upgrades: Readonly<Record<number, string>> = { 1: formerDevices };
+const upgrades: Readonly<Record<number, string>> = { 1: formerDevices };
 
 /** The tables. Times are milliseconds since the Unix epoch; documents are JSON text. */
 export const schema = `
@@ -229,3 +229,6 @@ CREATE TABLE confirmations (
   PRIMARY KEY (kind, user_id)
 ) WITHOUT ROWID;
 ${formerDevices}`;
+
+/** The database of a world, from whichever version it comes. */
+export const worldShape = { schema, version: SCHEMA_VERSION, upgrades };

@@ -7,7 +7,10 @@
  */
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import Database from 'libsql';
+import { ensureSums } from './database-check.ts';
+import { forgetSums, PageSums } from './page-sums.ts';
 import { PreparedStatements, type Sql, type SqlCopy, type SqlRow, type SqlValue } from './sql.ts';
+import { storageFault } from './storage-fault.ts';
 import { Transactions } from './transactions.ts';
 
 interface Prepared {
@@ -18,11 +21,15 @@ interface Prepared {
 const nul = '\0';
 const sub = '\x1a';
 const BUSY_TIMEOUT_MS = 200;
+/** Pages in the log that are enough for a checkpoint. */
+const CHECKPOINT_FRAMES = 1000;
 const settings = [
   // Exclusive before WAL, so that the index is in memory and no other process can come in.
   'PRAGMA locking_mode = EXCLUSIVE',
   'PRAGMA journal_mode = WAL',
   'PRAGMA synchronous = FULL',
+  // Before a checkpoint the sums of pages must be brought up to date.
+  'PRAGMA wal_autocheckpoint = 0',
 ];
 
 /**
@@ -31,12 +38,14 @@ const settings = [
  */
 export function openFileSql(path: string): FileSql {
   if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
+  const saved = ensureSums(path);
   const sql = new FileSql(path);
   try {
     sql.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     for (const pragma of settings) sql.run(pragma);
     // Takes the lock.
     sql.atomically(() => sql.run('PRAGMA user_version'));
+    sql.keepSums(new PageSums(path, saved));
     return sql;
   } catch (fault) {
     sql.abandon();
@@ -55,6 +64,8 @@ export class FileSql implements Sql {
   readonly #database: Database.Database;
   readonly #prepared: PreparedStatements<Prepared>;
   readonly #transactions: Transactions;
+  #sums: PageSums | undefined;
+  #checkpointAt = CHECKPOINT_FRAMES;
   #copies = 0;
 
   constructor(path: string) {
@@ -80,9 +91,16 @@ export class FileSql implements Sql {
 
   run(statement: string, values: readonly SqlValue[] = []): number {
     const { statement: prepared, columns } = this.#prepared.get(statement);
-    if (columns.length === 0) return prepared.run(values.map(bound)).changes;
-    prepared.all(values.map(bound));
-    return 0;
+    let changes = 0;
+    if (columns.length === 0) changes = prepared.run(values.map(bound)).changes;
+    else prepared.all(values.map(bound));
+    this.#noteCommit();
+    return changes;
+  }
+
+  /** From now on the sums beside the file are kept up to date. */
+  keepSums(sums: PageSums): void {
+    this.#sums = sums;
   }
 
   first(query: string, values: readonly SqlValue[] = []): SqlRow | undefined {
@@ -103,6 +121,7 @@ export class FileSql implements Sql {
   /** Runs several statements that bind nothing. */
   script(statements: string): void {
     this.#database.exec(statements);
+    this.#noteCommit();
   }
 
   atomically<Result>(work: () => Result): Result {
@@ -111,6 +130,10 @@ export class FileSql implements Sql {
 
   afterCommit(act: () => void): void {
     this.#transactions.afterCommit(act);
+  }
+
+  afterUndo(act: () => void): void {
+    this.#transactions.afterUndo(act);
   }
 
   copy(): SqlCopy {
@@ -125,10 +148,18 @@ export class FileSql implements Sql {
   /** Leaves one plain file behind, without a log beside it. */
   close(): void {
     this.#prepared.clear();
-    // The engine keeps the file open until its statements are collected, so the lock goes first;
-    // it cannot go before the file is out of WAL mode.
-    this.#database.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL');
-    this.#database.exec('SELECT count(*) FROM sqlite_master');
+    try {
+      this.#settle();
+      // The engine keeps the file open until its statements are collected, so the lock goes first;
+      // it cannot go before the file is out of WAL mode.
+      this.#database.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL');
+      this.#database.exec('SELECT count(*) FROM sqlite_master');
+    } catch (fault) {
+      // The engine may take the log away later, unseen: sums that ask for it would be wrong.
+      if (this.#sums) forgetSums(this.#path);
+      // Where the disk is full, what is committed stays in the log for the next one who opens it.
+      if (storageFault(fault) === undefined) throw fault;
+    }
     this.#database.close();
   }
 
@@ -141,6 +172,35 @@ export class FileSql implements Sql {
       this.#database.close();
       return false;
     }
+  }
+
+  /** After a commit. What fails here is tried again at the next; the commit itself stands. */
+  #noteCommit(): void {
+    if (!this.#sums || this.#database.inTransaction) return;
+    try {
+      const frames = this.#sums.committed();
+      if (frames < CHECKPOINT_FRAMES) this.#checkpointAt = CHECKPOINT_FRAMES;
+      if (frames < this.#checkpointAt) return;
+      this.#checkpointAt = frames + CHECKPOINT_FRAMES;
+      this.#sums.fold();
+      this.#checkpoint();
+    } catch (fault) {
+      if (storageFault(fault) === undefined) throw fault;
+    }
+  }
+
+  #checkpoint(): void {
+    const [done] = this.#database.prepare('PRAGMA wal_checkpoint(PASSIVE)').raw().all();
+    const [, frames, moved] = done as number[];
+    if (frames !== moved) throw new Error(`${this.#path} has a log that cannot be taken over`);
+  }
+
+  #settle(): void {
+    if (!this.#sums) return;
+    this.#sums.fold();
+    this.#checkpoint();
+    this.#sums.settle();
+    this.#sums.close();
   }
 }
 

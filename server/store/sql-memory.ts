@@ -72,6 +72,10 @@ class MemorySql implements Sql {
     this.#transactions.afterCommit(act);
   }
 
+  afterUndo(act: () => void): void {
+    this.#transactions.afterUndo(act);
+  }
+
   copy(): SqlCopy {
     // An export frees every statement of the connection.
     this.#prepared.clear();

@@ -30,6 +30,8 @@ export interface Sql {
   atomically<Result>(work: () => Result): Result;
   /** Runs `act` once the work under way is committed, or at once; never when it is undone. */
   afterCommit(act: () => void): void;
+  /** Runs `act` when the work under way is undone; what is in memory only is put right by it. */
+  afterUndo(act: () => void): void;
   /** Copies everything; not within a transaction. */
   copy(): SqlCopy;
   close(): void;

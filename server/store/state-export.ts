@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import {
   closeSync,
   existsSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -13,14 +14,31 @@ import {
   rmSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { serverFile, worldsFolder } from './data-folder.ts';
+import {
+  artifactsFolder,
+  contentName,
+  lockFile,
+  serverFile,
+  worldFile,
+  worldId,
+  worldsFolder,
+} from './data-layout.ts';
+import { checkDatabase } from './database-check.ts';
+import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { text } from './row.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import type { Sql, SqlRow, SqlValue } from './sql.ts';
-import { type FileSql, openFileSql, openPlainSql } from './sql-file.ts';
-import { StateFault, stateFault } from './state-fault.ts';
-import { versionOf } from './state-file.ts';
-import { PART_BYTES, type StateTable, stateSchema, worldTables } from './state-tables.ts';
+import { type FileSql, openPlainSql } from './sql-file.ts';
+import { StateFault } from './state-fault.ts';
+import { copyDatabase, versionOf } from './state-file.ts';
+import {
+  PART_BYTES,
+  type StateTable,
+  stateFormat,
+  stateSchema,
+  stateVersion,
+  worldTables,
+} from './state-tables.ts';
 import { syncPath } from './sync-path.ts';
 
 /** What an export has come to. */
@@ -39,42 +57,49 @@ interface ExportOptions {
   readonly newToken: () => string;
 }
 
-const worldId = /^[0-9a-f-]{36}$/;
-const contentName = /^[0-9a-f]{64}$/;
-
 /**
  * Writes the state of a folder that no server has open to a file, for this user only.
  * @throws StateFault when the folder is in use, of another version, or none of ours
  */
 export async function exportState(options: ExportOptions): Promise<ExportedState> {
   const tables = await worldTables();
-  const draft = `${options.out}.draft`;
-  rmSync(draft, { force: true });
+  // One name for all, so that what a killed export has left is known for what it is.
+  const drafts = `${options.out}.draft`;
+  rmSync(drafts, { recursive: true, force: true });
+  mkdirSync(drafts, { mode: 0o700 });
+  const draft = join(drafts, 'state.sqlite');
   closeSync(openSync(draft, 'wx', 0o600));
   const out = openPlainSql(draft);
   try {
     out.script(stateSchema(tables));
-    const exported = new StateExport(out, options, tables).run();
+    const exported = new StateExport(out, { ...options, drafts }, tables).run();
+    // Last, so that half an export is never taken for one.
+    out.run('INSERT INTO state VALUES (?, ?)', [stateFormat, stateVersion]);
     out.abandon();
     syncPath(draft);
     renameSync(draft, options.out);
     return exported;
-  } catch (fault) {
+  } finally {
     out.abandon();
-    rmSync(draft, { force: true });
-    throw fault;
+    rmSync(drafts, { recursive: true, force: true });
   }
 }
 
 class StateExport {
   readonly #out: FileSql;
-  readonly #options: ExportOptions;
+  readonly #options: ExportOptions & { readonly drafts: string };
   readonly #tables: readonly StateTable[];
   readonly #lost: string[] = [];
+  /** Worlds that were being made or removed. */
+  readonly #unfinished = new Set<string>();
   #rows = 0;
   #artifactFiles = 0;
 
-  constructor(out: FileSql, options: ExportOptions, tables: readonly StateTable[]) {
+  constructor(
+    out: FileSql,
+    options: ExportOptions & { readonly drafts: string },
+    tables: readonly StateTable[],
+  ) {
     this.#out = out;
     this.#options = options;
     this.#tables = tables;
@@ -85,77 +110,99 @@ class StateExport {
     if (!existsSync(join(folder, serverFile)) && !existsSync(join(folder, worldsFolder))) {
       throw new StateFault('foreign', `${folder} holds no data of fleetbed`);
     }
-    const lock = this.#openServer();
+    const lock = lockIfPossible(folder);
     try {
-      const ids = this.#exportServer(lock);
+      const ids = this.#exportServer();
       for (const id of ids) this.#out.atomically(() => this.#exportContents(id));
       for (const id of ids) this.#exportWorld(id);
       const counts = { rows: this.#rows, artifactFiles: this.#artifactFiles };
       return { worlds: ids.length, ...counts, lost: this.#lost };
     } finally {
-      lock?.abandon();
+      lock?.release();
     }
   }
 
-  /** Holds the folder's lock; nothing when the file is beyond reading. */
-  #openServer(): (Sql & { abandon(): void }) | undefined {
-    const path = join(this.#options.folder, serverFile);
+  /** Reads a copy of a database, so that the damaged one stays as it is. */
+  #reading(path: string, read: (sql: FileSql) => void): void {
+    const isDamaged = this.#findDamage(path);
+    const copy = join(this.#options.drafts, 'copy.sqlite');
     try {
-      if (existsSync(path)) return openFileSql(path);
-      this.#lose(path, 'is missing');
+      if (!existsSync(path)) return;
+      copyDatabase(path, copy);
+      const sql = openPlainSql(copy);
+      try {
+        read(sql);
+      } finally {
+        sql.abandon();
+      }
     } catch (cause) {
-      const fault = stateFault(path, cause);
-      if (fault instanceof StateFault && fault.kind === 'in use') throw fault;
+      // A damaged database may have lost its version with the rest.
+      const isAnothers = cause instanceof StateFault && cause.kind === 'version';
+      if (isAnothers && !isDamaged) throw cause;
       this.#lose(path, cause);
+    } finally {
+      for (const name of readdirSync(this.#options.drafts)) {
+        if (name.startsWith('copy.')) rmSync(join(this.#options.drafts, name));
+      }
     }
-    return undefined;
+  }
+
+  #findDamage(path: string): boolean {
+    try {
+      checkDatabase(path);
+      return false;
+    } catch (cause) {
+      this.#lose(path, cause);
+      return true;
+    }
   }
 
   /** Ids of the worlds; their folders tell them where the list is lost. */
-  #exportServer(server: Sql | undefined): string[] {
-    const path = join(this.#options.folder, serverFile);
-    try {
-      for (const row of server?.all('SELECT * FROM secrets') ?? []) this.#insert('secrets', row);
-      const rows = server?.all('SELECT * FROM worlds WHERE is_complete ORDER BY seq') ?? [];
-      for (const row of rows) this.#insert('worlds', row);
-      if (rows.length > 0) return rows.map((row) => text(row, 'id'));
-    } catch (cause) {
-      this.#lose(path, cause);
-    }
-    return this.#worldsByFolder();
+  #exportServer(): string[] {
+    const listed: string[] = [];
+    this.#reading(join(this.#options.folder, serverFile), (server) => {
+      for (const row of server.all('SELECT * FROM secrets')) this.#insert('secrets', row);
+      for (const row of server.all('SELECT * FROM worlds WHERE is_complete ORDER BY seq')) {
+        this.#insert('worlds', row);
+        listed.push(text(row, 'id'));
+      }
+      const begun = server.all('SELECT id FROM worlds WHERE NOT is_complete');
+      for (const row of begun) this.#unfinished.add(text(row, 'id'));
+    });
+    return [...listed, ...this.#worldsByFolder(listed)];
   }
 
-  #worldsByFolder(): string[] {
+  #worldsByFolder(listed: readonly string[]): string[] {
     const path = join(this.#options.folder, worldsFolder);
-    const ids = existsSync(path) ? readdirSync(path).filter((name) => worldId.test(name)) : [];
-    this.#out.run('DELETE FROM worlds');
+    const isLost = (name: string): boolean =>
+      worldId.test(name) && !listed.includes(name) && !this.#unfinished.has(name);
+    const ids = existsSync(path) ? readdirSync(path).filter(isLost) : [];
     for (const [at, id] of ids.entries()) {
       const token = this.#options.newToken();
       const named = { id, name: `Recovered ${at + 1}`, token, status: 'active' };
-      const rest = { is_first: at === 0 ? 1 : 0, created_ms: 0, is_complete: 1 };
-      this.#insert('worlds', { ...named, ...rest });
+      const isFirst = listed.length === 0 && at === 0;
+      this.#insert('worlds', {
+        ...named,
+        is_first: isFirst ? 1 : 0,
+        created_ms: 0,
+        is_complete: 1,
+      });
     }
     if (ids.length > 0) {
-      this.#lose(path, 'names and tokens of the worlds are lost; each has a new one');
+      this.#lose(
+        path,
+        `names and tokens of the worlds are lost; ${ids.length} not listed, with new ones`,
+      );
     }
     return ids;
   }
 
   #exportWorld(id: string): void {
-    const path = join(this.#options.folder, worldsFolder, id, 'world.sqlite');
-    try {
-      if (!existsSync(path)) throw new Error('it is missing');
-      const world = openFileSql(path);
-      try {
-        requireVersion(world, path);
-        for (const table of this.#tables) this.#exportTable(id, world, { path, table });
-      } finally {
-        world.abandon();
-      }
-    } catch (cause) {
-      if (cause instanceof StateFault && cause.kind === 'version') throw cause;
-      this.#lose(path, cause);
-    }
+    const path = join(this.#options.folder, worldsFolder, id, worldFile);
+    this.#reading(path, (world) => {
+      requireVersion(world, path);
+      for (const table of this.#tables) this.#exportTable(id, world, { path, table });
+    });
     this.#leaveOutEmptyArtifacts(id);
   }
 
@@ -200,7 +247,7 @@ class StateExport {
   }
 
   #exportContents(id: string): void {
-    const folder = join(this.#options.folder, worldsFolder, id, 'artifacts');
+    const folder = join(this.#options.folder, worldsFolder, id, artifactsFolder);
     const names = existsSync(folder) ? readdirSync(folder) : [];
     for (const name of names.filter((other) => contentName.test(other))) {
       try {
@@ -231,8 +278,15 @@ class StateExport {
   #leaveOutEmptyArtifacts(id: string): void {
     const lost = `world = ? AND sha256 NOT IN (SELECT sha256 FROM artifact_files WHERE world = ?)`;
     for (const row of this.#out.all(`SELECT name, sha256 FROM artifacts WHERE ${lost}`, [id, id])) {
-      const file = `the file ${text(row, 'sha256')} of the artifact ${text(row, 'name')}`;
-      this.#lose(join(worldsFolder, id), `${file} is lost, and so the artifact is left out`);
+      const path = join(
+        this.#options.folder,
+        worldsFolder,
+        id,
+        artifactsFolder,
+        text(row, 'sha256'),
+      );
+      const told = `the file of the artifact ${text(row, 'name')} is lost`;
+      this.#lose(path, `${told}, and so the artifact is left out`);
     }
     this.#rows -= this.#out.run(`DELETE FROM artifacts WHERE ${lost}`, [id, id]);
   }
@@ -246,7 +300,18 @@ class StateExport {
   }
 
   #lose(path: string, cause: unknown): void {
-    this.#lost.push(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+    if (cause instanceof StateFault) this.#lost.push(cause.what);
+    else this.#lost.push(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+/** A folder that cannot be written is exported too, and no server can have it open. */
+function lockIfPossible(folder: string): FolderLock | undefined {
+  try {
+    return lockFolder(join(folder, lockFile));
+  } catch (fault) {
+    if (fault instanceof StateFault && fault.kind !== 'in use') return undefined;
+    throw fault;
   }
 }
 

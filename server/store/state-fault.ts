@@ -1,4 +1,5 @@
 /** Why a folder of state is refused, in one sentence with the way out. */
+import { noSpace, storageFault } from './storage-fault.ts';
 
 /** What is the matter with it. */
 export type StateFaultKind =
@@ -7,6 +8,7 @@ export type StateFaultKind =
   | 'version'
   | 'foreign'
   | 'unreadable'
+  | 'no room'
   | 'not exported'
   | 'other export';
 
@@ -19,6 +21,7 @@ const waysOut: Readonly<Record<StateFaultKind, (folder: string) => string>> = {
   foreign: () => 'name an empty folder, or one that does not exist yet',
   'not exported': () => 'name a file that "fleetbed state export" has written',
   'other export': () => 'import it with the fleetbed that wrote it',
+  'no room': () => 'make room there, or name another folder',
   unreadable: () => 'let this user read and write it, or name another folder',
 };
 
@@ -61,7 +64,14 @@ export function stateFault(path: string, cause: unknown): unknown {
   const code = 'code' in cause ? String(cause.code) : '';
   // SQLITE_CORRUPT_VTAB and the like are of one family with their first two words.
   const family = code.split('_').slice(0, 2).join('_');
+  const disk = storageFault(cause);
+  if (disk !== undefined && !(code in kinds)) return diskFault(disk, path, cause);
   const [kind, what] = kinds[code] ?? kinds[family] ?? ['unreadable', 'cannot be opened'];
   const detail = kind === 'in use' ? '' : ` (${cause.message})`;
   return new StateFault(kind, `${path} ${what}${detail}`, { cause });
+}
+
+function diskFault(disk: string, path: string, cause: Error): StateFault {
+  const kind = disk === noSpace ? 'no room' : 'unreadable';
+  return new StateFault(kind, `${disk} ${path} (${cause.message})`, { cause });
 }

@@ -1,7 +1,9 @@
-/** A file of state: a database of ours in a file, checked when it is opened. */
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+/** A file of state: a database of ours in a file, checked before it is opened. */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type FileSql, openFileSql } from './sql-file.ts';
+import { checkDatabase } from './database-check.ts';
+import type { Sql } from './sql.ts';
+import { type FileSql, openFileSql, openPlainSql } from './sql-file.ts';
 import { StateFault, stateFault } from './state-fault.ts';
 import { syncPath } from './sync-path.ts';
 
@@ -17,6 +19,54 @@ export interface StateShape {
 const FINDINGS_MAX = 3;
 
 /**
+ * Reads a file of state that must be there and that nobody has open; nothing is changed by it.
+ * @throws StateFault when it is not as it was written, or of another version
+ */
+export function readStateFile<Result>(
+  path: string,
+  shape: StateShape,
+  read: (sql: Sql) => Result,
+): Result {
+  try {
+    const { isOpen, isVouchedFor } = checkDatabase(path);
+    return withPlainSql(path, isOpen, (sql) => {
+      requireVersion(sql, path, shape);
+      if (!isVouchedFor) requireStructure(sql, path);
+      return read(sql);
+    });
+  } catch (fault) {
+    throw stateFault(path, fault);
+  }
+}
+
+/** Reads the file itself, or a copy of it where the engine would change it by reading. */
+function withPlainSql<Result>(
+  path: string,
+  isOpen: boolean,
+  read: (sql: FileSql) => Result,
+): Result {
+  const place = isOpen ? `${path}.copy-0` : path;
+  try {
+    if (isOpen) copyDatabase(path, place);
+    const sql = openPlainSql(place);
+    try {
+      return read(sql);
+    } finally {
+      sql.abandon();
+    }
+  } finally {
+    if (isOpen) removeCopies(path, `${basename(path)}.copy-0`);
+  }
+}
+
+/** Copies a database with what the engine needs to bring it up to date. */
+export function copyDatabase(from: string, to: string): void {
+  for (const end of ['', '-wal', '-journal']) {
+    if (existsSync(from + end)) copyFileSync(from + end, to + end);
+  }
+}
+
+/**
  * Opens a file of state, or makes it with its folder.
  * @throws StateFault
  */
@@ -29,7 +79,10 @@ export function openStateFile(path: string, shape: StateShape): FileSql {
     const sql = openFileSql(path);
     try {
       if (isEmpty(sql)) found(sql, shape, folder);
-      else check(sql, path, shape);
+      else {
+        requireVersion(sql, path, shape);
+        upgrade(sql, shape);
+      }
       return sql;
     } catch (fault) {
       sql.abandon();
@@ -47,9 +100,9 @@ function requireFile(path: string): void {
 }
 
 /** Copies go with the process that made them; an ended one may have left some. */
-function removeCopies(path: string): void {
+function removeCopies(path: string, beginning = `${basename(path)}.copy-`): void {
   for (const name of readdirSync(dirname(path))) {
-    if (name.startsWith(`${basename(path)}.copy-`)) rmSync(join(dirname(path), name));
+    if (name.startsWith(beginning)) rmSync(join(dirname(path), name));
   }
 }
 
@@ -58,7 +111,7 @@ function isEmpty(sql: FileSql): boolean {
 }
 
 /** The version of the tables in a database; 0 when nobody has said. */
-export function versionOf(sql: FileSql): number {
+export function versionOf(sql: Sql): number {
   return Number(sql.first('PRAGMA user_version')?.user_version);
 }
 
@@ -67,23 +120,31 @@ function found(sql: FileSql, { schema, version }: StateShape, folder: string): v
   syncPath(folder);
 }
 
-function check(sql: FileSql, path: string, { version, upgrades = {} }: StateShape): void {
+function requireVersion(
+  sql: Sql,
+  path: string,
+  { version, upgrades = {} }: Omit<StateShape, 'schema'>,
+): void {
   const actual = versionOf(sql);
-  if (actual !== version && upgrades[actual] === undefined) {
-    throw new StateFault(
-      'version',
-      `${path} has version ${actual} of the tables, and this fleetbed works with version ${version}`,
-    );
+  if (actual === version || upgrades[actual] !== undefined) return;
+  throw new StateFault(
+    'version',
+    `${path} has version ${actual} of the tables, and this fleetbed works with version ${version}`,
+  );
+}
+
+function upgrade(sql: FileSql, { version, upgrades = {} }: StateShape): void {
+  for (let from = versionOf(sql); from < version; from += 1) {
+    sql.script(`BEGIN; ${upgrades[from]} PRAGMA user_version = ${from + 1}; COMMIT;`);
   }
+}
+
+function requireStructure(sql: Sql, path: string): void {
   const findings = sql
     .all('PRAGMA quick_check(100)')
     .map((row) => String(row.quick_check))
     .filter((finding) => finding !== 'ok');
-  if (findings.length > 0) {
-    const told = findings.slice(0, FINDINGS_MAX).join('; ').replaceAll(/\s+/g, ' ');
-    throw new StateFault('damaged', `${path} is damaged (${told})`);
-  }
-  for (let from = actual; from < version; from += 1) {
-    sql.script(`BEGIN; ${upgrades[from]} PRAGMA user_version = ${from + 1}; COMMIT;`);
-  }
+  if (findings.length === 0) return;
+  const told = findings.slice(0, FINDINGS_MAX).join('; ').replaceAll(/\s+/g, ' ');
+  throw new StateFault('damaged', `${path} is damaged (${told})`);
 }

@@ -12,9 +12,20 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DataFolder, serverFile, serverShape, worldsFolder } from './data-folder.ts';
+import { DataFolder } from './data-folder.ts';
+import {
+  artifactsFolder,
+  contentName,
+  lockFile,
+  serverFile,
+  serverShape,
+  worldFile,
+  worldId,
+  worldsFolder,
+} from './data-layout.ts';
+import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { number, text } from './row.ts';
-import { SCHEMA_VERSION, schema } from './schema.ts';
+import { worldShape } from './schema.ts';
 import type { Sql } from './sql.ts';
 import { type FileSql, openPlainSql } from './sql-file.ts';
 import { StateFault, stateFault } from './state-fault.ts';
@@ -38,22 +49,41 @@ export interface ImportedState {
 export async function importState(file: string, folder: string): Promise<ImportedState> {
   requireEmpty(folder);
   const tables = await worldTables();
-  const draft = `${folder}.importing-${process.pid}`;
+  const draft = `${folder}.importing`;
   const state = openState(file);
   try {
-    mkdirSync(draft, { recursive: true, mode: 0o700 });
-    const imported = new StateImport({ file, state, draft, tables }).run();
-    await checkFolder(draft);
-    if (existsSync(folder)) rmdirSync(folder);
-    renameSync(draft, folder);
-    syncPath(dirname(folder));
-    return imported;
+    const lock = beginDraft(draft);
+    try {
+      const imported = new StateImport({ file, state, draft, tables }).run();
+      lock.release();
+      await checkFolder(draft);
+      if (existsSync(folder)) rmdirSync(folder);
+      renameSync(draft, folder);
+      syncPath(dirname(folder));
+      return imported;
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
   } catch (fault) {
     throw stateFault(file, fault);
   } finally {
     state.abandon();
-    rmSync(draft, { recursive: true, force: true });
   }
+}
+
+/** Begins anew where a killed import has left something; nobody else can be at work there. */
+function beginDraft(draft: string): FolderLock {
+  mkdirSync(draft, { recursive: true, mode: 0o700 });
+  const names = new Set([lockFile, worldsFolder]);
+  const stranger = readdirSync(draft).find(
+    (name) => !names.has(name) && !name.startsWith(serverFile),
+  );
+  if (stranger !== undefined) throw new StateFault('foreign', `${draft} holds other files`);
+  const lock = lockFolder(join(draft, lockFile));
+  for (const name of readdirSync(draft)) {
+    if (name !== lockFile) rmSync(join(draft, name), { recursive: true });
+  }
+  return lock;
 }
 
 function requireEmpty(folder: string): void {
@@ -118,10 +148,6 @@ interface ImportInputs {
   readonly tables: readonly StateTable[];
 }
 
-/** An id becomes the name of a folder, and a content's name that of a file. */
-const worldId = /^[0-9a-f-]{36}$/;
-const contentName = /^[0-9a-f]{64}$/;
-
 class StateImport {
   readonly #inputs: ImportInputs;
   #rows = 0;
@@ -137,17 +163,18 @@ class StateImport {
     const ids = state.all('SELECT id FROM worlds ORDER BY seq').map((row) => text(row, 'id'));
     const stranger = ids.find((id) => !worldId.test(id));
     if (stranger !== undefined) throw this.#wrong(`the world ${JSON.stringify(stranger)}`);
+    for (const id of ids) {
+      const folder = join(draft, worldsFolder, id);
+      this.#fill(join(folder, worldFile), worldShape, (sql) =>
+        this.#copyTables(id, sql),
+      );
+      this.#writeContents(id, join(folder, artifactsFolder));
+    }
+    // Last, so that half an import is never taken for a whole one: it has worlds without a list.
     this.#fill(join(draft, serverFile), serverShape, (sql) => {
       sql.run('INSERT INTO secrets SELECT * FROM state.secrets');
       sql.run('INSERT INTO worlds SELECT * FROM state.worlds');
     });
-    for (const id of ids) {
-      const folder = join(draft, worldsFolder, id);
-      this.#fill(join(folder, 'world.sqlite'), { schema, version: SCHEMA_VERSION }, (sql) =>
-        this.#copyTables(id, sql),
-      );
-      this.#writeContents(id, join(folder, 'artifacts'));
-    }
     const { worlds, rows } = { worlds: ids.length, rows: this.#rows };
     return { worlds, rows, artifactFiles: this.#artifactFiles, rowsLeftOut: this.#rowsLeftOut };
   }

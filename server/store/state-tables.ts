@@ -2,7 +2,7 @@
  * The tables of an exported state: those of a world with the world's id in front, one file for all
  * worlds, so that any SQLite reads it; beside them the server's own and the artifact files.
  */
-import { serverShape } from './data-folder.ts';
+import { serverShape } from './data-layout.ts';
 import { text } from './row.ts';
 import { SCHEMA_VERSION, schema } from './schema.ts';
 import { openMemorySql } from './sql-memory.ts';
@@ -57,7 +57,6 @@ export function stateSchema(tables: readonly StateTable[]): string {
   return `
 ${serverShape.schema}
 CREATE TABLE state (format TEXT NOT NULL, version TEXT NOT NULL);
-INSERT INTO state VALUES ('${stateFormat}', '${stateVersion}');
 CREATE TABLE artifact_files (
   world TEXT NOT NULL,
   sha256 TEXT NOT NULL,

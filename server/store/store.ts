@@ -5,6 +5,7 @@ import { AuditLogStore } from './audit-logs.ts';
 import { ConfigurationStore } from './configurations.ts';
 import { ConfirmationStore } from './confirmations.ts';
 import { ConnectionStore } from './connections.ts';
+import { artifactsFolder, worldFile } from './data-layout.ts';
 import { DeltaJobStore } from './delta-jobs.ts';
 import { DeploymentDeviceStore } from './deployment-devices.ts';
 import { DeploymentStore } from './deployments.ts';
@@ -16,11 +17,11 @@ import { InventoryStore } from './inventory.ts';
 import { MonitorStore } from './monitor.ts';
 import { ReleaseStore } from './releases.ts';
 import { RoleStore } from './roles.ts';
-import { SCHEMA_VERSION, schema, upgrades } from './schema.ts';
+import { schema, worldShape } from './schema.ts';
 import { type DeviceReset, type RestoreOptions, type Snapshot, Snapshots } from './snapshot.ts';
 import type { Sql } from './sql.ts';
 import { openMemorySql } from './sql-memory.ts';
-import { StateFault } from './state-fault.ts';
+import { storageFault } from './storage-fault.ts';
 import { TenantSettingStore } from './tenant-settings.ts';
 import { UserTokenStore } from './user-tokens.ts';
 import { UserStore } from './users.ts';
@@ -76,22 +77,17 @@ interface StoreOptions {
 export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
   if (folder === undefined) {
     const memory = await openMemorySql(schema);
-    return storeOver(memory, new FileStore({ afterCommit: (act) => memory.afterCommit(act) }));
+    return storeOver(memory, new FileStore(waitingFor(memory)));
   }
   // The engine is loaded by those only who keep something.
   const { openStateFile } = await import('./state-file.ts');
-  const sql = openStateFile(join(folder, 'world.sqlite'), {
-    schema,
-    version: SCHEMA_VERSION,
-    upgrades,
-  });
+  const sql = openStateFile(join(folder, worldFile), worldShape);
   try {
     const files = new FileStore({
-      folder: join(folder, 'artifacts'),
-      afterCommit: (act) => sql.afterCommit(act),
+      folder: join(folder, artifactsFolder),
+      ...waitingFor(sql),
     });
     const store = storeOver(sql, files);
-    requireContents(store);
     files.removeUnfinished();
     files.keepOnly(new Set(store.artifacts.contents().map(({ sha256 }) => sha256)));
     store.devices.load();
@@ -104,20 +100,20 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
   }
 }
 
+function waitingFor(sql: Sql) {
+  return {
+    afterCommit: (act: () => void) => sql.afterCommit(act),
+    afterUndo: (act: () => void) => sql.afterUndo(act),
+  };
+}
+
 function storeOver(sql: Sql, files: FileStore): Store {
   const areas = { ...areasOver(sql), files };
   const { devices, parts, connections } = areas;
   const snapshots = new Snapshots(sql, areas);
   return {
     ...areas,
-    atomically: (work) => {
-      try {
-        return sql.atomically(work);
-      } catch (fault) {
-        devices.reload();
-        throw fault;
-      }
-    },
+    atomically: (work) => sql.atomically(work),
     snapshot: () => {
       devices.saveCheckIns();
       return snapshots.take();
@@ -135,7 +131,11 @@ function storeOver(sql: Sql, files: FileStore): Store {
       return reset;
     },
     close: () => {
-      devices.saveCheckIns();
+      try {
+        devices.saveCheckIns();
+      } catch (fault) {
+        if (storageFault(fault) === undefined) throw fault;
+      }
       snapshots.discardAll();
       sql.close();
       files.close();
@@ -165,15 +165,4 @@ function areasOver(sql: Sql) {
     monitor: new MonitorStore(sql),
     auditLogs: new AuditLogStore(sql),
   };
-}
-
-/** @throws StateFault when the folder lacks what an artifact names, or has only a part of it */
-function requireContents(store: Pick<Store, 'artifacts' | 'files'>): void {
-  for (const { name, sha256, sizeBytes } of store.artifacts.contents()) {
-    const actual = store.files.sizeOf(sha256);
-    if (actual === sizeBytes) continue;
-    const path = join(store.files.folder, sha256);
-    const fault = actual === undefined ? 'is missing' : `has ${actual} of ${sizeBytes} bytes`;
-    throw new StateFault('damaged', `${path}, the file of the artifact ${name}, ${fault}`);
-  }
 }

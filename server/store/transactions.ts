@@ -12,6 +12,7 @@ export class Transactions {
   readonly #connection: Connection;
   #isOpen = false;
   #waiting: (() => void)[] = [];
+  #undoing: (() => void)[] = [];
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -23,6 +24,7 @@ export class Transactions {
     const result = this.#commit(work);
     const waiting = this.#waiting;
     this.#waiting = [];
+    this.#undoing = [];
     for (const act of waiting) act();
     return result;
   }
@@ -30,6 +32,11 @@ export class Transactions {
   afterCommit(act: () => void): void {
     if (this.#isOpen) this.#waiting.push(act);
     else act();
+  }
+
+  /** Runs `act` when the work under way is undone, after everything that was noted later. */
+  afterUndo(act: () => void): void {
+    if (this.#isOpen) this.#undoing.push(act);
   }
 
   #commit<Result>(work: () => Result): Result {
@@ -42,9 +49,17 @@ export class Transactions {
     } catch (fault) {
       this.#waiting = [];
       if (this.#connection.isInTransaction()) this.#connection.run('ROLLBACK');
+      this.#isOpen = false;
+      this.#undo();
       throw fault;
     } finally {
       this.#isOpen = false;
     }
+  }
+
+  #undo(): void {
+    const undoing = this.#undoing.toReversed();
+    this.#undoing = [];
+    for (const act of undoing) act();
   }
 }

@@ -1,0 +1,34 @@
+/** Names of what is in a data folder, and the tables of `server.sqlite`. */
+
+/** Version and tables of `server.sqlite`. */
+export const serverShape = {
+  version: 1,
+  schema: `
+CREATE TABLE worlds (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  token TEXT NOT NULL,
+  status TEXT NOT NULL,
+  is_first INTEGER NOT NULL,
+  created_ms INTEGER NOT NULL,
+  is_complete INTEGER NOT NULL
+);
+CREATE TABLE secrets (
+  name TEXT PRIMARY KEY,
+  value BLOB NOT NULL
+) WITHOUT ROWID;
+`,
+};
+
+export const serverFile = 'server.sqlite';
+export const worldsFolder = 'worlds';
+/** Below `worlds`, in the folder of one. */
+export const worldFile = 'world.sqlite';
+export const artifactsFolder = 'artifacts';
+/** Locked for as long as somebody works with the folder; nothing is ever written to it. */
+export const lockFile = 'server.lock';
+
+/** An id is the name of a folder, and a content's digest that of a file. */
+export const worldId = /^[0-9a-f-]{36}$/;
+export const contentName = /^[0-9a-f]{64}$/;

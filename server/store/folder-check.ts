@@ -1,0 +1,66 @@
+/**
+ * Checks a whole data folder before anything in it is opened: the list of worlds names the worlds,
+ * a world's artifacts name their files, and a database has its sums beside it. Only reads, so that
+ * a folder that is refused stays as it was found.
+ */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ArtifactStore } from './artifacts.ts';
+import {
+  artifactsFolder,
+  serverFile,
+  serverShape,
+  worldFile,
+  worldId,
+  worldsFolder,
+} from './data-layout.ts';
+import { isUnfounded } from './database-check.ts';
+import { text } from './row.ts';
+import { worldShape } from './schema.ts';
+import type { Sql } from './sql.ts';
+import { StateFault } from './state-fault.ts';
+import { readStateFile } from './state-file.ts';
+
+/** @throws StateFault that names the file which is missing, or not as it was written */
+export function checkDataFolder(path: string): void {
+  const server = join(path, serverFile);
+  const worlds = join(path, worldsFolder);
+  const isBegun = existsSync(worlds);
+  if (!isBegun && isUnfounded(server)) return;
+  const rows = readStateFile(server, serverShape, (sql) =>
+    sql.all('SELECT id, is_complete FROM worlds').map((row) => ({
+      id: text(row, 'id'),
+      isComplete: row.is_complete === 1,
+    })),
+  );
+  if (!isBegun && rows.some(({ isComplete }) => isComplete)) throw missing(worlds);
+  const listed = new Set(rows.map(({ id }) => id));
+  for (const name of isBegun ? readdirSync(worlds) : []) {
+    if (!worldId.test(name) || listed.has(name)) continue;
+    const told = `${join(worlds, name)} is the folder of a world that ${server} does not list`;
+    throw new StateFault('damaged', told);
+  }
+  for (const { id, isComplete } of rows) if (isComplete) checkWorld(join(worlds, id));
+}
+
+function checkWorld(folder: string): void {
+  if (!existsSync(folder)) throw missing(folder);
+  readStateFile(join(folder, worldFile), worldShape, (sql) =>
+    requireContents(sql, join(folder, artifactsFolder)),
+  );
+}
+
+/** Sizes only: the content of a file is checked when it is asked for. */
+function requireContents(sql: Sql, folder: string): void {
+  for (const { name, sha256, sizeBytes } of new ArtifactStore(sql).contents()) {
+    const path = join(folder, sha256);
+    const actual = statSync(path, { throwIfNoEntry: false })?.size;
+    if (actual === sizeBytes) continue;
+    const fault = actual === undefined ? 'is missing' : `has ${actual} of ${sizeBytes} bytes`;
+    throw new StateFault('damaged', `${path}, the file of the artifact ${name}, ${fault}`);
+  }
+}
+
+function missing(path: string): StateFault {
+  return new StateFault('damaged', `${path} is missing`);
+}

@@ -1,0 +1,79 @@
+import { copyFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkDatabase } from './database-check.ts';
+import { openFileSql } from './sql-file.ts';
+import { TestFolder } from './testing/engines.ts';
+
+let folder: TestFolder;
+let database: string;
+let killed: string;
+
+beforeEach(() => {
+  folder = new TestFolder();
+  database = join(folder.path, 'database.sqlite');
+  killed = join(folder.path, 'killed.sqlite');
+});
+
+afterEach(() => folder.remove());
+
+/** Copies the files as a killed process leaves them. */
+function leaveKilled(): void {
+  for (const end of ['', '-wal', '-sums']) copyFileSync(database + end, killed + end);
+}
+
+function changeByte(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+/** A database that has been through several checkpoints, and has changes in its log. */
+function write(rows: number): void {
+  const sql = openFileSql(database);
+  sql.script('CREATE TABLE rows (at INTEGER PRIMARY KEY, text TEXT)');
+  for (let at = 0; at < rows; at += 1) {
+    sql.run('INSERT INTO rows VALUES (?, ?)', [at, 'x'.repeat(20_000)]);
+    if (at === rows - 1) leaveKilled();
+  }
+  sql.close();
+}
+
+describe('the sums of a database', () => {
+  it.each([1, 150, 420])('vouch for it after %i commits, closed and killed', (rows) => {
+    write(rows);
+    expect(checkDatabase(database)).toEqual({ isVouchedFor: true, isOpen: false });
+    expect(checkDatabase(killed)).toEqual({ isVouchedFor: true, isOpen: true });
+    expect(readdirSync(folder.path)).not.toContain('database.sqlite-wal');
+  });
+
+  it('tell of a byte that was changed in any page of a closed one', () => {
+    write(3);
+    const pages = readFileSync(database).length / 4096;
+    for (let page = 0; page < pages; page += 1) {
+      const at = page * 4096 + 2000;
+      changeByte(database, at);
+      expect(() => checkDatabase(database)).toThrow(`page ${page + 1} was changed`);
+      changeByte(database, at);
+    }
+    checkDatabase(database);
+  });
+
+  it('tell of a byte that was changed in a killed one, in what the log does not replace', () => {
+    write(420);
+    changeByte(killed, 4096 * 300 + 77);
+    expect(() => checkDatabase(killed)).toThrow('page 301 was changed');
+  });
+
+  it.each<[string, (log: string) => void, string]>([
+    ['is cut short', (log) => truncateSync(log, 32 + 4120), 'cut short'],
+    ['is empty', (log) => truncateSync(log), 'is empty'],
+    ['has a changed byte', (log) => changeByte(log, 5000), 'is damaged'],
+    ['has another beginning', (log) => changeByte(log, 17), 'is damaged'],
+  ])('tell of a log that %s', (_, damage, said) => {
+    write(5);
+    damage(`${killed}-wal`);
+    expect(() => checkDatabase(killed)).toThrow(`${killed}-wal`);
+    expect(() => checkDatabase(killed)).toThrow(said);
+  });
+});

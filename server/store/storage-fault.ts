@@ -1,0 +1,23 @@
+/** Faults of the disk over a write, as the system and the engine tell them. */
+
+export const noSpace = 'no space left in';
+const unwritable = 'nothing can be written in';
+const told: Readonly<Record<string, string>> = {
+  ENOSPC: noSpace,
+  EDQUOT: noSpace,
+  // A limit of the process on the size of a file.
+  EFBIG: noSpace,
+  SQLITE_FULL: noSpace,
+  EIO: unwritable,
+  EROFS: unwritable,
+  SQLITE_READONLY: unwritable,
+  // The engine hides the system's code, which may be that of a quota.
+  SQLITE_IOERR: unwritable,
+};
+
+/** What is the matter with the folder that follows; nothing for a fault that is not the disk's. */
+export function storageFault(fault: unknown): string | undefined {
+  const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
+  // SQLITE_IOERR_WRITE, SQLITE_READONLY_DIRECTORY and the like.
+  return told[code] ?? told[code.split('_').slice(0, 2).join('_')];
+}
