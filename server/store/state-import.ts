@@ -165,9 +165,7 @@ class StateImport {
     if (stranger !== undefined) throw this.#wrong(`the world ${JSON.stringify(stranger)}`);
     for (const id of ids) {
       const folder = join(draft, worldsFolder, id);
-      this.#fill(join(folder, worldFile), worldShape, (sql) =>
-        this.#copyTables(id, sql),
-      );
+      this.#fill(join(folder, worldFile), worldShape, (sql) => this.#copyTables(id, sql));
       this.#writeContents(id, join(folder, artifactsFolder));
     }
     // Last, so that half an import is never taken for a whole one: it has worlds without a list.
