@@ -129,9 +129,6 @@ async function conform(
   await prepareReports(options.report);
   tellUnmatched(selection, output);
   const settings = await runSettingsOf(options);
-  if (settings.credentials === 'none') {
-    output.progress('neither --password nor --token: cases that need a user are skipped');
-  }
   if (options.dryRun) {
     const { dryRun } = await import('./conform/dry-run.ts');
     return dryRun({ ...settings, selection }, output);

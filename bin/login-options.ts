@@ -1,5 +1,5 @@
 /** Who a command is at the management API: a login, or a user's token in its place. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import * as values from './option-values.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
 
@@ -11,15 +11,20 @@ export interface LoginOptions {
 }
 
 /** Both ways, for a sentence. */
-export const loginWays = `--password (env: ${secretVariables.adminPassword}) or --token (env: ${secretVariables.userToken})`;
+export const loginWays = `--password (env: ${secretVariables.password}) or --token (env: ${secretVariables.userToken})`;
 
 /** Adds them; where the environment holds both, or the other one, the command line wins. */
 export function addLoginOptions(command: Command): Command {
-  const { adminPassword, userToken } = secretVariables;
+  const { password, userToken } = secretVariables;
   return command
-    .option('--email <email>', 'who logs in with --password', values.email, 'admin@example.com')
     .addOption(
-      new SecretOption('--password <password>', 'of the user', { variable: adminPassword }),
+      new Option('--email <email>', 'user who logs in with --password')
+        .env('FLEETBED_EMAIL')
+        .argParser(values.email)
+        .default('admin@example.com'),
+    )
+    .addOption(
+      new SecretOption('--password <password>', 'of the user', { variable: password }),
     )
     .addOption(
       new SecretOption('--token <jwt>', "a user's token in place of a login", {

@@ -60,7 +60,7 @@ describe('an option with a secret for its value', () => {
     expect(shown.map(({ path, option }) => [...path, option.flags])).toEqual([]);
   });
 
-  const unasked = { FLEETBED_CONTROL_TOKEN: '', FLEETBED_TOKEN: '', FLEETBED_ADMIN_PASSWORD: '' };
+  const unasked = { FLEETBED_CONTROL_TOKEN: '', FLEETBED_TOKEN: '', FLEETBED_PASSWORD: '' };
   it.each<[string, Readonly<Record<string, string>>, string]>([
     ['journal', {}, "'--token <text>' (env: FLEETBED_CONTROL_TOKEN) is not given"],
     [
@@ -73,9 +73,9 @@ describe('an option with a secret for its value', () => {
     [
       'terminal x',
       {},
-      '--password (env: FLEETBED_ADMIN_PASSWORD) or --token (env: FLEETBED_TOKEN) is',
+      '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN) is',
     ],
-    ['conform cleanup x', {}, '--password (env: FLEETBED_ADMIN_PASSWORD) or --token (env: FLEETB'],
+    ['conform cleanup x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETB'],
     [
       'simulate',
       { FLEETBED_ACCEPT_WITH: 'hunter22' },

@@ -8,6 +8,7 @@ import * as values from './option-values.ts';
 /** Variables of the environment that hold secrets, by what they hold. */
 export const secretVariables = {
   adminPassword: 'FLEETBED_ADMIN_PASSWORD',
+  password: 'FLEETBED_PASSWORD',
   userToken: 'FLEETBED_TOKEN',
   controlToken: 'FLEETBED_CONTROL_TOKEN',
   acceptWith: 'FLEETBED_ACCEPT_WITH',

@@ -4,6 +4,7 @@ import { type Random, seededRandom } from '../fixtures/random.ts';
 import type { CaseListing, PlayableCase } from './case.ts';
 import { allCases } from './cases/all-cases.ts';
 import { LedgerFile } from './ledger.ts';
+import { preflight } from './preflight.ts';
 import { readingsOf } from './readings.ts';
 import {
   type CaseVerdict,
@@ -16,8 +17,10 @@ import {
 } from './result.ts';
 import { type Progress, Run } from './run.ts';
 import { checkedBaseUrl, reachTarget } from './setup.ts';
+import { OperatorUnusableError } from './setup-error.ts';
 import type { ModelOptions } from './stage/model-options.ts';
 import type { CapabilityFinding } from './steering/declaration.ts';
+import type { OperatorSource } from './steering/operator-source.ts';
 import { openSteering, type SteeringOptions } from './steering/steering.ts';
 import { Mask } from './target/mask.ts';
 import { Target } from './target/target.ts';
@@ -75,6 +78,8 @@ export interface ConformanceOptions extends Progress, SteeringOptions {
   /** How hard the random cases try, or the one sequence that they repeat. */
   readonly model?: ModelOptions;
   readonly tls?: { readonly caPem?: string };
+  /** False to play against whatever answers, as tests of the suite do. */
+  readonly preflight?: boolean;
 }
 
 /** Every case of the suite, in the order in which it is played. */
@@ -88,6 +93,7 @@ export function listCases(): readonly CaseListing[] {
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceResult> {
   const { clock, random, requestTimeLimitMs, tls, signal } = options;
+  const { preflight: isPreflighted = true } = options;
   const baseUrl = checkedBaseUrl(options.baseUrl);
   const runId = random.bytes(4).toString('hex');
   const seed = options.seed ?? random.bytes(8).toString('hex');
@@ -100,8 +106,10 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   let ledger: LedgerFile | undefined;
   try {
     const session = target.session(signal);
-    await reachTarget(session, baseUrl);
+    if (isPreflighted) await preflight(target, signal);
+    else await reachTarget(session, baseUrl);
     const steering = await openSteering({ target, session, mask, baseUrl }, options);
+    if (isPreflighted) requireUsable(steering.operator);
     if (options.ledgerFile !== undefined) ledger = LedgerFile.open(options.ledgerFile, start);
     const chance = { id: runId, random: seededRandom(seed) };
     const run = new Run({
@@ -118,6 +126,13 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     await target.close();
     ledger?.close();
   }
+}
+
+/** A user that was given and cannot be used would leave most cases without a verdict. */
+function requireUsable(operator: OperatorSource): void {
+  if (operator.kind !== 'unusable') return;
+  const wayOut = 'correct the base URL or the credentials, or leave them out';
+  throw new OperatorUnusableError(operator.because, wayOut);
 }
 
 /** What is settled before the first case. */

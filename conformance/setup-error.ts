@@ -29,6 +29,31 @@ export class UnreachableError extends SetupError {
   }
 }
 
+/** Something listens at the base URL that gives no answer of HTTP. */
+export class SilentTargetError extends SetupError {
+  readonly code = 'no-answer';
+
+  constructor(baseUrl: string, cause: Error) {
+    super(
+      `${baseUrl} accepts a connection and gives no HTTP answer (${cause.message}); ` +
+        'check that the server runs, or correct the base URL',
+      { cause },
+    );
+    this.name = 'SilentTargetError';
+  }
+}
+
+/** What answers at the base URL is not this API. */
+export class WrongTargetError extends SetupError {
+  readonly code = 'wrong-target';
+
+  /** @param came what was answered. @param wayOut what to do about it */
+  constructor(baseUrl: string, came: string, wayOut: string) {
+    super(`${baseUrl} answers ${came}; ${wayOut}`);
+    this.name = 'WrongTargetError';
+  }
+}
+
 /** The server's certificate is not trusted. */
 export class UntrustedCertificateError extends SetupError {
   readonly code = 'certificate-not-trusted';
@@ -83,8 +108,8 @@ export class HookLoginError extends SetupError {
 export class OperatorUnusableError extends SetupError {
   readonly code = 'operator-unusable';
 
-  constructor(because: string) {
-    super(`${because}; without a user nothing can be removed`);
+  constructor(because: string, wayOut = 'without a user nothing can be removed') {
+    super(`${because}; ${wayOut}`);
     this.name = 'OperatorUnusableError';
   }
 }

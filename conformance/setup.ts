@@ -42,10 +42,18 @@ export async function reachTarget(session: Session, baseUrl: string): Promise<vo
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
     if (error.code === 'unreachable') throw new UnreachableError(baseUrl, error);
-    if (error.code === 'certificate-not-trusted') {
-      throw new UntrustedCertificateError(baseUrl, error);
-    }
+    const certificate = certificateFault(error, baseUrl);
+    if (certificate) throw certificate;
   }
+}
+
+/** The error of a certificate that is not trusted; undefined for another failure. */
+export function certificateFault(
+  failure: TransportFailure,
+  baseUrl: string,
+): UntrustedCertificateError | undefined {
+  if (failure.code !== 'certificate-not-trusted') return undefined;
+  return new UntrustedCertificateError(baseUrl, failure);
 }
 
 /** Gets a user token. Throws a LoginRefusedError when the management API does not take the user. */
@@ -87,7 +95,8 @@ async function checkToken(session: Session, token: string): Promise<Login> {
   const list = managementOperations['list-devices'];
   const answer = await session.send(requestOf(list, { query: { per_page: 1 }, headers }));
   refuse(answer, 'the token');
-  return { kind: 'token', token };
+  if (answer.status === 200) return { kind: 'token', token };
+  return { kind: 'unusable', because: `the list of devices was answered ${shownAnswer(answer)}` };
 }
 
 function refuse({ status }: Answer, who: string): void {

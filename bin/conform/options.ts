@@ -8,7 +8,8 @@ import {
 } from '../../conformance/stage/model-options.ts';
 import { readWaivers, type Waiver, WaiverFileError } from '../../conformance/waivers.ts';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
-import { setUpFault } from '../fault.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { CommandFault, setUpFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import { addLoginOptions, type LoginOptions } from '../login-options.ts';
 import * as values from '../option-values.ts';
@@ -17,6 +18,7 @@ import { addSteeringOptions, type SteeringOptions, steeringOf } from './steering
 /** Where the target is and who the suite is there. */
 interface TargetOptions extends SteeringOptions, LoginOptions {
   readonly baseUrl: string;
+  readonly anonymous?: boolean;
   readonly headerPrefix: string;
   readonly ca?: string;
 }
@@ -65,6 +67,7 @@ export function addTargetOptions(command: Command): Command {
         .argParser(values.baseUrl)
         .default('http://127.0.0.1:8080'),
     )
+    .option('--anonymous', 'run without a user, and only the cases that need none')
     .addOption(
       new Option('--header-prefix <prefix>', "the vendor's part of header names")
         .argParser(values.headerPrefix)
@@ -131,13 +134,31 @@ function sequence(word: string): SequenceName {
 }
 
 /** Who the suite is at the target. */
-export function credentialsOf({ email, password, token }: LoginOptions): Credentials {
+export function credentialsOf({
+  email,
+  password,
+  token,
+  anonymous,
+}: LoginOptions & Pick<TargetOptions, 'anonymous'>): Credentials {
+  if (anonymous) return 'none';
   if (token !== undefined) return { token };
   return password === undefined ? 'none' : { email, password };
 }
 
+/** Throws where nobody makes users act and that was not asked for: most cases would be skipped. */
+function requireUser(options: ConformOptions): void {
+  const { anonymous, hooks } = options;
+  if (anonymous || hooks !== undefined || credentialsOf(options) !== 'none') return;
+  throw new CommandFault(
+    'conform needs a user: give --password (or FLEETBED_PASSWORD), --token (or FLEETBED_TOKEN) ' +
+      'or --hooks; --anonymous runs only the cases that need no user.',
+    exitCodes.usage,
+  );
+}
+
 /** What a run takes from the options, but for the cases. @throws CommandFault */
 export async function runSettingsOf(options: ConformOptions) {
+  requireUser(options);
   const { baseUrl, headerPrefix, jobs, repeat, seed, rate } = options;
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
   const waivers = await readNamedWaivers(options.waivers);

@@ -79,19 +79,18 @@ export async function steeringOf(options: SteeringOptions) {
   } satisfies Partial<ConformanceOptions>;
 }
 
-/** The control listener that was named; undefined when none was. @throws CommandFault */
+/**
+ * The control listener that was named; undefined when none was. A token alone names none: it may
+ * stand in the environment for other commands. @throws CommandFault
+ */
 export function controlOf({
   controlUrl,
   controlToken,
 }: ControlOptions): ControlAddress | undefined {
-  if (controlUrl === undefined && controlToken === undefined) return undefined;
-  if (controlUrl !== undefined && controlToken !== undefined) {
-    return { url: controlUrl, token: controlToken };
-  }
-  const url = '--control-url (env: FLEETBED_CONTROL_URL)';
+  if (controlUrl === undefined) return undefined;
+  if (controlToken !== undefined) return { url: controlUrl, token: controlToken };
   const token = `--control-token (env: ${secretVariables.controlToken})`;
-  const [given, missing] = controlUrl === undefined ? [token, url] : [url, token];
-  throw new CommandFault(`${given} needs ${missing} beside it.`, exitCodes.usage);
+  throw new CommandFault(`--control-url needs ${token} beside it.`, exitCodes.usage);
 }
 
 async function hooksOf(path: string) {
