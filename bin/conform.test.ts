@@ -119,9 +119,11 @@ describe('fleetbed conform', () => {
     }
   });
 
-  it('plays what needs no user without credentials, and says that the rest is skipped', async () => {
-    const { code, stdout, stderr } = await conform('--json', 'authentication/', 'monitor/');
-    expect(stderr).toContain('neither --password nor --token');
+  it('plays what needs no user with --anonymous, and says what stays and what is skipped', async () => {
+    const words = ['--json', '--anonymous', 'authentication/', 'monitor/'];
+    const { code, stdout, stderr } = await conform(...words);
+    expect(stderr).toContain('devices stay pending on the target');
+    expect(stderr).toMatch(/left behind: \d/);
     const { totals } = JSON.parse(stdout) as ConformanceResult;
     expect(totals).toMatchObject({ fail: 0, error: 0 });
     expect(totals.skip).toBeGreaterThan(0);
@@ -129,11 +131,67 @@ describe('fleetbed conform', () => {
   });
 });
 
+describe('fleetbed conform in a pipeline', () => {
+  const two = ['authentication/first-contact-is-401', 'errors/error-says-why'];
+  const run = (words: readonly string[], environment: Readonly<Record<string, string>>) =>
+    runCommand(['conform', '--base-url', ready.baseUrl, ...words], environment);
+
+  it('is refused without a user, whatever control token the environment holds', async () => {
+    const { code, stdout, stderr } = await run(two, { FLEETBED_CONTROL_TOKEN: 'of another' });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^fleetbed: conform needs a user: give --password .+ --anonymous .+\n$/);
+  });
+
+  it('takes the user from the environment, and prints ten lines for two cases', async () => {
+    const environment = {
+      FLEETBED_EMAIL: ready.adminEmail,
+      FLEETBED_PASSWORD: ready.adminPassword,
+    };
+    const { code, stdout, stderr } = await run(two, environment);
+    expect(code, stderr).toBe(0);
+    const lines = `${stderr}${stdout}`.split('\n').filter((line) => line !== '');
+    expect(lines).toHaveLength(10);
+    expect(stdout).toMatch(/\d+ requests, \d+ a second; made and removed: 1 device\n/);
+    expect(lines.at(-1)).toBe('pass: 2 of 2 cases passed; none failed');
+  });
+
+  it.each([
+    ['--token', { FLEETBED_PASSWORD: 'wrong' }],
+    ['FLEETBED_TOKEN', { FLEETBED_PASSWORD: 'wrong' }],
+    ['--password', { FLEETBED_TOKEN: 'wrong' }],
+  ])('prefers %s to %j', async (name, others) => {
+    const { adminToken, adminPassword } = ready;
+    const value = name === '--password' ? adminPassword : adminToken;
+    const given = name.startsWith('--') ? [name, value] : [];
+    const environment = name.startsWith('--') ? others : { ...others, [name]: value };
+    const { code, stderr } = await run([...given, 'errors/error-says-why'], environment as never);
+    expect(code, stderr).toBe(0);
+  });
+
+  it('names in the last line what the demand for all musts still needs', async () => {
+    const words = ['--password', ready.adminPassword, '--require-all-must'];
+    const { code, stdout } = await run([...words, 'time/expired-token-is-refused'], {});
+    expect(code).toBe(1);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(
+      /^fail: \d+ MUSTs not tested \(.*1 needs --control-url.*\); first: \S+ \(MUST\)/,
+    );
+    expect(lines.at(-1)).toBe(lines[0]);
+  });
+
+  it('ends with exit code 3 and one sentence at what is not this API', async () => {
+    const words = ['--base-url', `${ready.baseUrl}/nowhere`, '--token', 'any'];
+    const { code, stdout, stderr } = await runCommand(['conform', ...words]);
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toMatch(/^fleetbed: http:\S+ answers 404 .*this is not the device API[^\n]*\n$/);
+  });
+});
+
 describe('fleetbed conform --dry-run', () => {
   const nowhere = ['conform', '--dry-run', '--json', '--base-url', 'http://127.0.0.1:1'];
 
   it('tells what would be played, skipped and made, and asks the target nothing', async () => {
-    const words = ['--password', 'correct horse', 'deployment-log/', 'time/'];
+    const words = ['--password', 'correct horse', '--rate', '20/s', 'deployment-log/', 'time/'];
     const { code, stdout, stderr } = await runCommand([...nowhere, ...words]);
     expect(code, stderr).toBe(0);
     const plan = JSON.parse(stdout);
@@ -141,6 +199,10 @@ describe('fleetbed conform --dry-run', () => {
     expect(plan.skipped[0].because).toContain('does not offer');
     expect(plan.madeAtMost.device).toBeGreaterThanOrEqual(plan.madeAtMost.deployment);
     expect(plan.madeAtMost.artifact).toBe(1);
+    expect(plan.footprint.requests).toBeGreaterThan(100);
+    expect(plan.footprint.userChanges).toBeGreaterThan(plan.madeAtMost.deployment);
+    expect(stderr).toMatch(/requests, at --rate at least \d+ s\n/);
+    expect(stderr).toMatch(/stays, since the API cannot delete it: \d+ deployments \(ended\), \d/);
   });
 
   it('makes nothing of what is only read, and says when nothing would be played', async () => {
@@ -153,7 +215,7 @@ describe('fleetbed conform --dry-run', () => {
 
 describe('fleetbed conform with demands', () => {
   it('that decides nothing is not green', async () => {
-    const { code } = await conform('no-such-case');
+    const { code } = await conform('--anonymous', 'no-such-case');
     expect(code).toBe(4);
   });
 
@@ -161,7 +223,7 @@ describe('fleetbed conform with demands', () => {
     const words = ['--password', ready.adminPassword, '--require-all-must', 'deployment-log/'];
     const { code, stdout } = await conform(...words);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/the must \S+ was not decided: no case of it was selected/);
+    expect(stdout).toMatch(/\S+ \(MUST\) was not tested: no case of it was selected/);
   });
 
   it('fails on a waiver that is needless, and refuses one that cannot be read', async () => {

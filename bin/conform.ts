@@ -32,6 +32,8 @@ import { prepareReports, type Renderings, writeReports } from './reports.ts';
 import { stopSignal } from './stop-signal.ts';
 import { selectedCases, verdictTeller } from './suite-watch.ts';
 
+type RunSettings = Awaited<ReturnType<typeof runSettingsOf>>;
+
 interface SubcommandRow {
   readonly summary: string;
   readonly load: () => Promise<{ readonly configure: (command: Command) => void }>;
@@ -144,7 +146,10 @@ async function conform(
       ...settings,
       selection,
       signal: stopSignal(),
-      onStart: lines.start,
+      onStart: (start) => {
+        tellFootprint(settings, told);
+        lines.start(start);
+      },
       onVerdict: (verdict) => {
         lines.verdict(verdict);
         teller(verdict);
@@ -167,6 +172,16 @@ export function renderingsOf(result: ConformanceResult): Renderings {
     junit: () => conformanceJunit(result),
     html: () => conformanceHtml(result, coverageOf(listCases())),
   };
+}
+
+/** Said before anything is made: what no clean-up takes away. */
+function tellFootprint({ credentials, hooks, readOnly }: RunSettings, output: Output): void {
+  if (readOnly) return;
+  const stays =
+    credentials === 'none' && !hooks
+      ? 'devices stay pending on the target, since no user removes them'
+      : 'deployments and audit-log entries stay on the target, all else is removed';
+  output.progress(`${stays}; --dry-run counts them, and the requests`);
 }
 
 /** A mistyped beginning among others would otherwise just play fewer cases. */

@@ -85,7 +85,7 @@ export function capabilitiesOf(kind: CapabilityRow['kind']): readonly Capability
 
 /** Whether a capability is a power over the target rather than something that it offers to clients. */
 export function isControl(name: Capability): boolean {
-  return rows[name].kind === 'control';
+  return rows[name]?.kind === 'control';
 }
 
 /** The operations of a capability; none when it is no part of the API. */

@@ -3,6 +3,7 @@ import type { Clock } from '../fixtures/clock.ts';
 import { type Random, seededRandom } from '../fixtures/random.ts';
 import type { CaseListing, PlayableCase } from './case.ts';
 import { allCases } from './cases/all-cases.ts';
+import { headlineOf, untestedMust } from './headline.ts';
 import { LedgerFile } from './ledger.ts';
 import { preflight } from './preflight.ts';
 import { readingsOf } from './readings.ts';
@@ -156,6 +157,8 @@ async function playAll(
   const contradictions = findings.flatMap(({ verdict }) => verdict ?? []);
   const played = [...contradictions, ...(await run.play(cases))];
   const leftBehind = await run.close();
+  const judgement = judgementOf(played, options);
+  const capabilities = findings.map(({ row }) => row);
   return {
     schema: conformanceSchema,
     suite,
@@ -166,10 +169,12 @@ async function playAll(
     environment: { node: process.versions.node, platform: process.platform },
     startedAt,
     durationMs: Math.round(clock.monotonicMs() - startedMs),
-    ...judgementOf(played, options),
-    capabilities: findings.map(({ row }) => row),
+    ...judgement,
+    headline: headlineOf({ ...judgement, capabilities }),
+    capabilities,
     openPoints: readingsOf(played),
     made: sumOfMade([run.made, ...played.map(({ made }) => made ?? {})]),
+    footprint: run.traffic,
     leftBehind,
   };
 }
@@ -182,8 +187,8 @@ function judgementOf(played: readonly CaseVerdict[], options: ConformanceOptions
   const problems = [
     ...waived.problems,
     ...undecided.map(({ id, because }) => ({
-      code: 'must-undecided',
-      text: `the must ${id} was not decided: ${because}`,
+      code: untestedMust,
+      text: `${id} (MUST) was not tested: ${because}`,
     })),
   ];
   const outcome = outcomeOf(waived.verdicts, problems);

@@ -68,6 +68,10 @@ describe('decideMusts', () => {
     const reason = { code: 'operator', text: 'the target does not offer operator' };
     const { undecidedMusts } = decideMusts([verdictOn(first, { verdict: 'skip', reason })]);
     const because = `${first} skip: the target does not offer operator`;
-    expect(undecidedMusts).toContainEqual({ id: 'auth.first-contact-is-401', because });
+    expect(undecidedMusts).toContainEqual({
+      id: 'auth.first-contact-is-401',
+      because,
+      code: 'operator',
+    });
   });
 });

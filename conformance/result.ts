@@ -3,6 +3,7 @@ import { type RequirementId, requirements } from '../fixtures/contract/requireme
 import type { Requirement } from '../fixtures/contract/requirements/requirement.ts';
 import type { CaseListing } from './case.ts';
 import type { Exchange } from './target/exchange.ts';
+import type { TrafficCounts } from './target/traffic.ts';
 import type { Made } from './thing.ts';
 
 /** The six verdicts, the worst first. */
@@ -62,6 +63,8 @@ interface UndecidedMust {
   readonly id: string;
   /** One phrase: the verdict of the case that came nearest, or that none was played. */
   readonly because: string;
+  /** The reason code of that case; absent when none was played. */
+  readonly code?: string;
 }
 
 /** Which of the contract's musts a run decided. */
@@ -149,6 +152,8 @@ export interface ConformanceResult {
    * passed or failed.
    */
   readonly outcome: VerdictName;
+  /** What decides the outcome, in one sentence that begins with it. */
+  readonly headline: string;
   readonly totals: Readonly<Record<VerdictName, number>>;
   readonly musts: DecidedMusts;
   readonly verdicts: readonly CaseVerdict[];
@@ -159,6 +164,8 @@ export interface ConformanceResult {
   readonly problems: readonly RunProblem[];
   /** How many things of each kind were announced in the ledger. */
   readonly made: Made;
+  /** What the run asked of the target, and what of it stays there. */
+  readonly footprint: TrafficCounts;
   /** What the run made for all its cases and could not remove. */
   readonly leftBehind: readonly string[];
 }
@@ -196,7 +203,7 @@ export function decideMusts(verdicts: readonly CaseVerdict[]): DecidedMusts {
   const musts = records.filter(({ level, excluded }) => level === 'must' && excluded === undefined);
   const undecidedMusts = musts
     .filter(({ id }) => !decided.has(id))
-    .map(({ id }) => ({ id, because: whyUndecided(id, verdicts) }));
+    .map(({ id }) => ({ id, ...whyUndecided(id, verdicts) }));
   return {
     decided: musts.length - undecidedMusts.length,
     undecided: undecidedMusts.length,
@@ -205,7 +212,10 @@ export function decideMusts(verdicts: readonly CaseVerdict[]): DecidedMusts {
 }
 
 /** What kept the case from deciding that came nearest to it; the verdicts go from worst to least. */
-function whyUndecided(requirement: string, verdicts: readonly CaseVerdict[]): string {
+function whyUndecided(
+  requirement: string,
+  verdicts: readonly CaseVerdict[],
+): Omit<UndecidedMust, 'id'> {
   const naming = verdicts.filter(({ requirements: named }) =>
     named.some((id) => id === requirement),
   );
@@ -213,7 +223,8 @@ function whyUndecided(requirement: string, verdicts: readonly CaseVerdict[]): st
     const nearest = naming.find(({ verdict }) => verdict === name);
     if (!nearest) continue;
     const { id, reason, observation } = nearest;
-    return `${id} ${name}: ${reason?.text ?? observation ?? 'another requirement was missed'}`;
+    const text = reason?.text ?? observation ?? 'another requirement was missed';
+    return { because: `${id} ${name}: ${text}`, code: reason?.code ?? name };
   }
-  return 'no case of it was selected';
+  return { because: 'no case of it was selected' };
 }

@@ -19,6 +19,7 @@ import type { Control } from './steering/control.ts';
 import { type OperatorSource, operatorOn } from './steering/operator-source.ts';
 import type { Mask } from './target/mask.ts';
 import type { Session, Target } from './target/target.ts';
+import type { TrafficCounts } from './target/traffic.ts';
 import { transportCodes } from './target/transport-failure.ts';
 import type { Made } from './thing.ts';
 
@@ -121,6 +122,11 @@ export class Run {
   /** What was made for all cases, beside what each made of its own. */
   get made(): Made {
     return this.#artifacts.made;
+  }
+
+  /** What was asked of the target so far. */
+  get traffic(): TrafficCounts {
+    return this.#options.target.traffic.counts;
   }
 
   /** The verdict without secrets, with the way to repeat a failure. */

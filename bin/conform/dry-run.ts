@@ -9,6 +9,7 @@ import {
   type ConformanceResult,
   runConformance,
 } from '../../conformance/conformance.ts';
+import { counted, removableText, stayingText } from '../../conformance/report/footprint.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { systemRandom } from '../../fixtures/random.ts';
 import { startServer } from '../../server/server.ts';
@@ -21,7 +22,7 @@ type Settings = Omit<ConformanceOptions, 'clock' | 'random'>;
 export async function dryRun(settings: Settings, output: Output): Promise<ExitCode> {
   output.progress('rehearsing against a server in this process; the target is not asked');
   const result = await rehearse(settings, output);
-  const plan = planOf(result);
+  const plan = planOf(result, settings);
   output.data(plan);
   output.line(planText(plan));
   return plan.played.length > 0 ? exitCodes.pass : exitCodes.undecided;
@@ -32,6 +33,10 @@ interface Plan {
   readonly skipped: readonly { readonly id: string; readonly because: string }[];
   /** How many things of each kind are made at most. */
   readonly madeAtMost: ConformanceResult['made'];
+  /** As many as the rehearsal took; a target that is slow to show an effect is asked more often. */
+  readonly footprint: ConformanceResult['footprint'];
+  /** How long the requests take at least at the cap of the run; null without a cap. */
+  readonly secondsAtLeast: number | null;
 }
 
 async function rehearse(settings: Settings, output: Output): Promise<ConformanceResult> {
@@ -60,7 +65,10 @@ function rehearsed(settings: Settings) {
   return rest;
 }
 
-function planOf({ verdicts, made }: ConformanceResult): Plan {
+function planOf(
+  { verdicts, made, footprint }: ConformanceResult,
+  { requestsPerSecondMax: rate }: Settings,
+): Plan {
   const isSkipped = ({ verdict }: { readonly verdict: string }): boolean => verdict === 'skip';
   return {
     played: verdicts.filter((each) => !isSkipped(each)).map(({ id, risk }) => ({ id, risk })),
@@ -68,20 +76,41 @@ function planOf({ verdicts, made }: ConformanceResult): Plan {
       .filter(isSkipped)
       .map(({ id, reason }) => ({ id, because: reason?.text ?? '' })),
     madeAtMost: made,
+    footprint,
+    secondsAtLeast: rate === undefined ? null : Math.ceil(footprint.requests / rate),
   };
 }
 
-function planText({ played, skipped, madeAtMost }: Plan): string {
-  const made = Object.entries(madeAtMost).map(([kind, count]) => `  ${kind}: at most ${count}`);
+function planText({ played, skipped, ...plan }: Plan): string {
   return [
     'Would be played',
     ...played.map(({ id, risk }) => `  ${id} (${risk})`),
     ...(skipped.length > 0 ? ['', 'Would be skipped'] : []),
     ...skipped.map(({ id, because }) => `  ${id}: ${because}`),
     '',
-    'Would be made, and removed again',
-    ...(made.length > 0 ? made : ['  nothing']),
+    'Footprint',
+    ...planFootprint(plan).map((line) => `  ${line}`),
     '',
     `${played.length} cases would be played, ${skipped.length} skipped; no request was sent`,
   ].join('\n');
+}
+
+function planFootprint({
+  madeAtMost: made,
+  footprint,
+  secondsAtLeast,
+}: Pick<Plan, 'madeAtMost' | 'footprint' | 'secondsAtLeast'>): readonly string[] {
+  const removed = removableText({ made });
+  const stays = stayingText({ made, footprint });
+  const time =
+    secondsAtLeast === null ? '' : `, at --rate at least ${durationText(secondsAtLeast)}`;
+  return [
+    `requests: about ${counted(footprint.requests, 'request')}${time}`,
+    `made and removed: ${removed === '' ? 'nothing' : `at most ${removed}`}`,
+    `stays, since the API cannot delete it: ${stays === '' ? 'nothing' : stays}`,
+  ];
+}
+
+function durationText(seconds: number): string {
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

@@ -20,6 +20,7 @@ const versions = defineScenario({
       title: 'The paths of v1 and v2, which differ in the version alone, are both served.',
       requirements: ['versioning.version-in-path', 'versioning.both-versions-served'],
       covers: ['post-next-deployment 204', 'post-next-deployment-v2 204'],
+      needs: ['deployments-v2'],
       run: async (device) => {
         const old = await device.call('post-next-deployment', { body: provides });
         const body = { device_provides: provides };

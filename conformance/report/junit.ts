@@ -18,7 +18,7 @@ const builder = new XMLBuilder({
  * seen in its output.
  */
 export function conformanceJunit(result: ConformanceResult): string {
-  const { suite, verdicts, problems, durationMs, startedAt, target } = result;
+  const { suite, verdicts, problems, durationMs, startedAt, target, headline } = result;
   const areas = new Set(verdicts.map(areaOf));
   const ofRun = [
     ...properties('schema', [result.schema]),
@@ -30,7 +30,7 @@ export function conformanceJunit(result: ConformanceResult): string {
     '?xml': { '@version': '1.0', '@encoding': 'UTF-8' },
     testsuites: {
       ...counts(verdicts, problems.length),
-      '@name': `${suite.name} ${suite.version}: ${target.baseUrl}`,
+      '@name': printableText(`${suite.name} ${suite.version}: ${target.baseUrl}: ${headline}`),
       '@time': seconds(durationMs),
       '@timestamp': startedAt,
       testsuite: [

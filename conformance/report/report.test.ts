@@ -80,7 +80,7 @@ describe('the text report', () => {
   it('tells musts from what clients rely on', () => {
     const must = text.indexOf('Failed: what the contract says');
     const should = text.indexOf('Failed: what clients rely on');
-    expect(text.indexOf('deployment-status/missing-status-is-400')).toBeGreaterThan(must);
+    expect(text.indexOf('  deployment-status/missing-status-is-400')).toBeGreaterThan(must);
     expect(text.indexOf('errors/error-says-why')).toBeGreaterThan(should);
     expect(must).toBeLessThan(should);
   });
@@ -94,7 +94,11 @@ describe('the text report', () => {
 
   it('ends with the counts and the outcome', () => {
     expect(text).toMatch(/7 cases in 1\.2 s: 2 fail, 1 error, 1 inconclusive, 1 pass/);
-    expect(text.trimEnd()).toMatch(/outcome: fail$/);
+    const lines = text.split('\n');
+    expect(lines[0]).toMatch(
+      /^fail: 2 of 7 cases failed; first: deployment-status\/missing-status/,
+    );
+    expect(lines.at(-1)).toBe(lines[0]);
   });
 
   it('lets no control character of the target through', () => {
@@ -143,6 +147,12 @@ describe('the JUnit report', () => {
       '@errors': '2',
       '@skipped': '1',
     });
+  });
+
+  it('says at the top what decides the outcome', () => {
+    expect(testsuites['@name']).toMatch(
+      /^fleetbed conformance 1: http:\/\/host: fail: 2 of 7 cases/,
+    );
   });
 
   it('gives each area a suite, and each case a test with its requirements', () => {
@@ -198,15 +208,15 @@ describe('a failure that is waived', () => {
 });
 
 describe('what fails a run beside its verdicts', () => {
-  const problems = [{ code: 'must-undecided', text: 'the must x.y was not decided: skip' }];
+  const problems = [{ code: 'must-undecided', text: 'x.y (MUST) was not tested: skip' }];
   const failed = resultOf([verdictOn('errors/error-says-why', { verdict: 'pass' })], { problems });
 
   it('stands in the text, and is a failing test in JUnit', () => {
     expect(conformanceReport(failed)).toContain(
-      'What fails the run beside its verdicts\n  the must x.y was not decided: skip [must-un',
+      'What fails the run beside its verdicts\n  x.y (MUST) was not tested: skip [must-un',
     );
     const xml = conformanceJunit(failed);
-    expect(xml).toContain('<failure message="the must x.y was not decided: skip"');
+    expect(xml).toContain('<failure message="x.y (MUST) was not tested: skip"');
     expect(xml).toMatch(/<testsuites tests="2" failures="1"/);
   });
 });

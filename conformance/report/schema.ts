@@ -99,6 +99,7 @@ const resultShape = v.pipe(
     startedAt: text,
     durationMs: count,
     outcome: verdict,
+    headline: v.optional(text),
     totals: v.object({
       fail: count,
       error: count,
@@ -110,7 +111,7 @@ const resultShape = v.pipe(
     musts: v.object({
       decided: count,
       undecided: count,
-      undecidedMusts: v.array(v.object({ id: text, because: text })),
+      undecidedMusts: v.array(v.object({ id: text, because: text, code: v.optional(text) })),
     }),
     verdicts: v.array(caseVerdict),
     capabilities: v.array(
@@ -140,6 +141,7 @@ const resultShape = v.pipe(
     ),
     problems: v.array(v.object({ code: text, text })),
     made,
+    footprint: v.optional(v.object({ requests: count, userChanges: count })),
     leftBehind: texts,
   }),
   v.title('Result of a run of the Fleetbed conformance suite'),

@@ -10,6 +10,7 @@ import {
   verdictNames,
 } from '../result.ts';
 import type { Exchange, Headers } from '../target/exchange.ts';
+import { footprintLines } from './footprint.ts';
 
 /** Exchanges that are shown of one case, the newest; the JSON report has all. */
 const EXCHANGES_MAX = 2;
@@ -34,7 +35,7 @@ export function conformanceReport(result: ConformanceResult): string {
     section('Observed', withVerdict('observed').map(observationLine)),
     section('Open points, and the reading that the target chose', openPoints.flatMap(readingLines)),
     section('Skipped', withVerdict('skip').map(reasonLine)),
-    section('What the target offers', capabilityLines(capabilities)),
+    section('What the target offers', capabilityLines(capabilities, withVerdict('skip').length)),
     section('Left behind', [...verdicts.flatMap((each) => each.leftBehind ?? []), ...leftBehind]),
     totalLines(result),
   ];
@@ -78,10 +79,12 @@ function section(heading: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [heading, ...lines.map((line) => `  ${line}`.trimEnd())];
 }
 
-function headLines({ suite, target, runId, startedAt }: ConformanceResult): readonly string[] {
+function headLines(result: ConformanceResult): readonly string[] {
+  const { suite, target, runId, seed, startedAt, headline } = result;
   const { baseUrl, headerPrefix } = target;
   return [
-    `${suite.name} ${suite.version}, run ${runId}, ${startedAt}`,
+    oneLine(headline),
+    `${suite.name} ${suite.version}, run ${runId}, ${startedAt}, seed ${printableText(seed)}`,
     `target ${printableText(baseUrl)}, header prefix ${headerPrefix}`,
   ];
 }
@@ -96,7 +99,8 @@ function waiverLine({ id, actual = '', waiver }: CaseVerdict): readonly string[]
   return [`${id}: ${oneLine(actual)} [waived by ${owner} until ${expires}: ${oneLine(reason)}]`];
 }
 
-function totalLines({ totals, musts, outcome, verdicts, durationMs, seed }: ConformanceResult) {
+function totalLines(result: ConformanceResult): readonly string[] {
+  const { totals, musts, headline, verdicts, durationMs } = result;
   const waived = verdicts.filter(({ waiver }) => waiver !== undefined).length;
   const counts = verdictNames
     .map((name) => `${totals[name]} ${name}`)
@@ -105,14 +109,18 @@ function totalLines({ totals, musts, outcome, verdicts, durationMs, seed }: Conf
   const seconds = (durationMs / 1000).toFixed(1);
   return [
     `${verdicts.length} cases in ${seconds} s: ${counts}`,
-    `${musts.decided} of ${musts.decided + musts.undecided} musts of the contract decided`,
-    `seed: ${printableText(seed)}`,
-    `outcome: ${outcome}`,
+    `${musts.decided} of ${musts.decided + musts.undecided} MUSTs of the contract tested`,
+    ...footprintLines(result),
+    oneLine(headline),
   ];
 }
 
-/** What there is in one line, and what is missing or said otherwise in one each. */
-function capabilityLines(rows: readonly CapabilityRow[]): readonly string[] {
+/**
+ * What there is in one line, and what is missing or said otherwise in one each. Without a
+ * contradiction it is of interest only where something was skipped.
+ */
+function capabilityLines(rows: readonly CapabilityRow[], skipped: number): readonly string[] {
+  if (skipped === 0 && rows.every(({ contradiction }) => contradiction === undefined)) return [];
   const plain = rows.filter(({ probed, contradiction }) => probed === 'offered' && !contradiction);
   const odd = rows.filter((row) => !plain.includes(row));
   return [
@@ -166,10 +174,11 @@ function observationLine({ id, observation = '' }: CaseVerdict): string {
   return `${id}: ${oneLine(observation)}`;
 }
 
+/** Those at which no case looked stand in the other reports. */
 function readingLines({ id, question, ours, seen }: OpenPointReading): readonly string[] {
-  const none = ['  the target  no case looked'];
+  if (seen.length === 0) return [];
   const told = seen.map(({ caseId, text }) => `  the target  ${oneLine(text)} [${caseId}]`);
-  return [`${question} [${id}]`, `  our server  ${ours}`, ...(told.length > 0 ? told : none)];
+  return [`${question} [${id}]`, `  our server  ${ours}`, ...told];
 }
 
 /** White space of every kind is one space here, as bodies and reasons come in many lines. */

@@ -169,6 +169,7 @@ export class ManagementOperator implements Operator {
 
   async configuration(deviceId: string): Promise<ShownConfiguration> {
     const answer = await this.#call('show-configuration', { path: { id: deviceId } });
+    if (answer.status === 404) return { configured: {}, reported: {} };
     return this.#read('show a configuration', answer, configurationView);
   }
 

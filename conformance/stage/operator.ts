@@ -113,6 +113,7 @@ export interface Operator {
   configure(deviceId: string, configuration: Readonly<Record<string, string>>): Promise<void>;
   /** Makes a deployment of the configuration; the server needs a moment before it is offered. */
   deployConfiguration(deviceId: string): Promise<string>;
+  /** Both parts are empty while the server has no record yet. */
   configuration(deviceId: string): Promise<ShownConfiguration>;
   /** Whether the device is connected, in the server's word; undefined when it knows nothing. */
   connection(deviceId: string): Promise<string | undefined>;

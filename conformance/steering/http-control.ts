@@ -1,4 +1,7 @@
-/** Control of a testbed by its control listener, each case in a tenant of its own. */
+/**
+ * Control of a testbed by its control listener, each case in a tenant of its own. An edition without
+ * tenants is steered as a whole, and only by what ends with the case.
+ */
 import * as v from 'valibot';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
@@ -32,6 +35,14 @@ interface World {
   readonly adminToken: string;
 }
 
+/** What a control steers: all of the target without a world. */
+interface Scope {
+  readonly hasTenants?: boolean;
+  readonly world?: World;
+  /** How many plans of faults were made; each has a name of its own. */
+  readonly plans?: { made: number };
+}
+
 const madeTenant = v.looseObject({
   id: v.string(),
   tenantToken: v.string(),
@@ -43,25 +54,39 @@ const outbox = v.looseObject({
   messages: v.array(v.looseObject({ to: v.string(), secret: v.string() })),
 });
 
+/** Steered as a whole; a clock that jumped would end the tokens of all others. */
+const withoutTenants: readonly Capability[] = ['fault-control', 'rate-control'];
+
 /** The control listener on one line to it; of all the target, or of one tenant. */
 export class HttpControl implements Control {
-  readonly offers: ReadonlySet<Capability> = new Set(capabilitiesOf('control'));
-  readonly isolates = true;
+  readonly offers: ReadonlySet<Capability>;
+  readonly isolates: boolean;
   readonly #address: ControlAddress;
   readonly #lasting: Session;
   readonly #world: World | undefined;
-  #faults = 0;
+  readonly #plans: { made: number };
 
-  /** @param lasting a line that nobody ends before the run does, since tenants are removed over it */
-  constructor(address: ControlAddress, lasting: Session, world?: World) {
+  /**
+   * @param lasting a line that nobody ends before the run does, since tenants are removed over it
+   * @param hasTenants whether devices of the target belong to tenants
+   */
+  constructor(
+    address: ControlAddress,
+    lasting: Session,
+    { hasTenants = true, world, plans = { made: 0 } }: Scope = {},
+  ) {
     this.#address = address;
     this.#lasting = lasting;
     this.#world = world;
+    this.#plans = plans;
+    this.isolates = hasTenants;
+    this.offers = new Set(hasTenants ? capabilitiesOf('control') : withoutTenants);
   }
 
-  /** The same: only tenants are steered, and each has its line already. */
-  on(): Control {
-    return this;
+  /** The same where tenants are steered, since each has its line already. */
+  on(session: Session): Control {
+    if (this.isolates) return this;
+    return new HttpControl(this.#address, session, { hasTenants: false, plans: this.#plans });
   }
 
   async newTenant({ session, name, learnSecret }: TenantOrder): Promise<ControlledTenant> {
@@ -77,7 +102,9 @@ export class HttpControl implements Control {
       id: made.id,
       tenantToken: made.tenantToken,
       operator: new ManagementOperator(session, adminToken),
-      control: new HttpControl(this.#address, this.#lasting, { session, id: made.id, adminToken }),
+      control: new HttpControl(this.#address, this.#lasting, {
+        world: { session, id: made.id, adminToken },
+      }),
       remove: () => this.#remove(made.id),
     };
   }
@@ -104,9 +131,9 @@ export class HttpControl implements Control {
   }
 
   async failNext(operations: readonly (OperationId | ManagementId)[]): Promise<void> {
-    this.#faults += 1;
+    this.#plans.made += 1;
     const rules = operations.map((operation) => ({
-      id: `conformance-${this.#faults}-${operation}`,
+      id: `conformance-${this.#plans.made}-${operation}`,
       match: { operation },
       times: 'once',
       act: unexpectedFault,
@@ -156,6 +183,7 @@ export class HttpControl implements Control {
   }
 
   #within(path: string): string {
+    if (!this.isolates) return path;
     return `${path}?world=${encodeURIComponent(this.#own('tenant-control').id)}`;
   }
 

@@ -18,7 +18,7 @@ export interface Probed {
 }
 
 /** What a server answers that does not know an operation. */
-const unknownStatuses: readonly number[] = [404, 405, 501];
+export const unknownStatuses: readonly number[] = [404, 405, 501];
 
 const path = { id: '00000000-0000-4000-8000-000000000000' };
 const link = { deployment_id: path.id, device_type: 'probe', device_id: path.id };

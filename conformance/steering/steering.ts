@@ -1,9 +1,10 @@
 /** By what a run steers its target: who the operator is, which powers there are, which parts. */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
 import { type Capability, capabilitiesOf, operationsOf } from '../capabilities.ts';
 import { type Credentials, logIn } from '../setup.ts';
 import { ControlRefusedError, HookLoginError } from '../setup-error.ts';
-import { bearer, Caller } from '../target/call.ts';
+import { bearer, Caller, requestOf } from '../target/call.ts';
 import type { Mask } from '../target/mask.ts';
 import type { Session, Target } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
@@ -16,7 +17,7 @@ import { Hooks } from './hooks/hooks.ts';
 import { type ControlAddress, HttpControl } from './http-control.ts';
 import { MissingCapability } from './missing-capability.ts';
 import type { OperatorSource } from './operator-source.ts';
-import { type Probed, probePart } from './probe.ts';
+import { type Probed, probePart, unknownStatuses } from './probe.ts';
 
 /** What a caller gives of the target beside its address. */
 export interface SteeringOptions {
@@ -63,7 +64,8 @@ export async function openSteering(means: Means, options: SteeringOptions): Prom
     ? { kind: 'hooks', hooks: { operatorOn: (line) => new HookOperator(hooks, line, userToken) } }
     : login;
   if (address) await checkControl(session, address);
-  const control = controlOf(target, { address, hooks });
+  const hasTenants = await findTenants(session, userToken);
+  const control = controlOf(target, { address, hooks, hasTenants });
   const findings = await findCapabilities(target, options, { operator, control, userToken });
   const offered = findings.filter(({ isOffered }) => isOffered).map(({ capability }) => capability);
   return { operator, control, offered: new Set(offered), findings };
@@ -104,11 +106,29 @@ export async function checkControl(
   }
 }
 
+/** The open-source edition has none: it knows no tenant of the user, and reads no tenant_token. */
+async function findTenants(session: Session, userToken: string | undefined): Promise<boolean> {
+  if (userToken === undefined) return true;
+  const request = requestOf(managementOperations['get-own-tenant'], { headers: bearer(userToken) });
+  try {
+    const { status } = await session.send(request);
+    return !unknownStatuses.includes(status);
+  } catch (error) {
+    if (error instanceof TransportFailure) return true;
+    throw error;
+  }
+}
+
 function controlOf(
   target: Target,
-  given: { readonly address: ControlAddress | undefined; readonly hooks: Hooks | undefined },
+  given: {
+    readonly address: ControlAddress | undefined;
+    readonly hooks: Hooks | undefined;
+    readonly hasTenants: boolean;
+  },
 ): Control | undefined {
-  if (given.address) return new HttpControl(given.address, target.session());
+  const { hasTenants } = given;
+  if (given.address) return new HttpControl(given.address, target.session(), { hasTenants });
   return given.hooks && new HookControl(given.hooks, target.session());
 }
 

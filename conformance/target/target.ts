@@ -9,6 +9,7 @@ import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import { NotObservable, shown } from '../expectations.ts';
 import { ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
 import { Pace } from './pace.ts';
+import { Traffic } from './traffic.ts';
 import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
 
@@ -52,6 +53,8 @@ export interface UpgradeAnswer extends Answer {
 /** The target of one run. Its owner closes it. */
 export class Target {
   readonly options: TargetOptions;
+  /** What all its sessions have asked. */
+  readonly traffic = new Traffic();
   readonly #agent: Agent;
   readonly #pace: Pace;
   /** The run begins with its target; exchanges count from here. */
@@ -72,7 +75,8 @@ export class Target {
   /** A line to the target with a record of its own; `signal` ends every request on it. */
   session(signal?: AbortSignal, isImpatient = false): Session {
     const [beganMs, agent, pace] = [this.#beganMs, this.#agent, this.#pace];
-    return new Session({ ...this.options, beganMs, agent, pace, signal, isImpatient });
+    const { traffic } = this;
+    return new Session({ ...this.options, beganMs, agent, pace, traffic, signal, isImpatient });
   }
 
   async close(): Promise<void> {
@@ -85,6 +89,7 @@ interface SessionParts extends TargetOptions {
   readonly beganMs: number;
   readonly agent: Agent;
   readonly pace: Pace;
+  readonly traffic: Traffic;
   /** Ends every request on the line. */
   readonly signal: AbortSignal | undefined;
   /** Whether an answer that asks for patience is what is judged, and so is not repeated. */
@@ -132,7 +137,9 @@ export class Session {
   #sendOnce(request: WireRequest): Promise<Answer> {
     return this.#recorded(request, async (url, signal) => {
       const { method, headers, body } = request;
+      const { traffic } = this.#parts;
       requireWay(url);
+      traffic.sent();
       const given = await send(url, {
         method: method as Dispatcher.HttpMethod,
         headers: { ...headers },
@@ -142,6 +149,7 @@ export class Session {
       });
       const bytes = await readAnswer(given.body, given.headers);
       const answer = answerOf(given.statusCode, given.headers, bytes);
+      traffic.answered(method, url, answer.status);
       return { answer, result: answer };
     });
   }
@@ -149,8 +157,9 @@ export class Session {
   /** Asks for an upgrade with exactly these headers. Throws a TransportFailure as `send` does. */
   upgrade(request: WireRequest): Promise<UpgradeAnswer> {
     return this.#recorded(request, async (url, signal) => {
-      const { caPem } = this.#parts;
+      const { caPem, traffic } = this.#parts;
       requireWay(url);
+      traffic.sent();
       const given = await requestUpgrade({ url, headers: request.headers ?? {}, signal, caPem });
       const answer = answerOf(given.status, given.headers, given.body);
       return { answer, result: given.socket ? { ...answer, socket: given.socket } : answer };

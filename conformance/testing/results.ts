@@ -1,5 +1,6 @@
 /** Verdicts and results as tests want them: whole, with what the test is about given. */
 import { listCases } from '../conformance.ts';
+import { headlineOf } from '../headline.ts';
 import {
   type CaseVerdict,
   type ConformanceResult,
@@ -27,6 +28,7 @@ export function resultOf(
   verdicts: readonly CaseVerdict[],
   more: Partial<ConformanceResult> = {},
 ): ConformanceResult {
+  const judgement = { outcome: worstOf(verdicts), musts: decideMusts(verdicts), verdicts };
   return {
     schema: conformanceSchema,
     suite: { name: 'fleetbed conformance', version: '1' },
@@ -47,15 +49,15 @@ export function resultOf(
     environment: { node: '20.19.0', platform: 'linux' },
     startedAt: '2026-01-31T12:00:00.000Z',
     durationMs: 1234,
-    outcome: worstOf(verdicts),
+    ...judgement,
     totals: countVerdicts(verdicts),
-    musts: decideMusts(verdicts),
-    verdicts,
     capabilities: [],
     openPoints: [],
     waivers: [],
     problems: [],
     made: {},
+    footprint: { requests: 0, userChanges: 0 },
+    headline: headlineOf({ problems: [], capabilities: [], ...judgement, ...more }),
     leftBehind: [],
     ...more,
   };

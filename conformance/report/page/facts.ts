@@ -66,6 +66,7 @@ export interface PageFacts {
   readonly startedAt: string;
   readonly durationMs: number;
   readonly outcome: string;
+  readonly headline: string;
   readonly totals: Readonly<Record<string, number>>;
   readonly musts: {
     readonly decided: number;

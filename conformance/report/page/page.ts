@@ -6,18 +6,19 @@ import { showTimeline } from './timeline.ts';
 import { openCase, showVerdicts } from './verdicts.ts';
 
 function showHead(facts: PageFacts): void {
-  const { outcome, totals, musts, target, startedAt, durationMs, verdicts } = facts;
+  const { outcome, headline, totals, musts, target, startedAt, durationMs, verdicts } = facts;
   const counts = Object.entries(totals).map(([name, count]) =>
     element('li', {}, verdictMark(name), ` ${count}`),
   );
   byId('head', HTMLElement).replaceChildren(
     element('h1', {}, 'Conformance: ', verdictMark(outcome)),
+    element('p', {}, headline),
     element('p', {}, target.baseUrl ?? ''),
     element(
       'p',
       { class: 'hint' },
       `${verdicts.length} cases in ${(durationMs / 1000).toFixed(1)} s from ${startedAt} on; ` +
-        `${musts.decided} of ${musts.decided + musts.undecided} musts of the contract decided`,
+        `${musts.decided} of ${musts.decided + musts.undecided} MUSTs of the contract tested`,
     ),
     element('ul', { class: 'counts', 'aria-label': 'Verdicts' }, ...counts),
   );

@@ -73,7 +73,7 @@ export function showRun(facts: PageFacts): void {
       'contradiction',
     ]),
     records('Problems', facts.problems, ['code', 'text']),
-    records('Musts that were not decided', facts.musts.undecidedMusts, ['id', 'because']),
+    records('MUSTs that were not tested', facts.musts.undecidedMusts, ['id', 'because']),
     records('Waivers', facts.waivers, ['caseId', 'state', 'reason', 'owner', 'expires']),
     records(
       'Left behind',

@@ -1,0 +1,55 @@
+/** What a run asks of its target and leaves there, in words. */
+import type { ConformanceResult } from '../result.ts';
+import type { Made, ThingKind } from '../thing.ts';
+
+/** Those that a user can remove; a deployment can only be ended. */
+const removable: readonly ThingKind[] = ['device', 'artifact', 'tenant'];
+
+type Trace = Pick<ConformanceResult, 'made' | 'footprint'>;
+
+/** One line on the requests, and one on what stays, where something does. */
+export function footprintLines({
+  made,
+  footprint,
+  durationMs,
+  verdicts,
+  leftBehind,
+}: ConformanceResult): readonly string[] {
+  const perSecond = footprint.requests / Math.max(durationMs / 1000, 0.001);
+  const removed = madeText(made, removable);
+  const stays = stayingText({ made, footprint });
+  const left = leftBehind.length + verdicts.flatMap((each) => each.leftBehind ?? []).length;
+  const what =
+    left === 0 ? `made and removed: ${removed}` : `made: ${removed}; left behind: ${left}`;
+  const asked = `${counted(footprint.requests, 'request')}, ${perSecond.toFixed(0)} a second`;
+  return [
+    `${asked}; ${removed === '' ? 'nothing was made' : what}`,
+    ...(stays === '' ? [] : [`stays, since the API cannot delete it: ${stays}`]),
+  ];
+}
+
+/** What was made of the removable kinds. */
+export function removableText({ made }: Pick<Trace, 'made'>): string {
+  return madeText(made, removable);
+}
+
+/** What the API cannot delete: empty when there is nothing. */
+export function stayingText({ made, footprint }: Trace): string {
+  const { userChanges } = footprint;
+  return [
+    ...((made.deployment ?? 0) > 0
+      ? [`${counted(made.deployment ?? 0, 'deployment')} (ended)`]
+      : []),
+    ...(userChanges > 0 ? [`${counted(userChanges, 'audit-log entry')} at most`] : []),
+  ].join(', ');
+}
+
+function madeText(made: Made, kinds: readonly ThingKind[]): string {
+  return kinds.flatMap((kind) => (made[kind] ? [counted(made[kind], kind)] : [])).join(', ');
+}
+
+/** `1 device`, `1,200 audit-log entries`. */
+export function counted(count: number, noun: string): string {
+  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${count.toLocaleString('en')} ${count === 1 ? noun : plural}`;
+}

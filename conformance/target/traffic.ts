@@ -1,0 +1,31 @@
+/** How much a run asked of its target, and what that leaves there for good. */
+
+/** The counts of one run. */
+export interface TrafficCounts {
+  readonly requests: number;
+  /** Changes by users that the target took; it writes an audit-log entry for each. */
+  readonly userChanges: number;
+}
+
+const managementPath = '/api/management/';
+
+/** Counts the requests of one run. */
+export class Traffic {
+  #requests = 0;
+  #userChanges = 0;
+
+  /** A request goes out. */
+  sent(): void {
+    this.#requests += 1;
+  }
+
+  /** An answer came in. @param url whole, or a path */
+  answered(method: string, url: string, status: number): void {
+    const isChange = method !== 'GET' && method !== 'HEAD' && status >= 200 && status < 300;
+    if (isChange && url.includes(managementPath)) this.#userChanges += 1;
+  }
+
+  get counts(): TrafficCounts {
+    return { requests: this.#requests, userChanges: this.#userChanges };
+  }
+}
