@@ -123,7 +123,10 @@ async function judge(server: TestServer, eavesdropper: Eavesdropper) {
 }
 
 function asFailed(verdict: CaseVerdict, baseUrl: string): CaseVerdict {
-  return withByHand({ ...verdict, verdict: 'fail', expected: 'other', actual: 'this' }, baseUrl);
+  return withByHand(
+    { ...verdict, verdict: 'fail', expected: 'other', actual: 'this' },
+    { baseUrl },
+  );
 }
 
 function formsOf(result: ConformanceResult): Readonly<Record<string, string>> {

@@ -131,8 +131,8 @@ export class Run {
 
   /** The verdict without secrets, with the way to repeat a failure. */
   #told(verdict: CaseVerdict): CaseVerdict {
-    const { mask, target } = this.#options;
-    return withByHand(verdict, target.options.baseUrl, mask);
+    const { mask, target, allEvidence: always } = this.#options;
+    return withByHand(verdict, { baseUrl: target.options.baseUrl, mask, always });
   }
 
   /** Removes what the cases shared, and gives a line for each thing that stayed. */

@@ -83,7 +83,7 @@ async function passwordLogin(
   const headers = { authorization: `Basic ${basic}` };
   const answer = await session.send(requestOf(managementOperations.login, { headers }));
   refuse(answer, email);
-  if (answer.status !== 200 || answer.text === '' || /\s/.test(answer.text)) {
+  if (answer.status !== 200 || answer.text === '' || /[\s<]/.test(answer.text)) {
     return { kind: 'unusable', because: `the login was answered ${shownAnswer(answer)}` };
   }
   mask.learn(answer.text, 'user-token');

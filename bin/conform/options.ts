@@ -121,9 +121,9 @@ export function addRunOptions(command: Command): Command {
       new Option('--read-only', 'play only the cases that change nothing').conflicts('disruptive'),
     )
     .option('--all-evidence', 'reports show the exchanges of passed cases too')
-    .option('--require-all-must', 'fail when a must of the contract was not decided')
+    .option('--require-all-must', 'fail when a MUST of the contract was not tested')
     .option('--waivers <file>', 'YAML or JSON with failures that are tolerated until a day')
-    .option('--dry-run', 'tell what would be played and made; the target is not asked')
+    .option('--dry-run', 'show what would be played and made, without a request')
     .option('--ledger <file>', 'where all that is made is noted, for `conform cleanup`');
 }
 

@@ -7,16 +7,25 @@ import { ownArtifact } from '../stage/own-artifact.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Answer } from '../target/target.ts';
 
-/** Random bytes in the artifact, which no compression makes fewer. */
-const CONTENT_BYTES = 600_000;
+/**
+ * Bytes in the artifact: blocks of random bytes, the same in each but for its first eight. What is
+ * shifted, left out or repeated is seen, and the file still fits into the script of a failure.
+ */
+const CONTENT_BYTES = 600_064;
+const BLOCK_BYTES = 512;
+const OWN_BYTES = 8;
 const PART_BYTES = 150_000;
 /** Boundaries at which a download is cut: of buffers, of tar blocks, and one beside each. */
 const cuts = [1, 511, 512, 4095, 4096, 4097, 16_383, 65_535, 65_536, 65_537, 524_288];
 
 async function largeFile(stage: Stage): Promise<LinkedFile> {
+  const same = stage.random.bytes(BLOCK_BYTES - OWN_BYTES);
+  const blocks = Array.from({ length: CONTENT_BYTES / BLOCK_BYTES }, () =>
+    Buffer.concat([stage.random.bytes(OWN_BYTES), same]),
+  );
   return linkedFile(
     stage,
-    await ownArtifact(stage, { content: stage.random.bytes(CONTENT_BYTES) }),
+    await ownArtifact(stage, { content: Buffer.concat(blocks), compression: 'none' }),
   );
 }
 

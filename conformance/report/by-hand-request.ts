@@ -41,14 +41,31 @@ export function signedLines(request: SentRequest, file: string): readonly string
   ];
 }
 
-/** Sends the request as it was recorded, with the signature that it had. */
-export function recordedLines(request: SentRequest): readonly string[] {
+const FILE_COLUMNS = 120;
+
+/** Writes the file that a form sends; blanks in front of its lines do no harm. */
+export function uploadedFileLines({ form }: SentRequest, step: number): readonly string[] {
+  if (form?.content === undefined) return [];
+  const lines = form.content.match(new RegExp(`.{1,${FILE_COLUMNS}}`, 'g')) ?? [];
+  const written = `tr -d ' \\n' | openssl base64 -d -A | gunzip > ${fileOf(step)}`;
+  return ["printf %s '", ...lines, `' | ${written}`];
+}
+
+function fileOf(step: number): string {
+  return `step-${step}.mender`;
+}
+
+/**
+ * Sends the request as it was recorded, with the signature that it had.
+ * @param step its number in the script
+ */
+export function recordedLines(request: SentRequest, step: number): readonly string[] {
   const { signature } = request;
   const fit = signature?.fits
     ? 'fits the body as it is'
     : 'does not fit the body, as the case wants it';
   const note = `# The signature is the recorded one; it ${fit}.`;
-  return [...(signature ? [note] : []), ...curlLines(request, bodyWords(request))];
+  return [...(signature ? [note] : []), ...curlLines(request, bodyWords(request, step))];
 }
 
 function curlLines(
@@ -86,7 +103,15 @@ function headerWords(name: string, value: string): string {
   return `-H ${shellWord(value === '' ? `${name};` : `${name}: ${value}`)}`;
 }
 
-function bodyWords({ body, bodyForm, bodyBytes }: SentRequest): readonly string[] {
+function bodyWords(
+  { body, bodyForm, bodyBytes, form }: SentRequest,
+  step: number,
+): readonly string[] {
+  if (form) {
+    const file = `${form.field}=@${fileOf(step)};filename=${form.name}`;
+    const fields = Object.entries(form.fields).map(([name, value]) => `${name}=${value}`);
+    return [...fields, file].map((each) => `-F ${shellWord(each)}`);
+  }
   if (body === undefined) return [];
   if (bodyBytes !== undefined) return ['--data-binary @body.bin'];
   if (bodyForm === undefined && !body.includes('\0')) return [`--data-raw ${shellWord(body)}`];

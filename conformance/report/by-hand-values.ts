@@ -53,7 +53,10 @@ export function handedValues(
   const known = new Set<string>();
   return exchanges.map(({ answer }, step) => {
     const isNews = ({ value }: Candidate): boolean => {
-      const isUsed = texts.slice(step + 1).some((text) => text.includes(value));
+      const forms = usedForms(value);
+      const isUsed = texts
+        .slice(step + 1)
+        .some((text) => forms.some((form) => text.includes(form)));
       const isOurs = texts.slice(0, step + 1).some((text) => text.includes(value));
       return isUsed && !isOurs && !known.has(value) && masksIn(value).length === 0;
     };
@@ -68,6 +71,13 @@ export function handedValues(
     }
     return news;
   });
+}
+
+/** The value, and the parts of a token of which a case may make another one. */
+function usedForms(value: string): readonly string[] {
+  const [, claims = '', signature = '', ...more] = value.split('.');
+  const isToken = value.startsWith('eyJ') && signature !== '' && more.length === 0;
+  return isToken ? [value, claims, signature] : [value];
 }
 
 /** The keys with which devices sign as they should; others are a part of what is judged. */

@@ -4,15 +4,17 @@
  * answer hands on to later steps is taken from the new answer. Spec: Device authentication
  */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { CaseVerdict } from '../result.ts';
+import { reportedExchanges } from '../target/exchange.ts';
+import { cleanupLines, isMaking } from './by-hand-cleanup.ts';
 import {
-  bodyNotes,
   keyLines,
   recordedLines,
   type SentRequest,
   signedLines,
+  uploadedFileLines,
 } from './by-hand-request.ts';
 import {
   basicText,
@@ -23,10 +25,11 @@ import {
   keyTextOf,
   type Sent,
 } from './by-hand-values.ts';
-import { masksIn, shellWord, variableOf } from './shell.ts';
+import { alteredLines, variableLines } from './by-hand-variables.ts';
+import { shellWord, variableOf } from './shell.ts';
 
 /** A script is part of every report of a failure; the first steps of a longer one are left out. */
-const SCRIPT_MAX_CHARACTERS = 50_000;
+const SCRIPT_MAX_CHARACTERS = 250_000;
 
 /** What hides the secrets of a run. */
 export interface Masking {
@@ -59,19 +62,25 @@ export function byHand(
   }
 }
 
-/**
- * The verdict without secrets; one that failed has the script of its exchanges.
- * @param mask hides the secrets; without it they are hidden already
- */
+/** For what a verdict gets its script. */
+interface Telling {
+  readonly baseUrl: string;
+  /** Hides the secrets; without it they are hidden already. */
+  readonly mask?: Masking | undefined;
+  /** Whether a case that did not fail gets one too. */
+  readonly always?: boolean | undefined;
+}
+
+/** The verdict without secrets; one that failed has the script of its exchanges. */
 export function withByHand(
   verdict: CaseVerdict,
-  baseUrl: string,
-  mask: Masking = masked,
+  { baseUrl, mask = masked, always = false }: Telling,
 ): CaseVerdict {
-  const told = mask.value(verdict);
-  const { exchanges = [], exchangesDropped: dropped } = verdict;
-  if (verdict.verdict !== 'fail' || exchanges.length === 0) return told;
-  return { ...told, byHand: byHand(exchanges, { baseUrl, mask, dropped }) };
+  const { exchanges, exchangesDropped: dropped, ...rest } = verdict;
+  if (exchanges === undefined) return mask.value(verdict);
+  const isWanted = exchanges.length > 0 && (always || verdict.verdict === 'fail');
+  const script = isWanted ? { byHand: byHand(exchanges, { baseUrl, mask, dropped }) } : {};
+  return { ...mask.value({ ...rest, ...reportedExchanges(exchanges, dropped) }), ...script };
 }
 
 /** One step: a request, and how often it was sent in a row. */
@@ -101,6 +110,11 @@ function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, droppe
     const values = [...handed.slice(0, index).flat(), ...keys];
     return marked(request, mask.value(request), { values, mask });
   });
+  const made = steps.map(({ request }, index) => ({
+    request: requests[index] ?? request,
+    operation: operationOf(request.line, baseUrl)?.id,
+    file: answerFile(index),
+  }));
   const own = new Set([...handed.flat(), ...keys].map(({ mark }) => mark));
   const lines = steps.flatMap((step, index) => {
     const request = requests[index] ?? step.request;
@@ -109,14 +123,24 @@ function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, droppe
     return [
       ...(index > 0 ? ['echo', ''] : []),
       heading,
-      ...stepLines({ step, request, keys, handed: handed[index] ?? [], index }),
+      ...alteredLines(request, handed.slice(0, index).flat()),
+      ...stepLines({
+        step,
+        request,
+        keys,
+        handed: handed[index] ?? [],
+        index,
+        isKept: isMaking(made[index]?.operation),
+      }),
     ];
   });
   return [
     ...(dropped > 0 ? [`# ${dropped} steps before these are left out.`] : []),
-    ...variableNotes(requests, own, baseUrl),
+    ...variableLines(requests, own, baseUrl),
     ...keyPreamble(keys),
+    ...filePreamble(steps),
     ...lines,
+    ...cleanupLines(made, baseUrl),
   ].join('\n');
 }
 
@@ -168,15 +192,8 @@ function headingOf(
   const came = answer ? `answered ${answer.status}` : 'not answered';
   const often = times > 1 ? `, asked ${times} times until then` : '';
   const last = index === steps.length - 1 ? ', which is what was judged' : '';
-  const note = notes[operation?.id ?? ''] ?? '';
-  return `# Step ${index + 1} of ${steps.length}: ${who}${what}; ${came}${often}${last}.${note}`;
+  return `# Step ${index + 1} of ${steps.length}: ${who}${what}; ${came}${often}${last}.`;
 }
-
-/** What stands in the way of a step. */
-const notes: Readonly<Record<string, string>> = {
-  'create-deployment': ' Its artifact has to be there; a run removes what it uploads.',
-  'upload-artifact': ' Any artifact file of that name and device type does.',
-};
 
 const callers: Readonly<Record<Operation['authorization'], string>> = {
   device: 'a device,',
@@ -218,16 +235,24 @@ interface StepLines {
   readonly keys: readonly DeviceKey[];
   readonly handed: readonly HandedValue[];
   readonly index: number;
+  /** Whether the answer is kept although no step takes anything from it. */
+  readonly isKept: boolean;
 }
 
-function stepLines({ step, request, keys, handed, index }: StepLines): readonly string[] {
+function answerFile(index: number): string {
+  return `answer-${index + 1}`;
+}
+
+function stepLines({ step, request, keys, handed, index, isKept }: StepLines): readonly string[] {
   const { line, body } = request;
   if (line.startsWith('HOOK ')) return [`# ${line}`, `# it was given ${shellWord(body ?? '')}`];
   const key = keys.find(({ value }) => value === keyTextOf(step.request));
   const lines =
-    key && step.request.signature?.fits ? signedLines(request, key.file) : recordedLines(request);
-  if (handed.length === 0) return lines;
-  const file = `answer-${index + 1}`;
+    key && step.request.signature?.fits
+      ? signedLines(request, key.file)
+      : recordedLines(request, index + 1);
+  if (handed.length === 0 && !isKept) return lines;
+  const file = answerFile(index);
   const values = handed.map(({ mark, take }) => `${variableOf(mark)}=$(${take(file)})`);
   return [...lines.slice(0, -1), `${lines.at(-1)} | tee ${file}`, ...values];
 }
@@ -241,35 +266,7 @@ function keyPreamble(keys: readonly DeviceKey[]): readonly string[] {
   return [what, ...lines];
 }
 
-/** What stands in front: each secret with the way to its value, and a body that is not whole. */
-function variableNotes(
-  requests: readonly SentRequest[],
-  own: ReadonlySet<string>,
-  baseUrl: string,
-): readonly string[] {
-  const texts = requests.flatMap(({ line, headers, body = '' }) => [
-    line,
-    ...Object.values(headers),
-    body,
-  ]);
-  const masks = [...new Set(texts.flatMap(masksIn))].filter((mask) => !own.has(mask));
-  const notes = masks.map((mask) => `# ${variableOf(mask)}: ${sourceOf(mask, baseUrl)}`);
-  return [...notes, ...new Set(requests.flatMap(bodyNotes))];
-}
-
-function sourceOf(mask: string, baseUrl: string): string {
-  const [, kind = '', altered] = /^<masked:?([\w-]*)(?:, other (.+))?>$/.exec(mask) ?? [];
-  const login = shellWord(`${baseUrl}${pathOf(managementOperations.login)}`);
-  const authentication = `${baseUrl}${pathOf(operations['post-auth-request'])}`;
-  const sources: Readonly<Record<string, string>> = {
-    'user-token': `curl -sS -X POST -u 'EMAIL:PASSWORD' ${login}`,
-    'device-token': `what an accepted device gets as the body of the 200 of POST ${authentication}`,
-    'control-token': 'the control token, which fleetbed serve prints',
-    'tenant-token': "the tenant's token, from its settings or from who runs the server",
-    'link-signature': 'the signature in the link, which the target gives anew',
-    password: "the user's password",
-    basic: "printf %s 'EMAIL:PASSWORD' | openssl base64 -A",
-  };
-  const source = sources[kind] ?? 'a secret that the run was given or got';
-  return altered === undefined ? source : `${source}; then with another ${altered}`;
+function filePreamble(steps: readonly StepOfCase[]): readonly string[] {
+  const lines = steps.flatMap(({ request }, index) => uploadedFileLines(request, index + 1));
+  return lines.length === 0 ? [] : ['# The files that are uploaded:', ...lines];
 }

@@ -40,7 +40,7 @@ function everyVerdict(): readonly CaseVerdict[] {
     const evidence = { exchanges: [exchange, exchange], exchangesDropped: 2, ...times };
     const finding = found[index];
     if (finding === undefined) return verdictOn(id, { verdict: 'pass' }, times);
-    return withByHand(verdictOn(id, finding, evidence), 'http://host');
+    return withByHand(verdictOn(id, finding, evidence), { baseUrl: 'http://host' });
   });
 }
 

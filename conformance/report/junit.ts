@@ -5,6 +5,8 @@ import type { CaseVerdict, ConformanceResult, RunProblem } from '../result.ts';
 
 type Element = Record<string, unknown>;
 
+const SCRIPT_MAX_CHARACTERS = 50_000;
+
 const builder = new XMLBuilder({
   format: true,
   ignoreAttributes: false,
@@ -106,12 +108,18 @@ function properties(name: string, values: readonly string[]): readonly Element[]
   return values.map((value) => ({ '@name': name, '@value': printableText(value) }));
 }
 
+/** CI servers hold every failure in memory. */
+function boundedScript(script: string): string {
+  const isShort = script.length <= SCRIPT_MAX_CHARACTERS;
+  return isShort ? script : '# The script stands in the JSON and HTML reports.';
+}
+
 function outcome(each: CaseVerdict): Element {
   const { verdict, expected = '', actual = '', reason, observation = '', sentences } = each;
   const evidence = printableText(
     [
       ...sentences,
-      ...(each.byHand === undefined ? [] : ['', each.byHand, '']),
+      ...(each.byHand === undefined ? [] : ['', boundedScript(each.byHand), '']),
       JSON.stringify(each.exchanges ?? [], null, 1),
     ].join('\n'),
   );

@@ -15,7 +15,7 @@ const exchange = {
 };
 
 function verdictOf(id: string, finding: Finding): CaseVerdict {
-  return withByHand(verdictOn(id, finding, { exchanges: [exchange] }), 'http://host');
+  return withByHand(verdictOn(id, finding, { exchanges: [exchange] }), { baseUrl: 'http://host' });
 }
 
 const verdicts = [

@@ -31,6 +31,14 @@ const exchange = v.pipe(
           fits: yesOrNo,
         }),
       ),
+      form: v.optional(
+        v.object({
+          fields: v.record(v.string(), v.string()),
+          field: text,
+          name: text,
+          sizeBytes: count,
+        }),
+      ),
     }),
     answer: v.optional(v.object({ status: count, headers, body: v.optional(text) })),
     failure: v.optional(text),

@@ -15,8 +15,9 @@ import { footprintLines } from './footprint.ts';
 /** Exchanges that are shown of one case, the newest; the JSON report has all. */
 const EXCHANGES_MAX = 2;
 const BODY_MAX_CHARACTERS = 600;
-/** Lines of a script by hand that are shown; the reports have all. */
+/** Lines of a script by hand that are shown where many cases fail; the reports have all. */
 const SCRIPT_LINES_MAX = 100;
+const FEW_FAILURES = 3;
 
 /** The whole result: what failed with its evidence first, then the rest in brief. */
 export function conformanceReport(result: ConformanceResult): string {
@@ -24,13 +25,15 @@ export function conformanceReport(result: ConformanceResult): string {
   const withVerdict = (name: VerdictName): readonly CaseVerdict[] =>
     verdicts.filter(({ verdict }) => verdict === name);
   const failed = withVerdict('fail').filter(({ waiver }) => waiver === undefined);
+  const scriptLines = failed.length <= FEW_FAILURES ? Number.POSITIVE_INFINITY : SCRIPT_LINES_MAX;
+  const evidence = (each: CaseVerdict): readonly string[] => evidenceLines(each, scriptLines);
   const sections = [
     headLines(result),
-    section('Failed: what the contract says', failed.filter(isMust).flatMap(evidenceLines)),
-    section('Failed: what clients rely on', failed.filter(isNotMust).flatMap(evidenceLines)),
+    section('Failed: what the contract says', failed.filter(isMust).flatMap(evidence)),
+    section('Failed: what clients rely on', failed.filter(isNotMust).flatMap(evidence)),
     section('What fails the run beside its verdicts', problemLines(result)),
     section('Failed, but waived', withVerdict('fail').flatMap(waiverLine)),
-    section('Errors of the suite itself', withVerdict('error').flatMap(evidenceLines)),
+    section('Errors of the suite itself', withVerdict('error').flatMap(evidence)),
     section('Inconclusive', withVerdict('inconclusive').map(reasonLine)),
     section('Observed', withVerdict('observed').map(observationLine)),
     section('Open points, and the reading that the target chose', openPoints.flatMap(readingLines)),
@@ -131,7 +134,7 @@ function capabilityLines(rows: readonly CapabilityRow[], skipped: number): reado
   ];
 }
 
-function evidenceLines(each: CaseVerdict): readonly string[] {
+function evidenceLines(each: CaseVerdict, scriptLinesMax: number): readonly string[] {
   const { id, title, sentences, requirements, expected, actual, reason, exchanges = [] } = each;
   const { byHand, missed } = each;
   const required = sentences.map((text, index) => `  requires  ${text} [${requirements[index]}]`);
@@ -141,14 +144,14 @@ function evidenceLines(each: CaseVerdict): readonly string[] {
       : [`  expected  ${printableText(expected)}`, `  saw       ${printableText(actual ?? '')}`];
   const shown = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
   const narrowed = missed === undefined ? [] : [`  missed    ${missed.join(', ')}`];
-  const repeated = byHand === undefined ? [] : byHandLines(byHand);
+  const repeated = byHand === undefined ? [] : byHandLines(byHand, scriptLinesMax);
   return ['', id, `  ${title}`, ...required, ...narrowed, ...finding, ...shown, ...repeated];
 }
 
 /** A script is one command a line, so that the blanks in front do no harm. */
-function byHandLines(script: string): readonly string[] {
+function byHandLines(script: string, linesMax: number): readonly string[] {
   const lines = script.split('\n');
-  const left = Math.max(0, lines.length - SCRIPT_LINES_MAX);
+  const left = Math.max(0, lines.length - linesMax);
   const cut = left === 0 ? '' : ` (${left} lines before these stand in the JSON and HTML reports)`;
   return [`  by hand:${cut}`, ...lines.slice(left).map((line) => `    ${line}`.trimEnd())];
 }

@@ -1,5 +1,4 @@
 /** The operator that steers a target by the management API, with the token of a user. */
-import { FormData } from 'undici';
 import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
 import {
@@ -95,12 +94,13 @@ export class ManagementOperator implements Operator {
   }
 
   async uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined> {
-    const form = new FormData();
-    form.set('description', 'uploaded by the conformance suite');
-    form.set('artifact', new Blob([new Uint8Array(bytes)]), fileName);
+    const form = {
+      fields: { description: 'uploaded by the conformance suite' },
+      file: { field: 'artifact', name: fileName, bytes },
+    };
     const operation = managementOperations['upload-artifact'];
     const request = requestOf(operation, { headers: bearer(this.#token) });
-    const answer = await this.#session.send({ ...request, body: form });
+    const answer = await this.#session.send({ ...request, form });
     if (answer.status === 409 || answer.status === 422) return undefined;
     return this.#created(`take the artifact ${fileName}`, answer);
   }

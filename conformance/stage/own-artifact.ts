@@ -12,12 +12,14 @@ interface OwnArtifact {
   /** What its one file holds. */
   readonly content: Buffer;
   readonly depends?: Readonly<Record<string, readonly string[]>>;
+  /** How the payload is packed; gzip without it. */
+  readonly compression?: 'gzip' | 'none';
 }
 
 /** Uploads an artifact for the boards of the suite; deleted in the end. */
 export async function ownArtifact(
   stage: Stage,
-  { name = stage.newName(), content, depends }: OwnArtifact,
+  { name = stage.newName(), content, depends, compression }: OwnArtifact,
 ): Promise<{ readonly id: string; readonly bytes: Buffer }> {
   const bytes = await writeArtifact({
     name,
@@ -25,6 +27,7 @@ export async function ownArtifact(
     payloadType: 'single-file',
     files: [{ name: 'release.bin', content }],
     ...(depends && { depends }),
+    ...(compression && { compression }),
     modifiedMs: MODIFIED_MS,
   });
   const id = await stage.upload({ name, deviceType: boardType, bytes });

@@ -1,6 +1,7 @@
 /** Artifacts on the target that the cases of a run share; each is uploaded when first needed. */
 import { NotObservable } from '../expectations.ts';
 import { type Ledger, noLedger } from '../ledger.ts';
+import type { Exchange, ExchangeRecord } from '../target/exchange.ts';
 import type { Made } from '../thing.ts';
 import type { Operator } from './operator.ts';
 import { Ownership } from './ownership.ts';
@@ -12,9 +13,15 @@ export interface UploadedArtifact extends SampleArtifact {
   readonly bytes: Buffer;
 }
 
+/** An artifact with the exchange of its upload, which is evidence of every case that uses it. */
+interface Upload {
+  readonly artifact: UploadedArtifact;
+  readonly exchange: Exchange | undefined;
+}
+
 /** The artifacts of one run. */
 export class SharedArtifacts {
-  readonly #uploads = new Map<SampleName, Promise<UploadedArtifact>>();
+  readonly #uploads = new Map<SampleName, Promise<Upload>>();
   readonly #runId: string;
   readonly #ownership: Ownership;
 
@@ -27,11 +34,24 @@ export class SharedArtifacts {
     this.#ownership = new Ownership(ledger);
   }
 
-  /** The artifact, uploaded by `operator` unless an earlier case did it. */
-  get(name: SampleName, operator: Operator): Promise<UploadedArtifact> {
+  /**
+   * The artifact, uploaded by `operator` unless an earlier case did it.
+   * @param record of the case, which gets the upload in any case
+   */
+  async get(
+    name: SampleName,
+    operator: Operator,
+    record: ExchangeRecord,
+  ): Promise<UploadedArtifact> {
+    const { artifact, exchange } = await this.#uploaded(name, operator, record);
+    if (exchange && !record.exchanges.includes(exchange)) record.add(exchange);
+    return artifact;
+  }
+
+  #uploaded(name: SampleName, operator: Operator, record: ExchangeRecord): Promise<Upload> {
     const known = this.#uploads.get(name);
     if (known) return known;
-    const upload = this.#upload(name, operator).catch((error: unknown) => {
+    const upload = this.#upload(name, operator, record).catch((error: unknown) => {
       // What went wrong for one case, such as its end, says nothing about the next one.
       this.#uploads.delete(name);
       throw error;
@@ -50,13 +70,18 @@ export class SharedArtifacts {
     return this.#ownership.release(operator);
   }
 
-  async #upload(name: SampleName, operator: Operator): Promise<UploadedArtifact> {
+  async #upload(
+    name: SampleName,
+    operator: Operator,
+    { exchanges }: ExchangeRecord,
+  ): Promise<Upload> {
     const sample = await sampleOfRun(name, this.#runId);
     const [deviceType = ''] = sample.deviceTypes;
     const owned = await this.#ownership.intend({ kind: 'artifact', name: sample.name, deviceType });
     const id = await operator.uploadArtifact(sample.fileName, sample.bytes);
     if (id === undefined) throw new NotObservable(`the target does not take ${sample.name}`);
     owned.made(id);
-    return { ...sample, id };
+    const exchange = exchanges.findLast(({ request }) => request.form?.name === sample.fileName);
+    return { artifact: { ...sample, id }, exchange };
   }
 }

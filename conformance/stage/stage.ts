@@ -169,7 +169,7 @@ export class Stage {
 
   /** One of the sample artifacts, on the target. */
   artifact(name: SampleName): Promise<UploadedArtifact> {
-    return this.#parts.artifacts.get(name, this.operator);
+    return this.#parts.artifacts.get(name, this.operator, this.session.record);
   }
 
   /** An artifact of this case alone, with a name that only this run uses; deleted in the end. */

@@ -2,12 +2,15 @@
 import { beginningOf } from '../../fixtures/beginning.ts';
 import { MASKED } from './mask.ts';
 import { type RequestSignature, signatureOf } from './signed-request.ts';
+import { type RecordedForm, recordedForm, type UploadForm } from './upload-form.ts';
 
 /** Characters of a body that are kept: of a request more, so that it can be sent again by hand. */
 const REQUEST_BODY_MAX_CHARACTERS = 16_384;
 const ANSWER_BODY_MAX_CHARACTERS = 4096;
-/** Exchanges that are kept of one case; the first ones make room. */
-const EXCHANGES_MAX = 40;
+/** Exchanges that are kept of one case, for its script; the first ones make room. */
+const EXCHANGES_MAX = 500;
+/** Exchanges of one case that a report shows, the newest. */
+const REPORTED_MAX = 40;
 
 /** Header names in lower case; a header that came several times is joined by commas. */
 export type Headers = Readonly<Record<string, string>>;
@@ -26,6 +29,8 @@ export interface Exchange {
     /** There when `body` is not whole: how many bytes were sent, or null when they were streamed. */
     readonly bodyBytes?: number | null;
     readonly signature?: RequestSignature;
+    /** The form that was sent in place of a body. */
+    readonly form?: RecordedForm;
   };
   readonly answer?: {
     readonly status: number;
@@ -60,12 +65,30 @@ export class ExchangeRecord {
   }
 }
 
+/** The newest of them without the files that they sent, and how many were left out. */
+export function reportedExchanges(
+  exchanges: readonly Exchange[],
+  dropped = 0,
+): { readonly exchanges: readonly Exchange[]; readonly exchangesDropped?: number } {
+  const kept = exchanges.slice(-REPORTED_MAX).map(withoutFile);
+  const left = dropped + exchanges.length - kept.length;
+  return { exchanges: kept, ...(left > 0 && { exchangesDropped: left }) };
+}
+
+function withoutFile(exchange: Exchange): Exchange {
+  const { form } = exchange.request;
+  if (!form) return exchange;
+  const { content: _, ...shown } = form;
+  return { ...exchange, request: { ...exchange.request, form: shown } };
+}
+
 /** What goes into a record of a request. */
 interface SentRequest {
   readonly method: string;
   readonly url: string;
   readonly headers?: Headers;
   readonly body?: unknown;
+  readonly form?: UploadForm;
 }
 
 /** What goes into a record of an answer. */
@@ -77,7 +100,7 @@ interface ReceivedAnswer {
 
 /** The record of a request and of its answer, or of the error that came instead. */
 export function exchangeOf(
-  { method, url, headers = {}, body }: SentRequest,
+  { method, url, headers = {}, body, form }: SentRequest,
   outcome: ReceivedAnswer | Error,
   times: Pick<Exchange, 'startMs' | 'elapsedMs'>,
 ): Exchange {
@@ -87,6 +110,7 @@ export function exchangeOf(
     headers: recordedHeaders(headers),
     ...sentBody(body),
     ...(signature === undefined ? {} : { signature }),
+    ...(form && { form: recordedForm(form) }),
   };
   const startMs = Math.round(times.startMs);
   const elapsedMs = Math.round(times.elapsedMs);

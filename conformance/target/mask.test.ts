@@ -96,6 +96,12 @@ describe('Mask', () => {
     });
   });
 
+  it('shows a page that came in place of a token', () => {
+    const mask = new Mask();
+    mask.learn('<html>Sign in</html>', 'device-token');
+    expect(mask.text('answered 200: <html>Sign in</html>')).toContain('<html>Sign in</html>');
+  });
+
   it('finds a secret in a body that is written down byte by byte', () => {
     const mask = new Mask();
     mask.learn('pässwört');

@@ -21,6 +21,7 @@ const SECRET_MIN_CHARACTERS = 4;
 /** A credential up to this length is an invention of a case, such as `Bearer nonsense`. */
 const INVENTION_MAX_CHARACTERS = 12;
 
+const markup = /^\s*</;
 /** Masks hold blanks, and so may the end of a header. */
 const credential = /(?:<masked[^<>]*>|(?<!\S)\S+)$/;
 const cookieValue = /=((?:<masked[^<>]*>|[^;,])*)/g;
@@ -47,9 +48,12 @@ export class Mask {
   readonly #tokens = new Map<string, string>();
   #longestFirst: readonly string[] = [];
 
-  /** From now on `secret` is masked, also where it is escaped for JSON or for a query. */
+  /**
+   * From now on `secret` is masked, also where it is escaped for JSON or for a query. A page that
+   * came in place of a token is no secret, and a reader has to see it.
+   */
   learn(secret: string, kind?: SecretKind): void {
-    if (secret.length < SECRET_MIN_CHARACTERS) return;
+    if (secret.length < SECRET_MIN_CHARACTERS || markup.test(secret)) return;
     const mask = maskOf(kind);
     if (secret.replace(jsonWebToken, '') === '') {
       this.#tokens.set(secret, mask);

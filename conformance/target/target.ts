@@ -3,7 +3,7 @@
  * records each exchange. Knows nothing of operations or of right and wrong.
  */
 import type { Duplex } from 'node:stream';
-import { Agent, type Dispatcher, FormData, request as send } from 'undici';
+import { Agent, type Dispatcher, request as send } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import { NotObservable, shown } from '../expectations.ts';
@@ -12,6 +12,7 @@ import { Pace } from './pace.ts';
 import { Traffic } from './traffic.ts';
 import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
+import { formBody, type UploadForm } from './upload-form.ts';
 
 /** The largest answer that is read; the artifacts of the suite are far smaller. */
 const ANSWER_MAX_BYTES = 16 * 1_048_576;
@@ -34,6 +35,8 @@ export interface WireRequest {
   readonly url: string;
   readonly headers?: Headers;
   readonly body?: Dispatcher.DispatchOptions['body'];
+  /** Sent in place of `body`. */
+  readonly form?: UploadForm;
 }
 
 /** One answer as it came in. */
@@ -136,7 +139,8 @@ export class Session {
 
   #sendOnce(request: WireRequest): Promise<Answer> {
     return this.#recorded(request, async (url, signal) => {
-      const { method, headers, body } = request;
+      const { method, headers, form } = request;
+      const body = form ? formBody(form) : request.body;
       const { traffic } = this.#parts;
       requireWay(url);
       traffic.sent();
@@ -225,7 +229,7 @@ export class Session {
 /** Whether a body is still there after it was sent; streams are not. */
 function isRepeatable(body: WireRequest['body']): boolean {
   if (body === undefined || body === null || typeof body === 'string') return true;
-  return body instanceof Uint8Array || body instanceof FormData;
+  return body instanceof Uint8Array;
 }
 
 /** A link that a target gives may be no URL at all, which other cases judge. */

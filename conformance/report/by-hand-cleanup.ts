@@ -1,0 +1,82 @@
+/** The end of a script: what its steps made is removed, so that it and others can be run again. */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { controlPaths } from '../../fixtures/control-listener.ts';
+import type { SentRequest } from './by-hand-request.ts';
+import { shellWord } from './shell.ts';
+
+/** A step of a script. */
+interface Step {
+  /** With marks in place of values that the script takes from answers. */
+  readonly request: SentRequest;
+  /** The id of the operation that it calls. */
+  readonly operation: string | undefined;
+  /** The file with its answer. */
+  readonly file: string;
+}
+
+type Management = keyof typeof managementOperations;
+
+/** How what an operation made is ended: the operation, and its body. */
+const endings: Readonly<Record<string, readonly [Management, string?]>> = {
+  'upload-artifact': ['delete-artifact'],
+  'create-deployment': ['abort-deployment', '{"status":"aborted"}'],
+  'preauthorize-device': ['decommission-device'],
+};
+
+/** Whether the answer of a step has to be kept, since it tells what was made. */
+export function isMaking(operation: string | undefined): boolean {
+  return operation !== undefined && operation in endings;
+}
+
+/** The lines; none where nothing was made. */
+export function cleanupLines(steps: readonly Step[], baseUrl: string): readonly string[] {
+  const lines = [...new Set(steps.flatMap((step) => endLines(step, baseUrl)))].reverse();
+  return lines.length === 0
+    ? []
+    : ['echo', '', '# What the steps made is removed, so that they can be repeated.', ...lines];
+}
+
+function endLines({ request, operation, file }: Step, baseUrl: string): readonly string[] {
+  const { line } = request;
+  const ending = endings[operation ?? ''];
+  if (ending) {
+    const made = `"$(grep -i '^location:' ${file} | tr -d '\\r' | sed 's#.*/##')"`;
+    return [endLine(request, { baseUrl, ending, id: made })];
+  }
+  const [, device] = /\/devices\/([^/]+)\/auth\//.exec(line) ?? [];
+  if (operation === 'set-auth-set-status' && device !== undefined) {
+    const id = shellWord(device);
+    return [endLine(request, { baseUrl, ending: ['decommission-device'], id })];
+  }
+  const [, world] = /[?&]world=(<masked:[^>]+>)/.exec(line) ?? [];
+  if (world === undefined) return [];
+  const [, control = ''] = /^\w+ (https?:\/\/[^/]+)/.exec(line) ?? [];
+  const url = `${control}${controlPaths.tenant.replace(':id', world)}`;
+  return [quiet(request, 'DELETE', shellWord(url))];
+}
+
+function endLine(
+  request: SentRequest,
+  {
+    baseUrl,
+    ending: [id, body],
+    id: made,
+  }: {
+    readonly baseUrl: string;
+    readonly ending: readonly [Management, string?];
+    readonly id: string;
+  },
+): string {
+  const { method, path } = managementOperations[id];
+  const [before = '', after = ''] = path.split('{id}');
+  const url = `${shellWord(baseUrl + before)}${made}${after === '' ? '' : shellWord(after)}`;
+  return quiet(request, method, url, body);
+}
+
+/** The user of the step ends what it made. */
+function quiet({ headers }: SentRequest, method: string, url: string, body?: string): string {
+  const sent =
+    body === undefined ? '' : ` -H 'content-type: application/json' --data-raw ${shellWord(body)}`;
+  const user = shellWord(`authorization: ${headers.authorization ?? ''}`);
+  return `curl -sS -o /dev/null -X ${method} ${url} -H ${user}${sent}`;
+}
