@@ -10,7 +10,7 @@ import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.
 import * as values from '../option-values.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { addUserOptions, credentialsOf, type UserOptions } from './options.ts';
+import { credentialsOf } from './options.ts';
 import { addControlOptions, type ControlOptions, controlOf } from './steering-options.ts';
 
 const REQUEST_TIME_LIMIT_MS = 15_000;
