@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../fixtures/contract/operations.ts';
+import { signInDevices } from './bench/signed-in.ts';
 import { runCommand, startServe } from './testing/built-command.ts';
 
 let serve: Awaited<ReturnType<typeof startServe>>;
 let environment: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  serve = await startServe(['--explain-header']);
+  serve = await startServe(['--explain-header', '--auto-accept']);
   const { controlUrl, controlToken } = serve.ready;
   environment = { FLEETBED_CONTROL_URL: controlUrl, FLEETBED_CONTROL_TOKEN: controlToken };
 });
@@ -59,8 +60,29 @@ describe('fleetbed explain', () => {
     expect(stderr).toMatch(/no request of this id is in the journal; it keeps .* \d+ exchanges/);
   });
 
+  it('tells why a device gets no update, and names the nearest where it is misspelt', async () => {
+    const [device] = await signInDevices(serve.ready, 1);
+    const url = serve.ready.baseUrl + operations['get-next-deployment'].path;
+    const headers = { Authorization: `Bearer ${device}` };
+    const answer = await fetch(`${url}?artifact_name=a&device_type=board`, { headers });
+    expect(answer.status).toBe(204);
+    const id = answer.headers.get('X-SVC-RequestID') ?? '';
+    const claims = Buffer.from(device?.split('.')[1] ?? '', 'base64url').toString();
+    const { sub } = JSON.parse(claims) as { sub: string };
+    for (const words of [[id], ['--device', sub]]) {
+      const { code, stdout } = await runCommand(['explain', ...words], environment);
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^stopped by {2}deployment: no deployment is for the device$/m),
+      ]);
+    }
+    const unknown = await runCommand(['explain', '--device', `${sub}0`], environment);
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('the nearest: ')]);
+  });
+
   it.each([
     ['no id', []],
+    ['an id and a device', ['one', '--token', 't', '--device', 'two']],
     ['two ids', ['one', 'two']],
     ['no token', ['one']],
     ['no URL', ['one', '--token', 't', '--control', 'nowhere']],

@@ -1,7 +1,5 @@
-/** `fleetbed explain`: why a request was refused, and the command that goes through. */
+/** `fleetbed explain`: why a request was refused or brought no update, and what would help. */
 import type { Command } from 'commander';
-import type { Explanation } from '../server/explain/explain.ts';
-import { explanationText } from '../server/explain/explanation-text.ts';
 import { addControlOptions, ask, type ControlOptions, refusalOf } from './control-listener.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
@@ -9,15 +7,22 @@ import * as values from './option-values.ts';
 import { createOutput } from './output.ts';
 
 interface ExplainOptions extends ControlOptions {
+  readonly device?: string;
   readonly json?: boolean;
 }
 
 const help = `
 The request id is in the answer: as request_id in the body, and in the header X-SVC-RequestID.
+A poll that was answered 204 is explained by the first rule that kept the update from the device;
+with --device this is asked as if the device polled now as it did last.
+
+Examples:
+  fleetbed explain 204756c1-dd51-40d9-b330-3a9a33541029
+  fleetbed explain --device 02:00:00:00:00:01
 
 Exit codes:
   0  explained
-  1  the journal knows no such request, or it was not refused
+  1  the journal knows no such request, or it needs no explanation; the device is unknown
   2  the command line is wrong
   3  the control listener cannot be reached, or refuses the token
 `;
@@ -25,24 +30,32 @@ Exit codes:
 /** Adds the options of `fleetbed explain` and what it does. */
 export function configure(command: Command): void {
   addControlOptions(command)
-    .argument('<request-id>', 'of the refused request', values.filled)
+    .argument('[request-id]', 'of a request that was refused, or brought no update', values.filled)
+    .option(
+      '--device <device>',
+      'why this device would get no update now: its id, or a value of its identity',
+      values.filled,
+    )
     .option('--json', 'write the explanation as one JSON line')
     .addHelpText('after', help)
-    .action(async (requestId: string, options: ExplainOptions) => {
+    .action(async (requestId: string | undefined, options: ExplainOptions) => {
+      if ((requestId === undefined) === (options.device === undefined)) {
+        command.error('error: give a request id, or --device <device>');
+      }
       process.exitCode = await explain(requestId, options);
     });
 }
 
-async function explain(requestId: string, options: ExplainOptions): Promise<ExitCode> {
-  const { world, control } = options;
-  const query = world === undefined ? '' : `?${new URLSearchParams({ world })}`;
-  const path = `/explanations/${encodeURIComponent(requestId)}${query}`;
-  const headers = { Accept: 'application/json' };
+async function explain(requestId: string | undefined, options: ExplainOptions): Promise<ExitCode> {
+  const { world, device, control, json = false } = options;
+  const query = new URLSearchParams({ ...(world && { world }), ...(device && { device }) });
+  const place = requestId === undefined ? '' : `/${encodeURIComponent(requestId)}`;
+  const headers = { Accept: json ? 'application/json' : 'text/plain' };
+  const path = `/explanations${place}?${query}`;
   const { status, body } = await ask(options, path, { headers, expected: [200, 404] });
   if (status === 404) throw new CommandFault(await refusalOf(control, body), exitCodes.failed);
-  const explanation = (await body.json()) as Explanation;
-  const output = createOutput(options.json ?? false);
-  output.data(explanation);
-  if (!output.json) output.line(explanationText(explanation).trimEnd());
+  const output = createOutput(json);
+  if (json) output.data(await body.json());
+  else output.line((await body.text()).trimEnd());
   return exitCodes.pass;
 }

@@ -1,13 +1,13 @@
-/** Why a request was refused, by its request id. */
-import type { Express } from 'express';
-import {
-  type ExplainFacts,
-  type Explanation,
-  explain,
-  type RefusedRecord,
-} from '../explain/explain.ts';
+/** Why a request was refused or brought no update, by its request id; how a device stands to its next update. */
+import type { Express, Request, Response } from 'express';
+import { type ExplainFacts, explain, type RefusedRecord } from '../explain/explain.ts';
 import { explanationText } from '../explain/explanation-text.ts';
+import { explainDevice, explainPoll } from '../explain/no-update.ts';
+import { noUpdateText } from '../explain/no-update-text.ts';
 import { refusedRecord } from '../explain/unreadable.ts';
+import { deviceNamed } from '../journal/known-devices.ts';
+import { maskText } from '../journal/masking.ts';
+import type { ExchangeRecord } from '../journal/record.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
 import { mount, refuse, worldOf } from './answers.ts';
 
@@ -17,39 +17,77 @@ export type ExplainSettings = Omit<ExplainFacts, 'world'>;
 /** Where the explanations are; the request id follows. */
 export const explanationsPath = '/explanations';
 
-/** Mounts the path of explanations: as JSON, or as text where the caller asks for that. */
+/** Mounts the paths of explanations: as JSON, or as text where the caller asks for that. */
 export function mountExplanations(app: Express, tenants: Tenants, settings: ExplainSettings): void {
+  mount(app, explanationsPath, {
+    get: (request, response) => {
+      const { device } = request.query;
+      if (typeof device !== 'string' || device === '') {
+        refuse(response, 400, 'query: device: is required, its id or a value of its identity');
+        return;
+      }
+      const worlds = worldsOf(tenants, request, response);
+      const found = worlds && findDevice(worlds, device);
+      if (!found) return;
+      if ('because' in found) refuse(response, 404, found.because);
+      else send(explainDevice(found.id, found.world), noUpdateText, { request, response });
+    },
+  });
   mount(app, `${explanationsPath}/:requestId`, {
     get: (request, response) => {
       const { requestId = '' } = request.params;
-      const named = request.query.world !== undefined;
-      const world = named ? worldOf(tenants, request, response) : undefined;
-      if (named && !world) return;
-      const found = find(world ? [world] : tenants.list(), String(requestId));
+      const worlds = worldsOf(tenants, request, response);
+      const found = worlds && find(worlds, String(requestId));
+      if (!found) return;
       if ('because' in found) {
         refuse(response, 404, found.because);
         return;
       }
-      const explanation = explain(found.record, { ...settings, world: found.world });
-      if (!explanation) {
-        refuse(response, 404, `the request was not refused; it was answered ${found.status}`);
-      } else send(explanation, request.accepts(['json', 'text']), response);
+      const { record, world } = found;
+      const refused = explain(record, { ...settings, world });
+      const poll = record.kind === 'exchange' ? explainPoll(record, world) : undefined;
+      if (refused) send(refused, explanationText, { request, response });
+      else if (poll) send(poll, noUpdateText, { request, response });
+      else refuse(response, 404, `the request was not refused; it was answered ${found.status}`);
     },
   });
 }
 
-function send(
-  explanation: Explanation,
-  form: string | false,
-  response: Parameters<typeof refuse>[0],
+/** The world that is named, else all; nothing when it was refused here. */
+function worldsOf(
+  tenants: Tenants,
+  request: Request,
+  response: Response,
+): readonly Tenant[] | undefined {
+  if (request.query.world === undefined) return tenants.list();
+  const world = worldOf(tenants, request, response);
+  return world && [world];
+}
+
+function findDevice(worlds: readonly Tenant[], wanted: string) {
+  const nearest: string[] = [];
+  for (const world of worlds) {
+    const found = deviceNamed(world.store, wanted);
+    if ('id' in found) return { world, id: found.id };
+    nearest.push(...found.nearest);
+  }
+  const told = nearest.length === 0 ? 'there are none' : `the nearest: ${nearest.join(', ')}`;
+  return { because: maskText(`no device of this id or identity is known; ${told}`) };
+}
+
+function send<Explained>(
+  explanation: Explained,
+  asText: (explanation: Explained) => string,
+  { request, response }: { readonly request: Request; readonly response: Response },
 ): void {
-  if (form === 'text') response.type('text/plain').send(explanationText(explanation));
-  else response.json(explanation);
+  if (request.accepts(['json', 'text']) === 'text') {
+    response.type('text/plain').send(asText(explanation));
+  } else response.json(explanation);
 }
 
 interface Found {
   readonly world: Tenant;
-  readonly record: RefusedRecord;
+  readonly record: ExchangeRecord | (RefusedRecord & { readonly kind: 'unreadable' });
   readonly status: number;
 }
 
@@ -59,7 +97,7 @@ function find(worlds: readonly Tenant[], requestId: string): Found | { readonly 
     if (record) return { world, record, status: record.status };
     for (const entry of world.journal.newestFirst()) {
       if (entry.kind !== 'unreadable' || entry.requestId !== requestId) continue;
-      return { world, record: refusedRecord(entry), status: entry.status };
+      return { world, record: { ...refusedRecord(entry), kind: entry.kind }, status: entry.status };
     }
   }
   const bounds = worlds.map(({ name, journal }) => {

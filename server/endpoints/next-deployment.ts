@@ -8,8 +8,9 @@ import { artifactLink, type Link, makeLink } from '../http/links.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
 import { controlMapOf } from '../rules/control-map.ts';
 import { decideNext, type NextRequest, requestText } from '../rules/next-deployment.ts';
-import type { StoredArtifact } from '../store/artifacts.ts';
-import type { StoredPart } from '../store/part-rows.ts';
+import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
+import { candidate, type StoredArtifact } from '../store/artifacts.ts';
+import { type StoredPart, servable } from '../store/part-rows.ts';
 import { beginDeltaJob } from './delta-job.ts';
 import { type DeviceContext, partToServe } from './part-to-serve.ts';
 
@@ -27,8 +28,7 @@ export const postNextDeploymentV2 = defineEndpoint(
   ({ body }, context) => {
     const takesControlMap = body.update_control_map === true;
     const served = serveNext(context, nextRequest(body.device_provides, takesControlMap));
-    if (served instanceof Refusal) return served;
-    if (!served) return { status: 204 };
+    if (served instanceof Refusal || 'status' in served) return served;
     const map = takesControlMap ? controlMapOf(served.part.deployment) : undefined;
     const mapField = map && { update_control_map: map };
     const isMapOnTop = context.settings.variants.has('top-level-control-map');
@@ -57,20 +57,28 @@ function nextRequest(
   return { artifactName, deviceType, provides, takesControlMap };
 }
 
-function answerV1(served: Served | Refusal | undefined) {
-  if (served instanceof Refusal) return served;
-  if (!served) return { status: 204 } as const;
+/** The answer without an update; the reason is for the journal. */
+interface NoContent {
+  readonly status: 204;
+  readonly noUpdate: NoUpdate;
+}
+
+/** One object for all polls, as nearly all are answered so. */
+const nothingOpen: NoContent = { status: 204, noUpdate: noDeployment };
+
+function answerV1(served: Served | Refusal | NoContent) {
+  if (served instanceof Refusal || 'status' in served) return served;
   const body = { id: served.part.deployment.id, artifact: served.artifact };
   return { status: 200, body } as const;
 }
 
-/** What the device is served; nothing when there is no update for it. */
-function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | undefined {
+/** What the device is served, or the answer that there is no update for it. */
+function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | NoContent {
   const { store, device } = context;
-  if (!store.parts.mayHaveWork(device.id)) return undefined;
+  if (!store.parts.mayHaveWork(device.id)) return nothingOpen;
   return store.atomically(() => {
-    const part = partToServe(context);
-    if (!part) return undefined;
+    const { part, noUpdate } = partToServe(context);
+    if (noUpdate) return { status: 204, noUpdate };
     const { configuration, artifactName } = part.deployment;
     const release = configuration ? [] : store.artifacts.findByName(artifactName);
     return settle(context, request, { part, release });
@@ -81,7 +89,7 @@ function settle(
   context: DeviceContext,
   request: NextRequest,
   { part, release }: { part: StoredPart; release: readonly StoredArtifact[] },
-): Served | Refusal | undefined {
+): Served | Refusal | NoContent {
   const { parts } = context.store;
   const { nowMs } = context;
   const decided = decideNext(servable(part), request, release.map(candidate));
@@ -96,10 +104,12 @@ function settle(
     const offer = { request: requestText(request), nowMs };
     parts.offer(part, { ...offer, ...(artifactId !== undefined && { artifactId }) });
   }
-  if (decided.decision === 'no-artifact') parts.settle(part, 'noartifact', nowMs);
-  else if (decided.decision === 'already-installed') parts.settle(part, 'already-installed', nowMs);
-  else return instructed(context, request, { part, release, artifactId });
-  return undefined;
+  if (decided.decision === 'serve') {
+    return instructed(context, request, { part, release, artifactId });
+  }
+  const { rule } = decided;
+  parts.settle(part, rule === 'already-installed' ? rule : 'noartifact', nowMs);
+  return { status: 204, noUpdate: { rule, deploymentId: part.deployment.id } };
 }
 
 function instructed(
@@ -128,23 +138,4 @@ function instructed(
     device_types_compatible: chosen?.device_types_compatible ?? [request.deviceType],
   };
   return { part, artifact };
-}
-
-function servable({ status, request, artifactId, deployment }: StoredPart) {
-  return {
-    status,
-    forceInstallation: deployment.forceInstallation,
-    isConfiguration: deployment.configuration !== undefined,
-    ...(request !== undefined && { request }),
-    ...(artifactId !== undefined && { artifactId }),
-  };
-}
-
-function candidate({ artifact }: StoredArtifact) {
-  return {
-    id: artifact.id,
-    name: artifact.name,
-    depends: artifact.artifact_depends,
-    sizeBytes: artifact.size,
-  };
 }

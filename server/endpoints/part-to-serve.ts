@@ -1,21 +1,32 @@
 /** Which of a device's parts is served to it now. Spec: Device deployments, GET and POST next */
 import type { CallingDevice, RequestContext } from '../http/endpoint.ts';
+import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
+import { choosePart } from '../rules/part-choice.ts';
 import type { StoredPart } from '../store/part-rows.ts';
 
 /** What every handler of a device's operation is given. */
 export type DeviceContext = RequestContext & { readonly device: CallingDevice };
 
-/**
- * The active part, else one in which the device failed and may try again, else the oldest one that
- * waits. When there is none at all, the device's polls cost no query until there is.
- */
-export function partToServe({ store, device, nowMs }: DeviceContext): StoredPart | undefined {
-  const { parts } = store;
-  const active = parts.findActive(device.id);
-  if (active) return active;
-  const failed = parts.findFailed(device.id);
-  if (failed) return parts.retry(failed);
-  const waiting = parts.findWaiting(device.id, nowMs);
-  if (!waiting) parts.expectNothing(device.id);
-  return waiting?.isHeldBack ? undefined : waiting;
+/** A part, or the rule by which there is none. */
+export type PartToServe =
+  | { readonly part: StoredPart; readonly noUpdate?: never }
+  | { readonly part?: never; readonly noUpdate: NoUpdate };
+
+/** When nothing at all is open for the device, its polls cost no query until something is. */
+export function partToServe({ store, device, nowMs }: DeviceContext): PartToServe {
+  const { parts, lastFinishedSeq } = store.parts.open(device.id);
+  const choice = choosePart(parts, { nowMs, lastFinishedSeq });
+  switch (choice.decision) {
+    case 'nothing':
+      store.parts.expectNothing(device.id);
+      return { noUpdate: noDeployment };
+    case 'wait': {
+      const { rule, part } = choice;
+      return { noUpdate: { rule, deploymentId: part.deployment.id } };
+    }
+    case 'retry':
+      return { part: store.parts.retry(choice.part) };
+    default:
+      return { part: choice.part };
+  }
 }

@@ -1,9 +1,9 @@
 /** The operation that a request may have meant: by the nearest path, or by what it could look up first. */
 import type { Operation } from '../../fixtures/contract/operation.ts';
+import { lettersApart } from '../../fixtures/nearest.ts';
 import { mountedOperations } from '../http/endpoint.ts';
 
 const SEGMENTS_MAX = 12;
-const SEGMENT_MAX_CHARACTERS = 40;
 /** A segment too many or too few weighs as much as this many wrong letters. */
 const SEGMENT_WEIGHT = 4;
 
@@ -88,19 +88,4 @@ function distanceTo({ path }: Operation, given: readonly string[]): number {
     if (other === undefined) return sum;
     return sum + (word.startsWith('{') ? 0.5 : lettersApart(word, other));
   }, extra);
-}
-
-/** The fewest letters to change, add or leave out (Levenshtein). */
-function lettersApart(one: string, other: string): number {
-  const text = other.slice(0, SEGMENT_MAX_CHARACTERS);
-  let row = Array.from({ length: text.length + 1 }, (_, index) => index);
-  for (const [line, letter] of [...one].entries()) {
-    const next = [line + 1];
-    for (let column = 1; column <= text.length; column += 1) {
-      const change = (row[column - 1] ?? 0) + (text[column - 1] === letter ? 0 : 1);
-      next.push(Math.min(change, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

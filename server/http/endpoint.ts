@@ -14,6 +14,7 @@ import type {
 } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { Handover } from '../handover.ts';
+import type { NoUpdate } from '../rules/no-update.ts';
 import type { Services } from '../services.ts';
 import type { Store } from '../store/store.ts';
 import type { Tenant } from '../tenants.ts';
@@ -122,10 +123,12 @@ export interface Success {
   readonly body?: unknown;
   readonly fileBody?: FileBody;
   readonly upgrade?: Upgrading['upgrade'];
+  /** Why a device that asked gets no update; for the journal, not for the wire. */
+  readonly noUpdate?: NoUpdate;
 }
 
 type AnswerOf<Row extends Operation> =
-  | SuccessOf<Row>
+  | (SuccessOf<Row> & Pick<Success, 'noUpdate'>)
   | { status: 200; fileBody: FileBody }
   | Refusal;
 

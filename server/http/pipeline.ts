@@ -259,6 +259,7 @@ export class Pipeline {
     }
     const { endpoint, exchange } = visit;
     const { status } = answer;
+    exchange.record.noUpdate = answer.noUpdate;
     if (status === 101) upgrade(exchange, answer);
     else {
       const { mediaType } = endpoint.operation.success[status] ?? {};

@@ -30,7 +30,8 @@ const rows: Readonly<Record<string, Operation>> = {
   ...managementOperations,
   ...storageOperations,
 };
-const asksForDeployment = new Set([
+/** Operations by which a device asks for its next deployment. */
+export const asksForDeployment = new Set([
   'get-next-deployment',
   'post-next-deployment',
   'post-next-deployment-v2',

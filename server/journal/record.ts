@@ -1,6 +1,7 @@
 /** One exchange as the journal keeps it: what was asked and what was answered. Plain fields, filled in on the way. */
 import type { IncomingMessage } from 'node:http';
 import type { Refusal } from '../http/refusal.ts';
+import type { NoUpdate } from '../rules/no-update.ts';
 import type { AppliedVariation } from '../vary/answer.ts';
 import type { EntryFields } from './entry.ts';
 import { keptBytes, keptText } from './kept-bytes.ts';
@@ -59,6 +60,8 @@ export class ExchangeRecord implements EntryFields {
   /** True when the connection ended within the request, or within a file or a stream. */
   isCut = false;
   refusal: Refusal | undefined;
+  /** Why a device that asked got no update. */
+  noUpdate: NoUpdate | undefined;
   fault: AppliedFault | undefined;
   /** Legal variations of the answer. */
   varied: readonly AppliedVariation[] | undefined;

@@ -43,7 +43,7 @@ function factsOf(entry: JournalEntry, whole: boolean): object {
 }
 
 function exchangeView(record: ExchangeRecord) {
-  const { method, status, refusal, fault, varied } = record;
+  const { method, status, refusal, noUpdate, fault, varied } = record;
   return {
     method,
     path: maskText(record.url),
@@ -55,6 +55,7 @@ function exchangeView(record: ExchangeRecord) {
     responseBytes: record.answerBytes,
     cut: record.isCut || undefined,
     refusal: refusal && refusalView(refusal),
+    noUpdate,
     fault: maskJson(fault),
     varied: varied && varied.length > 0 ? varied : undefined,
   };

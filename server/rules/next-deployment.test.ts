@@ -49,7 +49,7 @@ describe('the artifact for a device', () => {
     ['an artifact name', { artifact_name: ['older'] }, {}],
   ])('is none when a dependency is not met: %s', (_, depends, provides) => {
     const decided = decideNext(waiting, requestOf(provides), [artifact('a', { depends })]);
-    expect(decided).toEqual({ decision: 'no-artifact' });
+    expect(decided.decision).toBe('no-artifact');
   });
 
   it.each<[string, Candidate['depends'], Readonly<Record<string, string>>]>([
@@ -63,7 +63,10 @@ describe('the artifact for a device', () => {
   });
 
   it('is none when there are no artifacts', () => {
-    expect(decideNext(waiting, request, [])).toEqual({ decision: 'no-artifact' });
+    expect(decideNext(waiting, request, [])).toEqual({
+      decision: 'no-artifact',
+      rule: 'artifact',
+    });
   });
 
   it('stays the one that was chosen first, though a smaller one came since', () => {
@@ -80,6 +83,7 @@ describe('an artifact that the device has already', () => {
   it('is not served again, as long as nothing has been reported', () => {
     expect(decideNext(waiting, installed, [artifact('a')])).toEqual({
       decision: 'already-installed',
+      rule: 'already-installed',
       artifactId: 'a',
     });
   });

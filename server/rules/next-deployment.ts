@@ -29,10 +29,26 @@ export interface Candidate {
   readonly sizeBytes: number;
 }
 
+/** Why no artifact of a release is for a device, with the values on both sides. */
+export type Misfit =
+  | { readonly rule: 'artifact' }
+  | {
+      readonly rule: 'device-type' | 'depends';
+      /** What the artifact depends on: `device_type`, or another of the device's pairs. */
+      readonly name: string;
+      /** The device's own; absent when it did not say. */
+      readonly given: string | undefined;
+      readonly accepted: readonly string[];
+    };
+
 export type NextDecision =
   | { readonly decision: 'serve'; readonly artifactId?: string }
-  | { readonly decision: 'no-artifact' }
-  | { readonly decision: 'already-installed'; readonly artifactId: string }
+  | { readonly decision: 'no-artifact'; readonly rule: Misfit['rule'] }
+  | {
+      readonly decision: 'already-installed';
+      readonly rule: 'already-installed';
+      readonly artifactId: string;
+    }
   | { readonly decision: 'conflict' };
 
 /** Decides on one part; `candidates` are the artifacts that exist now under the release's name. */
@@ -46,11 +62,12 @@ export function decideNext(
   }
   if (part.isConfiguration) return { decision: 'serve' };
   const chosen = candidates.find(({ id }) => id === part.artifactId) ?? choose(candidates, request);
-  if (!chosen) return { decision: 'no-artifact' };
+  if (!chosen) return { decision: 'no-artifact', rule: misfit(candidates, request).rule };
   const isInstalled = chosen.name === request.artifactName;
   // Once the device has reported anything, asking again must be safe in the middle of an update.
   if (isInstalled && !part.forceInstallation && part.status === 'pending') {
-    return { decision: 'already-installed', artifactId: chosen.id };
+    const decision = 'already-installed';
+    return { decision, rule: decision, artifactId: chosen.id };
   }
   return { decision: 'serve', artifactId: chosen.id };
 }
@@ -61,16 +78,48 @@ export function requestText({ provides, takesControlMap }: NextRequest): string 
   return JSON.stringify([pairs, takesControlMap]);
 }
 
-/** The smallest artifact whose every dependency the device meets. */
-function choose(candidates: readonly Candidate[], request: NextRequest): Candidate | undefined {
-  return candidates
-    .filter(({ depends }) => isMet(depends, request.provides))
-    .toSorted((a, b) => a.sizeBytes - b.sizeBytes)[0];
+/** The request that a canonical text stands for. */
+export function requestIn(text: string): NextRequest {
+  const [pairs, takesControlMap] = JSON.parse(text) as [[string, string][], boolean];
+  const provides = Object.fromEntries(pairs);
+  const { device_type: deviceType = '', artifact_name: artifactName = '' } = provides;
+  return { deviceType, artifactName, provides, takesControlMap };
 }
 
-function isMet(depends: Candidate['depends'], provides: Readonly<Record<string, string>>): boolean {
-  return Object.entries(depends).every(([name, accepted]) => {
-    const value = Object.hasOwn(provides, name) ? provides[name] : undefined;
-    return value !== undefined && accepted.includes(value);
-  });
+/** What stands between a device and a release of which nothing fits it: its type before all else. */
+export function misfit(candidates: readonly Candidate[], { provides }: NextRequest): Misfit {
+  if (candidates.length === 0) return { rule: 'artifact' };
+  const name = 'device_type';
+  const given = provides[name];
+  const ofType = candidates.filter(({ depends }) => !depends[name] || fits(depends, name, given));
+  const [smallest] = bySize(ofType);
+  if (!smallest) {
+    const accepted = [...new Set(candidates.flatMap(({ depends }) => depends[name] ?? []))];
+    return { rule: 'device-type', name, given, accepted };
+  }
+  const unmet = unmetIn(smallest.depends, provides) ?? name;
+  const accepted = smallest.depends[unmet] ?? [];
+  return { rule: 'depends', name: unmet, given: own(provides, unmet), accepted };
+}
+
+/** The smallest artifact whose every dependency the device meets. */
+function choose(candidates: readonly Candidate[], request: NextRequest): Candidate | undefined {
+  return bySize(candidates.filter(({ depends }) => !unmetIn(depends, request.provides)))[0];
+}
+
+function bySize(candidates: readonly Candidate[]): Candidate[] {
+  return candidates.toSorted((a, b) => a.sizeBytes - b.sizeBytes);
+}
+
+/** The first dependency that the device does not meet. */
+function unmetIn(depends: Candidate['depends'], provides: NextRequest['provides']) {
+  return Object.keys(depends).find((name) => !fits(depends, name, own(provides, name)));
+}
+
+function fits(depends: Candidate['depends'], name: string, value: string | undefined): boolean {
+  return value !== undefined && depends[name]?.includes(value) === true;
+}
+
+function own(provides: NextRequest['provides'], name: string): string | undefined {
+  return Object.hasOwn(provides, name) ? provides[name] : undefined;
 }

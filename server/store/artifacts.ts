@@ -1,6 +1,7 @@
 /** Uploaded artifacts. Their bytes are in `files.ts`, what a release has beside them in `releases.ts`. Spec: Artifact */
 import type { ArtifactOrder } from '../../fixtures/contract/management/artifacts.ts';
 import type { Artifact } from '../../fixtures/contract/resources.ts';
+import type { Candidate } from '../rules/next-deployment.ts';
 import type { TextSearch } from '../rules/text-search.ts';
 import { type Condition, equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
@@ -17,6 +18,16 @@ export interface StoredArtifact {
   };
   readonly sha256: string;
   readonly modifiedMs: number;
+}
+
+/** An artifact as the rule of the next deployment sees it. */
+export function candidate({ artifact }: StoredArtifact): Candidate {
+  return {
+    id: artifact.id,
+    name: artifact.name,
+    depends: artifact.artifact_depends,
+    sizeBytes: artifact.size,
+  };
 }
 
 export interface ArtifactFilter {

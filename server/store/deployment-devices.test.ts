@@ -4,6 +4,7 @@ import {
   finalStatuses,
   reportableStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
+import { choiceFor } from '../testing/choice.ts';
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
 import type { StoredDeployment } from './deployments.ts';
 import type { StoredPart } from './part-rows.ts';
@@ -98,56 +99,54 @@ describe('a part', () => {
 });
 
 describe('the part to be served', () => {
-  it('is waiting before it is offered, active after that', () => {
+  it('begins before it is offered, goes on after that', () => {
     create('one', 'a');
-    expect(parts.findActive('a')).toBeUndefined();
-    expect(parts.findWaiting('a', 99)?.deployment.id).toBe('one');
+    expect(choiceFor(parts, 'a')).toEqual(['begin', 'one']);
     offered('one');
-    expect(parts.findActive('a')?.deployment.id).toBe('one');
-    expect(parts.findWaiting('a', 99)).toBeUndefined();
+    expect(choiceFor(parts, 'a')).toEqual(['go-on', 'one']);
   });
 
   it('is the oldest, of those that wait and of those that are active', () => {
     for (const id of ['one', 'two', 'three']) create(id, 'a');
-    expect(parts.findWaiting('a', 99)?.deployment.id).toBe('one');
+    expect(choiceFor(parts, 'a')).toEqual(['begin', 'one']);
     for (const id of ['three', 'two']) offered(id);
-    expect(parts.findActive('a')?.deployment.id).toBe('two');
+    expect(choiceFor(parts, 'a')).toEqual(['go-on', 'two']);
   });
 
-  it.each(running)('is still active when it is %s', (status) => {
+  it.each(running)('still goes on when it is %s', (status) => {
     create('one', 'a');
     offered('one');
     report('one', status);
-    expect(parts.findActive('a')?.status).toBe(status);
+    expect(choiceFor(parts, 'a')).toEqual(['go-on', 'one']);
   });
 
   it.each(finals)('is none when it ended in %s', (status) => {
     create('one', 'a');
     offered('one');
     report('one', status);
-    expect([parts.findActive('a'), parts.findWaiting('a', 99)]).toEqual([undefined, undefined]);
+    expect(choiceFor(parts, 'a')).toEqual(['nothing']);
   });
 
   it('is never older than the last one that the device finished', () => {
     for (const id of ['one', 'two', 'three']) create(id, 'a');
     offered('two');
     report('two', 'failure');
-    expect(parts.findWaiting('a', 99)?.deployment.id).toBe('three');
+    expect(choiceFor(parts, 'a')).toEqual(['begin', 'three']);
     offered('three');
     report('three', 'success');
-    expect(parts.findWaiting('a', 99)).toBeUndefined();
+    expect(choiceFor(parts, 'a')).toEqual(['nothing']);
   });
 
   it('does not depend on what was aborted before it was offered', () => {
     create('one', 'a');
     const second = create('two', 'a');
     parts.abortAll(second, 15);
-    expect(parts.findWaiting('a', 99)?.deployment.id).toBe('one');
+    expect(choiceFor(parts, 'a')).toEqual(['begin', 'one']);
   });
 
   it('is none for a device that has no part', () => {
     create('one', 'a');
-    expect([parts.findActive('b'), parts.findWaiting('b', 99)]).toEqual([undefined, undefined]);
+    expect(choiceFor(parts, 'b')).toEqual(['nothing']);
   });
 
   it('may exist only for a device that was given work', () => {

@@ -8,20 +8,23 @@ import type { StoredDeployment } from './deployments.ts';
 import { filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
 import {
+  factsQuery,
   finals,
+  type PartWithFacts,
   part,
   partQuery,
+  partWithFacts,
   type StoredPart,
   statusCondition,
   unfinished,
 } from './part-rows.ts';
-import { number, text, textOrNothing } from './row.ts';
+import { number, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql } from './sql.ts';
 
-/** A part that was never offered, and whether its time has not come yet. */
-export interface WaitingPart extends StoredPart {
-  /** True while its phase, its limit of devices or its beginning lets no further device begin. */
-  readonly isHeldBack: boolean;
+/** Parts of a device in order of creation, and the newest deployment that it was offered and finished. */
+export interface DeviceParts {
+  readonly parts: readonly PartWithFacts[];
+  readonly lastFinishedSeq: number;
 }
 
 /** What is settled when a part is first served. */
@@ -39,14 +42,8 @@ export interface PartFilter {
   readonly groups?: readonly string[] | undefined;
 }
 
-/** True where a further device may begin now; counts only where something limits it. */
-const hasRoom = `d.created_ms <= ? AND CASE WHEN d.max_devices IS NULL AND d.phases IS NULL THEN 1 ELSE
-    (SELECT count(*) FROM deployment_devices o
-      WHERE o.deployment_seq = d.seq AND o.offered_ms IS NOT NULL)
-    < min(coalesce(d.max_devices, d.device_count),
-        CASE WHEN d.phases IS NULL THEN d.device_count ELSE
-          coalesce((SELECT max(json_extract(f.value, '$.devicesUntil')) FROM json_each(d.phases) f
-            WHERE json_extract(f.value, '$.startMs') <= ?), 0) END) END`;
+/** A device waits in no more deployments than that. */
+const OPEN_MAX = 1000;
 
 /** The verbs for parts. */
 export class DeploymentDeviceStore {
@@ -103,42 +100,19 @@ export class DeploymentDeviceStore {
     return row && part(row);
   }
 
-  /** The oldest part that the device was offered and has not finished. */
-  findActive(deviceId: string): StoredPart | undefined {
-    const row = this.#sql.first(
-      `${partQuery} WHERE p.device_id = ? AND p.offered_ms IS NOT NULL
-         AND p.status IN (${unfinished}) ORDER BY p.deployment_seq LIMIT 1`,
-      [deviceId],
-    );
-    return row && part(row);
+  /** The device's parts that are not over, as far as a device can have them at all. */
+  open(deviceId: string): DeviceParts {
+    const isOpen = `p.status IN (${unfinished}) AND (p.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
+      OR p.status = 'failure' AND p.retries_left > 0`;
+    const parts = this.#withFacts(deviceId, `(${isOpen}) ORDER BY p.deployment_seq`);
+    return { parts, lastFinishedSeq: parts.length === 0 ? 0 : this.#lastFinished(deviceId) };
   }
 
-  /** The oldest part in which the device failed and may try again. */
-  findFailed(deviceId: string): StoredPart | undefined {
-    const row = this.#sql.first(
-      `${partQuery} WHERE p.device_id = ? AND p.status = 'failure' AND p.retries_left > 0
-         ORDER BY p.deployment_seq LIMIT 1`,
-      [deviceId],
-    );
-    return row && part(row);
-  }
-
-  /**
-   * The oldest part not yet offered, of a deployment newer than the last one finished; one that is
-   * held back only when there is no other.
-   */
-  findWaiting(deviceId: string, nowMs: number): WaitingPart | undefined {
-    const row = this.#sql.first(
-      `SELECT *, ${hasRoom} AS has_room FROM (
-         ${partQuery} WHERE p.device_id = ? AND p.offered_ms IS NULL AND p.status = 'pending'
-           AND d.finished_ms IS NULL
-           AND p.deployment_seq > coalesce((SELECT max(f.deployment_seq) FROM deployment_devices f
-             WHERE f.device_id = p.device_id AND f.offered_ms IS NOT NULL AND NOT f.is_forgotten
-               AND f.status IN (${finals})), 0)) d
-       ORDER BY has_room DESC, seq LIMIT 1`,
-      [nowMs, nowMs, deviceId],
-    );
-    return row && { ...part(row), isHeldBack: number(row, 'has_room') === 0 };
+  /** The newest of all the device's parts, those that are over too. */
+  newest(deviceId: string, most: number): DeviceParts {
+    const newestFirst = this.#withFacts(deviceId, `1 ORDER BY p.deployment_seq DESC`, most);
+    const parts = newestFirst.toReversed();
+    return { parts, lastFinishedSeq: this.#lastFinished(deviceId) };
   }
 
   /** Records that the part was served, with the artifact chosen for the device. */
@@ -264,6 +238,21 @@ export class DeploymentDeviceStore {
     const { where, values } = partFilter(of, filter);
     const query = `SELECT p.device_id FROM deployment_devices p ${where} ORDER BY p.device_id`;
     return this.#sql.all(query, values).map((row) => text(row, 'device_id'));
+  }
+
+  #withFacts(deviceId: string, rest: string, most = OPEN_MAX): PartWithFacts[] {
+    const query = `${factsQuery} WHERE p.device_id = ? AND ${rest} LIMIT ?`;
+    return this.#sql.all(query, [deviceId, most]).map(partWithFacts);
+  }
+
+  #lastFinished(deviceId: string): number {
+    const row = this.#sql.first(
+      `SELECT max(deployment_seq) AS seq FROM deployment_devices
+       WHERE device_id = ? AND offered_ms IS NOT NULL AND NOT is_forgotten
+         AND status IN (${finals})`,
+      [deviceId],
+    );
+    return (row && numberOrNothing(row, 'seq')) ?? 0;
   }
 
   #setStatus(of: StoredPart, status: DeviceDeploymentStatus, nowMs: number): void {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
+import { choiceFor } from '../testing/choice.ts';
 import { openStore, type Store } from './store.ts';
 
 let store: Store;
@@ -75,7 +76,7 @@ describe('a history that is forgotten', () => {
       attempts: 0,
       hasLog: false,
     });
-    expect(store.parts.findWaiting('a', 99)?.deployment.id).toBe('two');
+    expect(choiceFor(store.parts, 'a')).toEqual(['begin', 'two']);
   });
 
   it('leaves the figures of deployments that are over, and other devices', () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
+import { choiceFor } from '../testing/choice.ts';
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
 import type { NewDeployment, StoredDeployment } from './deployments.ts';
 import type { StoredPart } from './part-rows.ts';
@@ -68,20 +69,19 @@ describe('a part in which the device failed', () => {
 
   it('may be tried again as often as the deployment says, and counts each time', () => {
     const attempts = [partOf('one').attempts];
-    for (const left of [1, 0]) {
-      const failed = parts.findFailed('a');
-      if (!failed) throw new Error(`no retry although ${left + 1} are left`);
-      const again = parts.retry(failed);
+    for (let retry = 1; retry <= 2; retry += 1) {
+      expect(choiceFor(parts, 'a')).toEqual(['retry', 'one']);
+      const again = parts.retry(partOf('one'));
       expect(again).toMatchObject({ status: 'pending', offeredMs: 20 });
       for (const gone of ['request', 'artifactId', 'startedMs', 'finishedMs', 'substate']) {
         expect(again).not.toHaveProperty(gone);
       }
-      expect(parts.findActive('a')?.deployment.id).toBe('one');
+      expect(choiceFor(parts, 'a')).toEqual(['go-on', 'one']);
       report('one', 'failure');
       attempts.push(partOf('one').attempts);
     }
     expect(attempts).toEqual([1, 2, 3]);
-    expect(parts.findFailed('a')).toBeUndefined();
+    expect(choiceFor(parts, 'a')).toEqual(['nothing']);
   });
 
   it('keeps its deployment open until it is tried no more', () => {
@@ -99,27 +99,27 @@ describe('a part in which the device failed', () => {
     ['end of the device', () => parts.endAllOf('a', 'decommissioned', 60)],
   ])('stays failed and is tried no more after the %s', (_, end) => {
     end();
-    expect([partOf('one').status, parts.findFailed('a')]).toEqual(['failure', undefined]);
+    expect([partOf('one').status, ...choiceFor(parts, 'a')]).toEqual(['failure', 'nothing']);
     expect(deploymentOf('one').finishedMs).toBe(60);
   });
 
   it('is tried no more once the device reports another end', () => {
     report('one', 'success');
-    expect(parts.findFailed('a')).toBeUndefined();
+    expect(choiceFor(parts, 'a')).toEqual(['nothing']);
     expect(deploymentOf('one').finishedMs).toBe(30);
   });
 });
 
 describe('a deployment that is for a part of its devices', () => {
   const three = ['a', 'b', 'c'];
-  const waits = (deviceId: string, nowMs = 99) => parts.findWaiting(deviceId, nowMs)?.isHeldBack;
+  const decided = (deviceId: string, nowMs = 99) => choiceFor(parts, deviceId, nowMs)[0];
 
   it('holds the others back once so many were offered it', () => {
     createWith({ deviceIds: three, maxDevices: 2 });
-    expect(three.map((id) => waits(id))).toEqual([false, false, false]);
+    expect(three.map((id) => decided(id))).toEqual(['begin', 'begin', 'begin']);
     offered('one', 'c');
     offered('one', 'a');
-    expect(waits('b')).toBe(true);
+    expect(decided('b')).toBe('wait');
   });
 
   it('is over once so many are through, whatever the others are', () => {
@@ -128,7 +128,7 @@ describe('a deployment that is for a part of its devices', () => {
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
     parts.settle(offered('one', 'b'), 'failure', 50);
     expect(deploymentOf('one').finishedMs).toBe(50);
-    expect(parts.findWaiting('c', 99)).toBeUndefined();
+    expect(decided('c')).toBe('nothing');
   });
 
   it('is not over while one of them may try again', () => {
@@ -145,17 +145,14 @@ describe('a deployment that is for a part of its devices', () => {
       { batchSize: 60, startMs: 200, devicesUntil: 3 },
     ];
     createWith({ deviceIds: three, phases });
-    expect([waits('a', 99), waits('a', 100)]).toEqual([true, false]);
+    expect([decided('a', 99), decided('a', 100)]).toEqual(['wait', 'begin']);
     offered('one', 'a');
-    expect([waits('b', 199), waits('b', 200)]).toEqual([true, false]);
+    expect([decided('b', 199), decided('b', 200)]).toEqual(['wait', 'begin']);
   });
 
   it('does not keep a newer one from the device', () => {
     createWith({ phases: [{ batchSize: 100, startMs: 1000, devicesUntil: 1 }] });
     create('two', 'a');
-    expect(parts.findWaiting('a', 99)).toMatchObject({
-      deployment: { id: 'two' },
-      isHeldBack: false,
-    });
+    expect(choiceFor(parts, 'a')).toEqual(['begin', 'two']);
   });
 });

@@ -4,6 +4,8 @@ import {
   deviceDeploymentStatuses,
   finalStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
+import type { ServablePart } from '../rules/next-deployment.ts';
+import type { PartFacts } from '../rules/part-choice.ts';
 import { deployment, type StoredDeployment } from './deployments.ts';
 import { type Condition, equal } from './filter.ts';
 import { number, numberOrNothing, text, textOrNothing } from './row.ts';
@@ -26,17 +28,27 @@ export interface StoredPart {
   readonly hasLog: boolean;
 }
 
+/** A part with all that decides whether the device is served it. */
+export type PartWithFacts = StoredPart & PartFacts;
+
 /** The statuses in which a part is over, and all others, as SQL lists them. */
 export const finals = finalStatuses.map((status) => `'${status}'`).join(', ');
 export const unfinished = deviceDeploymentStatuses
   .filter((status) => !finalStatuses.includes(status))
   .map((status) => `'${status}'`)
   .join(', ');
+const columns = `d.*, p.device_id, p.status AS part_status, p.substate, p.request, p.artifact_id,
+  p.attempts, p.offered_ms, p.started_ms, p.finished_ms AS part_finished_ms,
+  p.log IS NOT NULL AS has_log`;
+/** Counted only where something limits the devices. */
+const offeredDevices = `CASE WHEN d.max_devices IS NULL AND d.phases IS NULL THEN 0 ELSE
+  (SELECT count(*) FROM deployment_devices o
+    WHERE o.deployment_seq = d.seq AND o.offered_ms IS NOT NULL) END AS offered_devices`;
+const source = 'FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq';
 /** Every part that a query names `p`, together with its deployment `d`. */
-export const partQuery = `SELECT d.*, p.device_id, p.status AS part_status, p.substate, p.request,
-    p.artifact_id, p.attempts, p.offered_ms, p.started_ms, p.finished_ms AS part_finished_ms,
-    p.log IS NOT NULL AS has_log
-  FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq`;
+export const partQuery = `SELECT ${columns} ${source}`;
+/** The same with what decides whether the device is served the part. */
+export const factsQuery = `SELECT ${columns}, p.retries_left, ${offeredDevices} ${source}`;
 
 /** Conditions behind the words that users filter parts by. */
 const groupConditions: Readonly<Record<string, Condition>> = {
@@ -71,5 +83,30 @@ export function part(row: SqlRow): StoredPart {
     ...(offeredMs !== undefined && { offeredMs }),
     ...(startedMs !== undefined && { startedMs }),
     ...(finishedMs !== undefined && { finishedMs }),
+  };
+}
+
+/** Reads a part out of a row of `factsQuery`. */
+export function partWithFacts(row: SqlRow): PartWithFacts {
+  return {
+    ...part(row),
+    retriesLeft: number(row, 'retries_left'),
+    offeredDevices: number(row, 'offered_devices'),
+  };
+}
+
+/** What the rule of the next deployment is asked of a part. */
+export function servable({
+  status,
+  request,
+  artifactId,
+  deployment: of,
+}: StoredPart): ServablePart {
+  return {
+    status,
+    forceInstallation: of.forceInstallation,
+    isConfiguration: of.configuration !== undefined,
+    ...(request !== undefined && { request }),
+    ...(artifactId !== undefined && { artifactId }),
   };
 }

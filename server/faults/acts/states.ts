@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { finalStatuses, reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import { unexpectedFault } from '../../../fixtures/control-listener.ts';
 import { refuse } from '../../http/refusal.ts';
+import { choosePart } from '../../rules/part-choice.ts';
 import type { StoredPart } from '../../store/part-rows.ts';
 import type { Call } from '../call.ts';
 import { type Act, defineAct, type Scene } from './act.ts';
@@ -91,7 +92,9 @@ function partOf({ operation, exchange, caller, store }: Call): StoredPart | unde
   }
   if (!questions.includes(operation.id)) return undefined;
   const nowMs = exchange.world?.clock.now() ?? 0;
-  return store.parts.findActive(deviceId) ?? store.parts.findWaiting(deviceId, nowMs);
+  const { parts, lastFinishedSeq } = store.parts.open(deviceId);
+  const choice = choosePart(parts, { nowMs, lastFinishedSeq });
+  return choice.decision === 'nothing' ? undefined : choice.part;
 }
 
 /** A fault that was planned: the pipeline answers it like any other, but nobody has to look into it. */

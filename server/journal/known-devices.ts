@@ -1,0 +1,37 @@
+/** A device as people name it: by its id, the text of its identity, or a value of a member of that. */
+import { nearestOf } from '../../fixtures/nearest.ts';
+import type { StoredDevice } from '../store/devices.ts';
+import type { Store } from '../store/store.ts';
+import { jsonObject } from './facts.ts';
+
+const PER_PAGE = 500;
+/** Devices that a misspelt name is compared with. */
+const COMPARED_MAX = 2000;
+
+type Devices = Pick<Store, 'devices'>;
+
+/** The device that is meant, or the names that are nearest to it. */
+export function deviceNamed(
+  { devices }: Devices,
+  wanted: string,
+): StoredDevice | { readonly nearest: readonly string[] } {
+  const known = devices.find(wanted) ?? devices.findByIdentity(wanted);
+  if (known) return known;
+  const names: string[] = [];
+  for (let page = 1; ; page += 1) {
+    const some = devices.list({}, { page, perPage: PER_PAGE });
+    for (const device of some) {
+      const own = identityValues(device.identity);
+      if (own.includes(wanted)) return device;
+      if (names.length < COMPARED_MAX) names.push(device.id, ...own);
+    }
+    if (some.length < PER_PAGE) return { nearest: nearestOf(wanted, names) };
+  }
+}
+
+/** The values of an identity's members, as text. */
+export function identityValues(identity: string): string[] {
+  return Object.values(jsonObject(identity)).map((value) =>
+    typeof value === 'string' ? value : JSON.stringify(value),
+  );
+}

@@ -1,0 +1,97 @@
+/** Which of a device's deployments it is served now, or what keeps each one back. Spec: Device deployments, GET and POST next */
+import { type DeviceDeploymentStatus, finalStatuses } from '../../fixtures/contract/vocabulary.ts';
+import type { Phase } from './phases.ts';
+
+/** One device's part in a deployment, with all that decides whether it is served. */
+export interface PartFacts {
+  readonly status: DeviceDeploymentStatus;
+  /** When the device was first offered it; absent before that. */
+  readonly offeredMs?: number;
+  readonly retriesLeft: number;
+  /** Devices of the deployment that were offered it; counted only where something limits them. */
+  readonly offeredDevices: number;
+  readonly deployment: {
+    /** Order of creation. */
+    readonly seq: number;
+    readonly createdMs: number;
+    readonly finishedMs?: number;
+    readonly maxDevices?: number;
+    readonly phases?: readonly Phase[];
+  };
+}
+
+/** What the device has beside its parts. */
+interface Moment {
+  readonly nowMs: number;
+  /** The newest deployment that the device was offered and finished; 0 when there is none. */
+  readonly lastFinishedSeq: number;
+}
+
+/** What keeps a part back for good, then what may pass. */
+type Over = 'finished' | 'aborted' | 'deployment-over' | 'older';
+export type Held = 'start' | 'phase' | 'max-devices';
+export type KeptBack = Over | Held;
+
+export type PartChoice<Part> =
+  | { readonly decision: 'go-on' | 'retry' | 'begin'; readonly part: Part }
+  | { readonly decision: 'wait'; readonly part: Part; readonly rule: Held }
+  | { readonly decision: 'nothing' };
+
+/**
+ * The active part, else one in which the device failed and may try again, else the oldest one that
+ * may begin; one that has to wait only when there is no other. `parts` come in order of creation;
+ * those that are over change nothing.
+ */
+export function choosePart<Part extends PartFacts>(
+  parts: readonly Part[],
+  moment: Moment,
+): PartChoice<Part> {
+  const active = parts.find((part) => part.offeredMs !== undefined && !isFinal(part));
+  if (active) return { decision: 'go-on', part: active };
+  const failed = parts.find(mayTryAgain);
+  if (failed) return { decision: 'retry', part: failed };
+  let waiting: PartChoice<Part> = { decision: 'nothing' };
+  for (const part of parts) {
+    const rule = keptBack(part, moment);
+    if (rule === undefined) return { decision: 'begin', part };
+    if (waiting.decision === 'nothing' && isHeld(rule)) waiting = { decision: 'wait', part, rule };
+  }
+  return waiting;
+}
+
+/** The first rule that keeps a part from being served now; nothing when the device may have it. */
+export function keptBack(
+  part: PartFacts,
+  { nowMs, lastFinishedSeq }: Moment,
+): KeptBack | undefined {
+  if (mayTryAgain(part)) return undefined;
+  if (part.status === 'aborted') return 'aborted';
+  if (isFinal(part)) return 'finished';
+  if (part.offeredMs !== undefined) return undefined;
+  const { deployment, offeredDevices } = part;
+  if (deployment.finishedMs !== undefined) return 'deployment-over';
+  if (deployment.seq <= lastFinishedSeq) return 'older';
+  if (deployment.createdMs > nowMs) return 'start';
+  if (offeredDevices >= devicesByNow(deployment, nowMs)) return 'phase';
+  return offeredDevices >= (deployment.maxDevices ?? Infinity) ? 'max-devices' : undefined;
+}
+
+/** How many devices the phases that have begun let begin. */
+export function devicesByNow({ phases }: PartFacts['deployment'], nowMs: number): number {
+  if (!phases) return Infinity;
+  return phases.findLast(({ startMs }) => startMs <= nowMs)?.devicesUntil ?? 0;
+}
+
+const held: ReadonlySet<string> = new Set<Held>(['start', 'phase', 'max-devices']);
+
+function isHeld(rule: KeptBack): rule is Held {
+  return held.has(rule);
+}
+
+function isFinal({ status }: PartFacts): boolean {
+  return finalStatuses.includes(status);
+}
+
+function mayTryAgain({ status, retriesLeft }: PartFacts): boolean {
+  return status === 'failure' && retriesLeft > 0;
+}
