@@ -61,6 +61,7 @@ interface ServeOptions extends TlsOptions {
   readonly journalEntries: number;
   readonly journalBytes: number;
   readonly explainHeader?: boolean;
+  readonly spreadsheetSafeCsv?: boolean;
   readonly readyFile?: string;
   readonly json?: boolean;
 }
@@ -154,6 +155,10 @@ export function configure(command: Command): void {
       new Option('--journal-bytes <n>', 'about what these may take in memory')
         .argParser(values.count(...journalLimits.journalBytesMax))
         .default(defaults.journalBytesMax),
+    )
+    .option(
+      '--spreadsheet-safe-csv',
+      'put a quote before fields of the audit log CSV that begin with = + - @, tab or line end',
     )
     .option('--explain-header', 'refused answers tell in a header where they are explained')
     .option('--ready-file <file>', 'write this JSON file when ready', values.filled)

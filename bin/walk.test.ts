@@ -56,6 +56,14 @@ describe('the walk of the README', () => {
     expect(readFileSync(join(folder, 'motd'), 'utf8')).toBe('hello from release 2\n');
   });
 
+  it('works on a server that accepts devices by itself, too', async () => {
+    await server.close();
+    server = await startTestServer({ adminPassword, autoAccept: true });
+    const { stdout, code } = await run(walk);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^sign-in: 401\nsign-in: 200\n/)]);
+    expect(JSON.parse(stdout.split('\n').at(-1) ?? '')).toMatchObject({ success: 1 });
+  });
+
   it('stops at the first request that is refused', async () => {
     const { stdout, stderr, code } = await run(walk, 'another-password');
     expect(code).not.toBe(0);

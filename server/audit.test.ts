@@ -245,7 +245,7 @@ describe('what is refused or changes nothing is not written', () => {
     ],
     ['a deployment of nothing', 422, () => createDeployment(server, [device])],
     ['a deployment to nobody', 400, () => createDeployment(server, [])],
-    ['aborting an unknown deployment', 404, () => abort(server, unknown.id)],
+    ['aborting an unknown deployment', 422, () => abort(server, unknown.id)],
     [
       'aborting the deployments of nobody',
       404,

@@ -11,6 +11,7 @@ import type { Endpoint } from './http/endpoint.ts';
 import { createListener } from './http/listener.ts';
 import { Pipeline } from './http/pipeline.ts';
 import { assertComplete, mountRoutes } from './http/routes.ts';
+import { confirmationPages } from './management/confirmation-pages.ts';
 import { managementEndpoints } from './management/management.ts';
 import { openFilesLimit, shareOpenFiles } from './open-files.ts';
 import { LAST_WORD_MS } from './patience.ts';
@@ -108,7 +109,7 @@ class Doors {
     { port, tls }: { port: number; tls: TlsIdentity | undefined },
   ): Promise<string> {
     const { names, random, log, settings, tenants } = this.#services;
-    const routes = mountRoutes(mounted, this.#pipeline);
+    const routes = mountRoutes(mounted, this.#pipeline, confirmationPages);
     const { newRequestId } = this.#pipeline;
     const { patience } = settings;
     const shared = { routes, names, random, log, tls, newRequestId, patience };

@@ -45,6 +45,8 @@ export interface Settings {
   readonly logLevel: LogLevel;
   /** Refused answers say in a header where they are explained. */
   readonly explainHeader: boolean;
+  /** The audit log's CSV disarms what a spreadsheet would run as a formula. */
+  readonly spreadsheetSafeCsv: boolean;
   /** Keeps everything over restarts; when absent it is in memory, and goes with the server. */
   readonly dataFolder?: string;
   /** Encrypts the API's listeners; plain HTTP when absent. */
@@ -71,6 +73,7 @@ export const defaultSettings: Settings = {
   journalBytesMax: defaultJournalBounds.bytesMax,
   logLevel: 'info',
   explainHeader: false,
+  spreadsheetSafeCsv: false,
 };
 
 /** A setting that the server cannot start with; the message names it, the value and the way out. */

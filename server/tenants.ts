@@ -54,7 +54,7 @@ export interface AddedTenant {
 }
 
 /** Why a tenant cannot be added. */
-export type TenantFault = 'too many tenants' | 'e-mail taken';
+export type TenantFault = 'too many tenants' | 'name taken' | 'e-mail taken';
 
 /** Each has a database and a folder, so there cannot be many. */
 export const TENANTS_MAX = 50;
@@ -98,7 +98,7 @@ export class Tenants {
     const prepared = await preparedAdmin(given, this.#means);
     const tenant = await newTenant(name, false, this.#means);
     // Asked once the store is open: nothing else can happen from here on.
-    const fault = this.#faultOf(given.email);
+    const fault = this.#faultOf(name, given.email);
     if (fault) {
       tenant.store.close();
       data?.removeWorld(tenant.id);
@@ -110,8 +110,11 @@ export class Tenants {
     return { tenant, admin };
   }
 
-  #faultOf(email: string): TenantFault | undefined {
+  #faultOf(name: string, email: string): TenantFault | undefined {
     if (this.#all.size >= TENANTS_MAX) return 'too many tenants';
+    // A world is named by its id or its name, so that neither may mean two.
+    if (this.list().some((tenant) => tenant.name === name || tenant.id === name))
+      return 'name taken';
     return this.findByEmail(email) && 'e-mail taken';
   }
 

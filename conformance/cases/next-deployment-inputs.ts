@@ -137,11 +137,11 @@ export const provideInputs: readonly InputRow[] = [
   },
   {
     id: 'post-empty-free-pair',
-    title: 'POST of version 1 with a free pair whose value is empty.',
+    title: 'POST of version 1 takes a free pair whose value is empty: it is a text, too.',
     field: 'colour',
     kinds: ['empty text'],
-    answered: 'open',
-    requirement: 'next.empty-texts',
+    answered: 'taken',
+    requirement: 'next.free-pairs',
   },
   {
     id: 'post-long-free-pair',

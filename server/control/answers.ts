@@ -7,6 +7,7 @@ import express, {
   type Response,
 } from 'express';
 import * as v from 'valibot';
+import { sentenceOf } from '../../fixtures/shape-sentences.ts';
 import type { Log } from '../log.ts';
 import { Semaphore } from '../open-files.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
@@ -97,7 +98,7 @@ export function readBody<const Shape extends v.GenericSchema>(
   if (checked.success) return checked.output;
   const [issue] = checked.issues;
   const place = v.getDotPath(issue);
-  refuse(response, 400, `body: ${place === null ? '' : `${place}: `}${issue.message}`);
+  refuse(response, 400, `body: ${place === null ? '' : `${place}: `}${sentenceOf(issue)}`);
   return undefined;
 }
 

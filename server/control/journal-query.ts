@@ -2,6 +2,7 @@
 import type { Request, Response } from 'express';
 import * as v from 'valibot';
 import { isTimestamp, queryInteger, timestampMs } from '../../fixtures/contract/text.ts';
+import { sentenceOf } from '../../fixtures/shape-sentences.ts';
 import { entryKinds } from '../journal/entry.ts';
 import type { EntryFilter } from '../journal/filter.ts';
 import { refuse } from './answers.ts';
@@ -85,7 +86,7 @@ export function readQuery(
     const [issue] = checked.issues;
     const known = Object.keys({ ...filterEntries, ...periodEntries }).concat('world', takes);
     const told = issue.expected === 'never' ? `is unknown; there are ${known.join(', ')}` : '';
-    refuse(response, 400, `query: ${v.getDotPath(issue) ?? ''}: ${told || issue.message}`);
+    refuse(response, 400, `query: ${v.getDotPath(issue) ?? ''}: ${told || sentenceOf(issue)}`);
     return undefined;
   }
   const {

@@ -79,17 +79,28 @@ describe('tenants on the control listener', () => {
     expect(JSON.parse(reply.text).error).toContain(named);
   });
 
+  it('are refused with 409 when another tenant has the name, the first one too', async () => {
+    const own = await startTestServer();
+    await secondTenant(own, 'Twice');
+    for (const name of ['Twice', 'Default']) {
+      const reply = await control(own, 'POST', '/tenants', { name, adminEmail: 'x@twice.example' });
+      expect([reply.status, reply.text]).toEqual([409, expect.stringContaining('body: name')]);
+    }
+    await own.close();
+  });
+
   it('are refused with 409 when the e-mail is taken, in whichever tenant', async () => {
     const before = (await tenants()).length;
     for (const adminEmail of [server.adminEmail, second.adminEmail]) {
-      const reply = await control(server, 'POST', '/tenants', { ...good, adminEmail });
+      const given = { ...good, name: 'Other', adminEmail };
+      const reply = await control(server, 'POST', '/tenants', given);
       expect([reply.status, reply.text]).toEqual([409, expect.stringContaining('adminEmail')]);
     }
     expect(await tenants()).toHaveLength(before);
   });
 
   it('are not doubled by two requests at once', async () => {
-    const same = { ...good, adminEmail: 'at-once@example.com' };
+    const same = { name: 'At once', adminEmail: 'at-once@example.com' };
     const replies = await Promise.all([
       control(server, 'POST', '/tenants', same),
       control(server, 'POST', '/tenants', same),
@@ -243,10 +254,10 @@ describe('a tenant that is dropped', () => {
 it('does not make more tenants than the server can hold', async () => {
   const room = TENANTS_MAX - (await tenants()).length;
   for (let number = 0; number < room; number += 1) {
-    const one = { ...good, adminEmail: `admin@t${number}.example` };
+    const one = { ...good, name: `T${number}`, adminEmail: `admin@t${number}.example` };
     expect((await control(server, 'POST', '/tenants', one)).status).toBe(201);
   }
-  const reply = await control(server, 'POST', '/tenants', good);
+  const reply = await control(server, 'POST', '/tenants', { ...good, name: 'One too many' });
   expect([reply.status, reply.text]).toEqual([422, expect.stringContaining(String(TENANTS_MAX))]);
   expect(await tenants()).toHaveLength(TENANTS_MAX);
 });

@@ -46,6 +46,10 @@ const deviceLimitShape = v.object({
 });
 
 const refusals = {
+  'name taken': {
+    status: 409,
+    error: 'body: name: another tenant has it already; GET /tenants lists them',
+  },
   'e-mail taken': {
     status: 409,
     error: 'body: adminEmail: a user of this or another tenant has it already',

@@ -249,6 +249,13 @@ describe('reset', () => {
     expect((await server.call('get-configuration', { token: other.token })).status).toBe(200);
     const gone = await control(server, 'POST', '/reset', { device: other.idData });
     expect(JSON.parse(gone.text)).toEqual({ device: 'gone' });
+    for (const device of [other.idData, 'no-device']) {
+      const unknown = await control(server, 'POST', '/reset', { device });
+      expect([unknown.status, unknown.text]).toEqual([
+        404,
+        expect.stringContaining('body: device'),
+      ]);
+    }
     expect(await countDevices()).toBe(4);
   });
 

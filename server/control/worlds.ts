@@ -86,8 +86,12 @@ function reset(worlds: Worlds, world: Tenant, { request, response }: Exchange): 
   }
   const outcome = worlds.resetDevice(world, given.device);
   if (outcome === undefined) refuse(response, 409, 'this world has no start state to go back to');
+  else if (outcome === 'unknown') refuse(response, 404, unknownDevice);
   else response.json({ device: outcome });
 }
+
+const unknownDevice =
+  'body: device: neither the world nor its start state has a device of this id or identity';
 
 function take(worlds: Worlds, world: Tenant, { request, response }: Exchange): void {
   const name = nameIn(request);

@@ -31,12 +31,25 @@ interface AuditCsvOptions {
   readonly separator: string;
   /** Header fields to leave out, written with the separator or with dots. */
   readonly ignored: readonly string[];
+  /** Puts a quote before text that a spreadsheet would run as a formula. */
+  readonly spreadsheetSafe: boolean;
   readonly most: number;
   readonly read: (page: Page) => AuditLog[];
 }
 
+/** The first of the fields that no entry can have, by either of their names. */
+export function unknownField(given: readonly string[], separator: string): string | undefined {
+  const known = new Set(columns.flatMap((path) => [path.join('.'), path.join(separator)]));
+  return given.find((name) => !known.has(name));
+}
+
+/** The fields that can be left out. */
+export const auditFields = columns.map((path) => path.join('.'));
+
 /** The document in parts, the first of which begins with the header. */
-export function* auditCsv({ separator, ignored, most, read }: AuditCsvOptions): Generator<string> {
+export function* auditCsv(options: AuditCsvOptions): Generator<string> {
+  const { separator, ignored, most, read, spreadsheetSafe } = options;
+  const csv = (rows: readonly (readonly string[])[]): string => csvText(rows, spreadsheetSafe);
   const kept = columns.filter(
     (path) => !ignored.includes(path.join(separator)) && !ignored.includes(path.join('.')),
   );
@@ -49,12 +62,12 @@ export function* auditCsv({ separator, ignored, most, read }: AuditCsvOptions): 
   }
 }
 
-/** Quoted as RFC 4180 asks; text that a spreadsheet would run as a formula is disarmed. */
-function csv(rows: readonly (readonly string[])[]): string {
+/** Quoted as RFC 4180 asks. */
+function csvText(rows: readonly (readonly string[])[], escape_formulas: boolean): string {
   return stringify(
     rows.map((row) => [...row]),
     // By itself the library quotes only the line end that it writes.
-    { escape_formulas: true, record_delimiter: 'windows', quoted_match: /[\r\n]/ },
+    { escape_formulas, record_delimiter: 'windows', quoted_match: /[\r\n]/ },
   );
 }
 

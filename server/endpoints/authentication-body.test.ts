@@ -36,9 +36,9 @@ async function refusal(fields: Readonly<Record<string, unknown>>): Promise<strin
 describe('id_data', () => {
   it.each<[string, unknown, string]>([
     ['missing', undefined, 'is required'],
-    ['null', null, 'must be string, not null'],
-    ['an object', { mac: 'x' }, 'must be string, not Object'],
-    ['a number', 7, 'must be string, not 7'],
+    ['null', null, 'must be a string, not null'],
+    ['an object', { mac: 'x' }, 'must be a string, not an object'],
+    ['a number', 7, 'must be a string, not 7'],
     ['empty', '', 'must not be empty'],
     ['words', 'mac=1', 'is not JSON text'],
     ['JSON that is cut off', '{"mac":', 'is not JSON text'],
@@ -65,8 +65,8 @@ describe('pubkey', () => {
 
   it.each<[string, unknown, string]>([
     ['missing', undefined, 'is required'],
-    ['null', null, 'must be string, not null'],
-    ['a list', [], 'must be string, not Array'],
+    ['null', null, 'must be a string, not null'],
+    ['a list', [], 'must be a string, not an array'],
     ['empty', '', 'must not be empty'],
     ['words', 'my key', 'is not a single PEM block'],
     ['of another curve', curve.export(spki), 'has an unsupported algorithm (secp384r1)'],
@@ -102,7 +102,7 @@ describe('pubkey', () => {
 describe('the other fields', () => {
   it.each(['tenant_token', 'external_id'])('is 400 when it is no text: %s', async (field) => {
     for (const value of [7, null, {}, ['x']]) {
-      expect(await refusal({ [field]: value })).toContain(`body: ${field}: must be string`);
+      expect(await refusal({ [field]: value })).toContain(`body: ${field}: must be a string`);
     }
   });
 

@@ -16,15 +16,18 @@ import {
   wrongSignature,
 } from './signature-refusals.ts';
 
+const notIdentity = { path: 'body.id_data', requirement: 'auth.id-data-is-json-text' };
+
 export const postAuthRequest = defineEndpoint('post-auth-request', ({ body }, context) => {
   const identity = readIdentity(body.id_data);
-  if ('because' in identity) return refuse.malformed(`body: id_data: ${identity.because}`);
+  if ('because' in identity)
+    return refuse.malformed(`body: id_data: ${identity.because}`, notIdentity);
   const key = readPublicKey(body.pubkey);
   if ('because' in key) return unusableKey(body.pubkey, key.because);
   const { signature } = context.names;
   const given = context.request.headers[signature.toLowerCase()];
   if (typeof given !== 'string' || given === '') {
-    return missingSignature(signature);
+    return missingSignature(signature, context.request.rawHeaders);
   }
   const tenant = tenantOf(context, body.tenant_token);
   if (!signatureFits(context.rawBody, key, given)) {
@@ -69,7 +72,8 @@ function decide(context: RequestContext, proven: ProvenDevice) {
   const { devices } = context.store;
   const known = devices.findByIdentity(proven.identity);
   const set = known && devices.findAuthSet(known.id, proven.key.pem);
-  const outcome = authOutcomes[situationOf(context, { known, set })];
+  const situation = situationOf(context, { known, set });
+  const outcome = authOutcomes[situation];
   if (outcome.effect === 'record' && !mayRecord(context, proven, known)) return noPlace;
   const recorded = carryOut(context, outcome, { proven, known, set });
   // A key that nobody has accepted yet must not rename a device that works.
@@ -77,7 +81,8 @@ function decide(context: RequestContext, proven: ProvenDevice) {
     devices.recordExternalId(recorded.deviceId, proven.externalId);
   }
   if (!recorded || !outcome.granted) {
-    return refuse.unauthorized(`device not authorized: ${reasonOf(outcome, recorded, context)}`);
+    const told = `device not authorized: ${reasonOf(outcome, recorded, context)}`;
+    return refuse.unauthorized(told, { requirement: requirementOf[situation] });
   }
   return { status: 200, body: issueToken(context, recorded) } as const;
 }
@@ -100,6 +105,18 @@ function mayRecord(
 function acceptsByItself(context: RequestContext, known: StoredDevice | undefined): boolean {
   return context.settings.autoAccept && hasRoomFor(context, known);
 }
+
+/** What a device that is not let in is told of the contract. */
+const requirementOf: Record<AuthSituation, string> = {
+  'unknown-device': 'auth.first-contact-is-401',
+  'unknown-key': 'auth.new-key-waits',
+  'too-many-keys': 'auth.refusal-says-why',
+  'limit-reached': 'auth.refusal-says-why',
+  pending: 'auth.undecided-is-401',
+  rejected: 'auth.rejected-is-refused',
+  accepted: 'auth.refusal-says-why',
+  preauthorized: 'auth.refusal-says-why',
+};
 
 function reasonOf(
   { because }: AuthOutcome,

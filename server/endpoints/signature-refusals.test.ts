@@ -109,6 +109,26 @@ describe('the refusal of a signature', () => {
   });
 });
 
+describe('the refusal of a request without a signature', () => {
+  const error = (...names: readonly string[]) =>
+    missingSignature(
+      header,
+      names.flatMap((name) => [name, 'AAAA']),
+    ).error;
+
+  it('names the header of another vendor that came, and the option that takes it', () => {
+    expect(error('Host', 'X-MEN-Signature')).toBe(
+      `the ${header} header is missing or empty, but X-MEN-Signature came; send ${header}, or start the server with --header-prefix X-MEN`,
+    );
+  });
+
+  it('names no other header', () => {
+    for (const name of ['X-SVC-Signature', 'Signature', '-Signature', 'X-MEN-Signatures']) {
+      expect(error(name)).toBe(`the ${header} header is missing or empty`);
+    }
+  });
+});
+
 describe('the refusal of a key', () => {
   it('tells what it is in place of a public key, and never repeats it', () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -129,7 +149,7 @@ describe('the refusal of a key', () => {
 
 describe('the refusal of a request without a signature', () => {
   it('tells what is expected', () => {
-    const { status, error, detail } = missingSignature(header);
+    const { status, error, detail } = missingSignature(header, []);
     expect([status, error]).toEqual([400, 'the X-SVC-Signature header is missing or empty']);
     expect(detail).toMatchObject({ path: 'header.X-SVC-Signature', actual: 'nothing' });
   });

@@ -4,6 +4,7 @@
  * and nothing else of the request.
  */
 
+import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
 import { diagnoseKey } from '../doctor/key.ts';
 import { diagnoseSignature, type RefusedSignature } from '../doctor/signature.ts';
@@ -21,25 +22,43 @@ const KEPT_MAX_BYTES = 16_384;
 export function unusableKey(pubkey: string, because: string): Refusal {
   return refuse.malformed(`body: pubkey: ${because}`, {
     path: 'body.pubkey',
+    requirement: 'auth.pubkey-is-pem',
     expected: 'SubjectPublicKeyInfo in PEM of an RSA, ECDSA P-256 or Ed25519 key',
     actual: `a text of ${pubkey.length} characters that ${because}`,
     ...(pubkey.length <= KEPT_MAX_BYTES && { diagnose: () => diagnoseKey(pubkey) }),
   });
 }
 
-/** Refuses a request without a signature. @param header the header's name */
-export function missingSignature(header: string): Refusal {
-  return refuse.malformed(`the ${header} header is missing or empty`, {
+/** Refuses a request without a signature; names that of another vendor. @param header the header's name */
+export function missingSignature(header: string, rawHeaders: readonly string[]): Refusal {
+  const other = otherVendors(header, rawHeaders);
+  const hint = other
+    ? `, but ${other.name} came; send ${header}, or start the server with --header-prefix ${other.prefix}`
+    : '';
+  return refuse.malformed(`the ${header} header is missing or empty${hint}`, {
     path: `header.${header}`,
+    requirement: 'auth.signature-header-is-required',
     expected: signatureForms,
-    actual: 'nothing',
+    actual: other ? `${other.name}, the header of another vendor` : 'nothing',
   });
+}
+
+/** The signature header of another vendor, which a device configured for that one sends. */
+function otherVendors(header: string, rawHeaders: readonly string[]) {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    const [, prefix] = /^([\w-]{1,40})-signature$/i.exec(name) ?? [];
+    if (prefix === undefined || name.toLowerCase() === header.toLowerCase()) continue;
+    if (headerPrefixPattern.test(prefix)) return { name, prefix };
+  }
+  return undefined;
 }
 
 /** Refuses a signature that does not fit. @param header the header's name */
 export function wrongSignature(header: string, refused: RefusedSignature): Refusal {
   const { body, key, signatureText } = refused;
   return refuse.unauthorized('signature verification failed', {
+    requirement: 'auth.bad-signature-is-401',
     path: `header.${header}`,
     expected: signatureForms,
     actual: `a text of ${signatureText.length} characters that is no signature of the ${key.keyType} key in pubkey over the ${body.length} bytes of the body`,

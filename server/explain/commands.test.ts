@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -55,7 +55,7 @@ async function keyFile({ privateKey }: TestDevice): Promise<string> {
 async function commandAfter(reply: Reply, variables: Readonly<Record<string, string>> = {}) {
   const explanation = await explanationOf(server, reply);
   const known = { URL: server.baseUrl, TOKEN: device.token, PASSWORD: testPassword, ...variables };
-  const ran = await runInBash(explanation.command, known);
+  const ran = await runInBash(`set -u\n${explanation.command}`, known);
   const given = new Set([...Object.keys(known), 'KEY', 'ID_DATA', 'FILE', 'EMAIL']);
   const unset = Object.keys(explanation.needs).filter((name) => !given.has(name));
   return { explanation, ran, unset };
@@ -127,6 +127,17 @@ describe('the command of a request of the wrong form', () => {
     const reply = await server.call('put-configuration', { token: device.token, headers, body });
     await expectAfter(reply, { refused: 413, answered: 204 });
   });
+});
+
+it('the command defines what is known, and names what only the reader knows', async () => {
+  const reply = await authenticate(server, device, { signature: null });
+  const { command } = await explanationOf(server, reply);
+  await writeFile(join(folder, 'device.pem'), await readFile(await keyFile(device)));
+  const ran = await runInBash(`set -u; cp ${folder}/device.pem .\n${command}`);
+  expect([ran.status, ran.stderr]).toEqual([200, expect.not.stringMatching(/unbound|error/i)]);
+  const wrong = await server.call('put-configuration', { token: device.token, json: { a: 1 } });
+  const { stderr } = await runInBash((await explanationOf(server, wrong)).command);
+  expect(stderr).toMatch(/TOKEN: set TOKEN to the token of the device or user/);
 });
 
 describe('the command of a request that found nothing', () => {

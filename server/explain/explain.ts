@@ -92,7 +92,9 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const place = placeOf(refusal);
   const { store } = world;
   const correction = correctionOf({ asked, refusal, place, operation, store });
-  const command = commandOf(correction, { names, adminEmail, namesTenant: !world.isFirst });
+  const lines = commandOf(correction, { names, adminEmail, namesTenant: !world.isFirst });
+  const needs = needsOf(lines, asked);
+  const command = [...definitionsOf(needs, asked), lines].join('\n');
   const diagnosis = refusal.detail?.diagnose?.();
   const { first } = correction;
   return {
@@ -108,7 +110,7 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
     ...(first !== undefined && { first }),
     correctedRequest: correctedView(correction),
     command,
-    needs: needsOf(command, asked),
+    needs,
   };
 }
 
@@ -193,27 +195,49 @@ function correctedView({ request }: Correction): CorrectedRequest {
   };
 }
 
+/** Without quotes, which bash would look for in the command. */
 const variables: Readonly<Record<string, string>> = {
   TOKEN: 'the token of the device or user',
-  KEY: "file with the device's private key in PEM",
-  ID_DATA: "the device's identity, as JSON text",
+  KEY: 'the file with the private key of the device in PEM',
+  ID_DATA: 'the identity of the device, as JSON text',
   EMAIL: 'whose login it is',
-  PASSWORD: "the user's password",
+  PASSWORD: 'the password of the user',
   CURRENT_PASSWORD: 'the password that the user has now',
   SECRET_HASH: 'the secret out of the e-mail',
   TENANT_TOKEN: 'the token of the tenant that the device belongs to',
   FILE: 'the file to send',
 };
 
-function needsOf(command: string, { headers }: Asked): Record<string, string> {
-  const host = headers.get('host') ?? '';
-  const isHost = /^[\w.:[\]-]+$/.test(host);
+function needsOf(lines: string, asked: Asked): Record<string, string> {
+  const origin = originOf(asked);
   const needs: Record<string, string> = {
-    URL: `the base URL${isHost ? `, as in http://${host}` : ''}`,
+    URL: `the base URL${origin === undefined ? '' : `, as in ${origin}`}`,
   };
-  for (const [, name = ''] of command.matchAll(/\$\{?([A-Z][A-Z_]*)/g)) {
-    const isSet = command.includes(`${name}=$(`);
+  for (const [, name = ''] of lines.matchAll(/\$\{?([A-Z][A-Z_]*)/g)) {
+    const isSet = lines.includes(`${name}=$(`);
     if (!isSet && name !== 'URL') needs[name] = variables[name] ?? 'a value of yours';
   }
   return needs;
+}
+
+/** Defines what is known, and ends with a sentence where only the reader knows. */
+function definitionsOf(needs: Readonly<Record<string, string>>, asked: Asked): string[] {
+  const known: Readonly<Record<string, string | undefined>> = {
+    URL: originOf(asked),
+    KEY: 'device.pem',
+  };
+  return Object.entries(needs)
+    .filter(([name]) => name !== 'EMAIL')
+    .map(([name, meaning]) => {
+      const value = known[name];
+      return value === undefined
+        ? `: "\${${name}:?set ${name} to ${meaning}}"`
+        : `${name}=\${${name}:-${value}}`;
+    });
+}
+
+/** Where the request was sent, as far as its own header tells. */
+function originOf({ headers }: Asked): string | undefined {
+  const host = headers.get('host') ?? '';
+  return /^[\w.:[\]-]+$/.test(host) ? `http://${host}` : undefined;
 }

@@ -1,4 +1,5 @@
 /** The line that the log shows of a refusal. */
+import type { Success } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Refusal, RefusalDetail } from '../http/refusal.ts';
 import { quoted } from './shell.ts';
@@ -9,6 +10,13 @@ export function refusalLine(exchange: Exchange, { status, error, detail }: Refus
   const wrong = detail?.path === undefined ? '' : ` [${detail.path}: ${comparison(detail)}]`;
   const asked = `${status} ${request.method} ${path}`;
   return `${asked}: ${error}${wrong} (${requestId}); explain with: fleetbed explain ${quoted(requestId)}`;
+}
+
+/** What was answered, and why a device got no update. */
+export function answerLine(exchange: Exchange, { status, noUpdate }: Success): string {
+  const { request, path, requestId } = exchange;
+  const why = noUpdate ? `: no update, by the rule ${noUpdate.rule}` : '';
+  return `${status} ${request.method} ${path}${why} (${requestId})`;
 }
 
 function comparison({ expected, actual }: RefusalDetail): string {

@@ -31,27 +31,26 @@ const sentences: Readonly<Record<number, string>> = {
 
 const all: readonly Requirement[] = Object.values(requirements);
 
-/** Requirements that speak of all operations, where the status alone does not tell which. */
-const ofFaults: Readonly<Record<number, readonly string[]>> = {
-  403: ['errors.role-forbidden-is-403'],
-  404: ['errors.unknown-path'],
-  405: ['errors.wrong-method'],
-  413: ['errors.body-too-large'],
-  415: ['errors.media-type', 'service.bodies-are-json'],
-  429: ['errors.too-many-requests-is-429'],
-  500: ['errors.unexpected-is-500'],
+/** Requirements that speak of all operations, where none of an operation's own was broken. */
+const ofFaults: Readonly<Record<number, string>> = {
+  401: 'tokens.invalid-is-401',
+  403: 'errors.role-forbidden-is-403',
+  404: 'errors.unknown-path',
+  405: 'errors.wrong-method',
+  413: 'errors.body-too-large',
+  415: 'errors.media-type',
+  429: 'errors.too-many-requests-is-429',
+  500: 'errors.unexpected-is-500',
 };
 
-/** The rule by which an operation, or a request that found none, was refused. */
+/** The rule by which an operation, or a request that found none, was refused: one, where it has an id. */
 export function ruleOf(refusal: Refusal, operation: Operation | undefined): BrokenRule {
   const { status, detail } = refusal;
+  const decided = detail?.requirement ?? own(refusal, operation) ?? general(status, operation);
   return {
     heading: headingOf(status, operation),
     sentence: detail?.rule ?? sentences[status] ?? 'An unexpected fault is answered 500.',
-    requirements: [
-      ...all.filter((one) => speaksOf(one, status, operation)).map(({ id }) => id),
-      ...generalOf(status, operation),
-    ],
+    requirements: decided === undefined ? [] : [decided],
   };
 }
 
@@ -61,18 +60,25 @@ function headingOf(status: number, operation: Operation | undefined): string {
   return status === 413 || !operation ? 'Errors' : operation.heading;
 }
 
-function speaksOf(
-  { sentence, operations }: Requirement,
-  status: number,
-  operation: Operation | undefined,
-): boolean {
-  if (!sentence.includes(String(status))) return false;
-  if (status === 401 && operations.length === 0) return true;
-  return operations.some((id) => id === operation?.id);
+/** The requirement of the operation that speaks of this status, and of the field where one was wrong. */
+function own({ status, detail }: Refusal, operation: Operation | undefined): string | undefined {
+  const ofStatus = all.filter(
+    ({ sentence, operations, level }) =>
+      level !== 'may' &&
+      sentence.includes(String(status)) &&
+      operations.some((id) => id === operation?.id),
+  );
+  if (status !== 400) return ofStatus[0]?.id;
+  const { path = '', actual } = detail ?? {};
+  const isMissing = actual === 'nothing';
+  const about = path.includes('.')
+    ? ofStatus.filter(({ sentence }) => sentence.includes(`\`${path.split('.').at(-1)}\``))
+    : ofStatus.filter(({ sentence }) => /\bbody\b/.test(sentence));
+  const absent = /required|without|lacks/;
+  return (about.find(({ sentence }) => absent.test(sentence) === isMissing) ?? about[0])?.id;
 }
 
-function generalOf(status: number, operation: Operation | undefined): readonly string[] {
+function general(status: number, operation: Operation | undefined): string | undefined {
   const isOfPath = status === 404 || status === 405;
-  if (isOfPath && operation) return [];
-  return ofFaults[status] ?? [];
+  return isOfPath && operation ? undefined : ofFaults[status];
 }

@@ -100,14 +100,21 @@ describe('the Authorization header', () => {
 });
 
 describe('a cookie', () => {
-  it('is no token outside of the handshake', async () => {
+  it('is no token of a device outside of the handshake', async () => {
     expect((await configurationWith({ Cookie: `JWT=${device.token}` })).status).toBe(401);
   });
 
-  it('of a user is no token on a user operation', async () => {
-    const headers = { Cookie: `JWT=${server.adminToken}` };
-    expect((await server.call('list-devices', { headers })).status).toBe(401);
-  });
+  it.each(['', '"'])(
+    'of a user is his token on every operation of users, quoted by %j',
+    async (quote) => {
+      const headers = { Cookie: `theme=dark; JWT=${quote}${server.adminToken}${quote}` };
+      expect((await server.call('list-devices', { headers })).status).toBe(200);
+      const both = { ...headers, Authorization: 'Bearer none' };
+      expect((await server.call('list-devices', { headers: both })).status).toBe(401);
+      const foreign = { Cookie: `JWT=${quote}${device.token}${quote}` };
+      expect((await server.call('list-devices', { headers: foreign })).status).toBe(401);
+    },
+  );
 });
 
 describe('a token of another server', () => {

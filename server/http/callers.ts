@@ -1,4 +1,4 @@
-/** Who is calling? Tokens of devices and users, from the header or, on /connect, the cookie. Spec: Authentication */
+/** Who is calling? Tokens of devices and users, from the header or, but for plain calls of devices, the cookie. Spec: Authentication */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -21,7 +21,7 @@ export interface Caller {
 }
 
 /** What a caller asks for: an operation, or something that is none and has no id. */
-type AskedFor = Pick<Operation, 'authorization' | 'cookieToo'> & Partial<Pick<Operation, 'id'>>;
+type AskedFor = Pick<Operation, 'authorization'> & Partial<Pick<Operation, 'id'>>;
 
 /** Verified tokens are held, since checking a signature costs a hundred times a look-up. */
 const HELD_TOKENS_MAX = 100_000;
@@ -45,12 +45,9 @@ export class Callers {
    * The caller, or the refusal with its reason: 401 for the token, 403 where the user's roles do
    * not open the operation. Operations without a token have no caller.
    */
-  identify(
-    request: IncomingMessage,
-    { authorization: kind, cookieToo = false, id }: AskedFor,
-  ): Caller | Refusal {
+  identify(request: IncomingMessage, { authorization: kind, id }: AskedFor): Caller | Refusal {
     if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return nobody;
-    const mayBeCookie = cookieToo || kind === 'socket';
+    const mayBeCookie = kind !== 'device';
     const token = bearerToken(request, mayBeCookie);
     if (typeof token !== 'string') return token;
     const claims = this.#read(token);
@@ -68,6 +65,7 @@ export class Callers {
       const detail = tokenDetail(
         `a token that ends after ${isoOf(nowMs)}`,
         `one that ended at ${isoOf(claims.expiresAt * 1000)}`,
+        'tokens.expired-is-refused',
       );
       return refuse.unauthorized('the token has expired; sign in again', detail);
     }
@@ -150,7 +148,7 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
   if (access.decision === 'refuse') {
     const roles = user.roles.join(', ');
     return refuse.forbidden(access.because, {
-      ...tokenDetail('a user whose roles permit this', roles),
+      ...tokenDetail('a user whose roles permit this', roles, 'errors.role-forbidden-is-403'),
       rule: roleRule,
     });
   }
@@ -178,8 +176,12 @@ export const accountSuspended = refuse.unauthorized(
 const nobody: Caller = {};
 const roleRule = 'A user may call what his roles permit; a user without roles may do everything.';
 
-function tokenDetail(expected: string, actual: string): RefusalDetail {
-  return { path: 'header.Authorization', expected, actual };
+function tokenDetail(
+  expected: string,
+  actual: string,
+  requirement = 'tokens.invalid-is-401',
+): RefusalDetail {
+  return { path: 'header.Authorization', expected, actual, requirement };
 }
 
 function isoOf(ms: number): string {
@@ -190,26 +192,28 @@ function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Ref
   const header = request.headers.authorization;
   if (header === undefined) {
     const cookie = cookieToo ? cookieToken(request.headers.cookie) : undefined;
-    const detail = tokenDetail('Bearer <token>', 'nothing');
+    const detail = tokenDetail('Bearer <token>', 'nothing', 'tokens.missing-is-401');
     return cookie ?? refuse.unauthorized('the Authorization header is missing', detail);
   }
   const token = bearer.exec(header)?.[1];
   if (token !== undefined) return token;
-  const detail = tokenDetail('Bearer <token>', 'a header of another form');
+  const form = 'a header of another form';
+  const detail = tokenDetail('Bearer <token>', form, 'tokens.malformed-is-401');
   return refuse.unauthorized('the Authorization header must be "Bearer <token>"', detail);
 }
 
 /**
  * 403 for a cookie that a browser may have sent on behalf of a foreign page, which it does without
- * being asked. Only a page's browser tells an Origin; a user's cookie comes from no one else.
+ * being asked. A browser tells the Origin of every websocket, and of every other request that changes something.
  */
 function refuseForeignPage(
   request: IncomingMessage,
   isUser: boolean,
   trustProxy: boolean,
 ): Refusal | undefined {
-  const { authorization, origin } = request.headers;
-  if (authorization !== undefined || (origin === undefined && !isUser)) return undefined;
+  const { authorization, origin, upgrade } = request.headers;
+  const needsOrigin = isUser && upgrade !== undefined;
+  if (authorization !== undefined || (origin === undefined && !needsOrigin)) return undefined;
   const host = hostOf(request, trustProxy) ?? '';
   if (origin !== undefined && isOfHost(origin, host)) return undefined;
   return refuse.forbidden(
@@ -229,5 +233,8 @@ function isOfHost(origin: string, host: string): boolean {
 
 function cookieToken(header: string | undefined): string | undefined {
   const cookie = header?.split(';').find((part) => part.trim().startsWith('JWT='));
-  return cookie?.trim().slice('JWT='.length);
+  return cookie
+    ?.trim()
+    .slice('JWT='.length)
+    .replace(/^"(.*)"$/, '$1');
 }

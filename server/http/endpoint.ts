@@ -14,7 +14,7 @@ import type {
 } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { Handover } from '../handover.ts';
-import type { NoUpdate } from '../rules/no-update.ts';
+import type { ExchangeRecord } from '../journal/record.ts';
 import type { Services } from '../services.ts';
 import type { Store } from '../store/store.ts';
 import type { Tenant } from '../tenants.ts';
@@ -124,7 +124,7 @@ export interface Success {
   readonly fileBody?: FileBody;
   readonly upgrade?: Upgrading['upgrade'];
   /** Why a device that asked gets no update; for the journal, not for the wire. */
-  readonly noUpdate?: NoUpdate;
+  readonly noUpdate?: ExchangeRecord['noUpdate'];
 }
 
 type AnswerOf<Row extends Operation> =

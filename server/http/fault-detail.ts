@@ -1,5 +1,6 @@
 /** What an explanation tells of an input of the wrong form: where, what would do, and what came. */
 import * as v from 'valibot';
+import { expectedOf } from '../../fixtures/shape-sentences.ts';
 import { isSecretName, masked, maskText } from '../journal/masking.ts';
 import type { RefusalDetail } from './refusal.ts';
 
@@ -19,7 +20,7 @@ export function shapeDetail(
   const isMissing = issue.received === 'undefined' && issue.kind === 'schema';
   return {
     path: path === null ? place : `${place}.${names[path] ?? path}`,
-    expected: expectedOf(issue),
+    expected: (expectedOf(issue) ?? issue.message).slice(0, SHOWN_MAX_CHARACTERS),
     actual: isMissing ? 'nothing' : isSecretName(key) ? masked : shown(issue.input),
   };
 }
@@ -44,9 +45,4 @@ function beginningOf(value: unknown, levels: number): unknown {
       isSecretName(name) ? masked : beginningOf(one, levels - 1),
     ]),
   );
-}
-
-function expectedOf({ message, expected }: v.BaseIssue<unknown>): string {
-  const own = message.startsWith('Invalid ') ? undefined : message;
-  return (own ?? expected ?? 'a value of another form').slice(0, SHOWN_MAX_CHARACTERS);
 }

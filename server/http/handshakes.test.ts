@@ -33,7 +33,12 @@ async function listen(handshakeMaxMs: number) {
   const validity = longValidity(startOfTest);
   const cert = authority.issue({ purpose: 'server', commonName: 'test', validity, key });
   listener = createListener({
-    routes: { exact: new Map(), app: express(), refuseSurplus: () => undefined },
+    routes: {
+      exact: new Map(),
+      app: express(),
+      refuseSurplus: () => undefined,
+      withoutHost: () => undefined,
+    },
     connections,
     names: vendorNames('X-SVC'),
     random,

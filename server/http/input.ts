@@ -1,6 +1,7 @@
 /** Checks parameters, query and body against the operation's shapes; the first fault becomes a 400. */
 import * as v from 'valibot';
 import type { Operation } from '../../fixtures/contract/operation.ts';
+import { arrayForObject, sentenceOf } from '../../fixtures/shape-sentences.ts';
 import { shapeDetail } from './fault-detail.ts';
 import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
 
@@ -33,11 +34,16 @@ export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown 
   }
   // Texts that no store can keep come by escapes only, so that hardly any body is looked through.
   if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
+  if (Array.isArray(given) && objectTypes.has(schema.type)) return refuse.malformed(noObject);
   const checked = v.safeParse(schema, given);
   if (checked.success) return { body: checked.output };
   const [issue] = checked.issues;
   return refuse.malformed(`body: ${faultOf(issue)}`, shapeDetail('body', issue));
 }
+
+/** Shapes that would take an array for an object. */
+const objectTypes = new Set(['object', 'loose_object', 'strict_object', 'object_with_rest']);
+const noObject = 'body: must be an object, not an array';
 
 function notJson(raw: Buffer, fault: unknown): RefusalDetail {
   const isText = fault instanceof SyntaxError;
@@ -75,19 +81,16 @@ export function faultOf(
   issue: v.BaseIssue<unknown>,
   names: Readonly<Record<string, string>> = {},
 ): string {
-  const path = v.getDotPath(issue);
-  const place = path === null ? '' : `${names[path] ?? path}: `;
-  return `${place}${sentenceOf(issue)}`.slice(0, FAULT_MAX_CHARACTERS);
+  const keys = issue.path?.map(({ key }) => String(key)) ?? [];
+  const object = arrayForObject(issue);
+  const path = keys.slice(0, object).join('.');
+  const place = path === '' ? '' : `${names[path] ?? path}: `;
+  const told = object === undefined ? sentenceOf(issue) : 'must be an object, not an array';
+  return `${place}${told}`.slice(0, FAULT_MAX_CHARACTERS);
 }
 
 /** A fault quotes what was given; the quotation must not grow with the input. */
 const FAULT_MAX_CHARACTERS = 500;
-
-function sentenceOf(issue: v.BaseIssue<unknown>): string {
-  if (issue.received === 'undefined' && issue.kind === 'schema') return 'is required';
-  if (!issue.message.startsWith('Invalid ')) return issue.message;
-  return `must be ${issue.expected ?? 'of another form'}, not ${issue.received}`;
-}
 
 function querySchemaOf(operation: Operation, entries: v.ObjectEntries): v.GenericSchema {
   const known = querySchemas.get(operation);

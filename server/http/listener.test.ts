@@ -66,9 +66,19 @@ describe('what cannot be read as HTTP', () => {
 });
 
 describe('a readable but unusual request', () => {
-  it('needs no Host header', async () => {
-    expect((await sendRaw(server, rawRequest(`GET ${path}`, [authorization()]))).status).toBe(200);
-    expect((await sendRaw(server, rawRequest(`GET ${path}`))).status).toBe(401);
+  it('is 400 in HTTP/1.1 without a Host header, on a path with parameters and on none too', async () => {
+    for (const target of [path, '/api/management/v1/deployments/artifacts/x', '/nothing']) {
+      const bare = await sendRaw(server, `GET ${target} HTTP/1.1\r\nConnection: close\r\n\r\n`);
+      expect([bare.status, JSON.parse(bare.body)]).toEqual([
+        400,
+        {
+          error: 'the Host header is missing, which HTTP/1.1 requires',
+          request_id: bare.headers['x-svc-requestid'],
+        },
+      ]);
+    }
+    const older = `GET ${path} HTTP/1.0\r\n${authorization()}\r\n\r\n`;
+    expect((await sendRaw(server, older)).status).toBe(200);
   });
 
   it.each(['http://fleet.example', 'HTTPS://fleet.example:8443', 'http://[::1]:80'])(

@@ -46,13 +46,15 @@ const HANDSHAKE_MAX_MS = 10_000;
 /** Makes the server; it does not listen yet. */
 export function createListener(options: ListenerOptions): Server {
   const { names, random, log, connections, newRequestId = () => random.uuid() } = options;
-  const { app, exact, refuseSurplus } = options.routes;
+  const { app, exact, refuseSurplus, withoutHost } = options.routes;
   const classes = classesOf(app);
   const open = (request: IncomingMessage, response: ServerResponse): Exchange =>
     openExchange(request, response, { names, newRequestId });
   const dispatch = (exchange: Exchange): void => {
     const { request, response, path } = exchange;
-    const answer = connections.isSurplus(request.socket) ? refuseSurplus : exact.get(path);
+    const isNamed = request.headers.host !== undefined || request.httpVersion === '1.0';
+    let answer = isNamed ? exact.get(path) : withoutHost;
+    if (connections.isSurplus(request.socket)) answer = refuseSurplus;
     if (answer) {
       answer(exchange);
       return;

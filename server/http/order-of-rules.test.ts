@@ -172,6 +172,6 @@ describe('a user operation', () => {
     const token = server.adminToken;
     expect((await server.request('PUT', path, { token, json: { status: 'x' } })).status).toBe(400);
     const aborted = { status: 'aborted' };
-    expect((await server.request('PUT', path, { token, json: aborted })).status).toBe(404);
+    expect((await server.request('PUT', path, { token, json: aborted })).status).toBe(422);
   });
 });

@@ -7,7 +7,7 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { ActivityFeed } from '../activity.ts';
 import { PasswordsBusy } from '../crypto/passwords.ts';
-import { refusalLine } from '../explain/log-line.ts';
+import { answerLine, refusalLine } from '../explain/log-line.ts';
 import { PlannedFault } from '../faults/acts/states.ts';
 import { FaultGate } from '../faults/gate.ts';
 import type { Services } from '../services.ts';
@@ -189,6 +189,13 @@ export class Pipeline {
     this.#file(exchange, exchange.record.status);
   }
 
+  /** Answers with a page for people, which no operation is. */
+  show(exchange: Exchange, page: string): void {
+    exchange.record.startedMs = this.#services.clock.monotonicMs();
+    void this.writer.succeed(exchange, { status: 200, body: page }, 'text/html; charset=utf-8');
+    this.#file(exchange, 200);
+  }
+
   #admit({ endpoint, exchange, nowMs: arrivedMs }: Visit): Caller | Refusal {
     const { authorization, deprecated } = endpoint.operation;
     const gone = deprecated && retired(deprecated, arrivedMs);
@@ -266,6 +273,7 @@ export class Pipeline {
       const written = this.writer.succeed(exchange, answer, mediaType);
       written?.catch((fault: unknown) => this.#fail(visit, fault));
     }
+    if (this.#services.log.debugOn) this.#services.log.debug(answerLine(exchange, answer));
     this.#observe(visit, status);
   }
 

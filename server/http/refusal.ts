@@ -18,6 +18,8 @@ export interface RefusalDetail {
   readonly actual?: string;
   /** The rule that was broken, where it is another than the status's own; a whole sentence. */
   readonly rule?: string;
+  /** Id of the requirement that decided, where status and place do not tell which. */
+  readonly requirement?: string;
   /** Looks for the mistake behind it; called only when somebody asks. */
   readonly diagnose?: () => Finding | undefined;
 }

@@ -19,6 +19,8 @@ export interface Routes {
   readonly app: Express;
   /** Answers what comes over a connection too many. */
   readonly refuseSurplus: Answerer;
+  /** Refuses a request that does not say for which host it is, whatever its path. */
+  readonly withoutHost: Answerer;
 }
 
 /** What the listener leaves on a request for Express to find. */
@@ -26,8 +28,12 @@ export interface CarriesExchange {
   exchange: Exchange;
 }
 
-/** Mounts the operations. */
-export function mountRoutes(endpoints: readonly Endpoint[], pipeline: Pipeline): Routes {
+/** Mounts the operations. `pages` are what a browser gets that opens a path in the place of a GET. */
+export function mountRoutes(
+  endpoints: readonly Endpoint[],
+  pipeline: Pipeline,
+  pages: ReadonlyMap<string, string> = new Map(),
+): Routes {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -38,7 +44,7 @@ export function mountRoutes(endpoints: readonly Endpoint[], pipeline: Pipeline):
   const paths = new Set(endpoints.map(({ operation }) => operation.path));
   for (const path of paths) {
     const group = endpoints.filter(({ operation }) => operation.path === path);
-    const answer = answererOf(group, pipeline);
+    const answer = answererOf(group, pipeline, pages.get(path));
     if (!path.includes('{')) exact.set(path, answer);
     else {
       app.all(path.replace(/\{(\w+)\}/g, ':$1'), (request) => {
@@ -50,7 +56,8 @@ export function mountRoutes(endpoints: readonly Endpoint[], pipeline: Pipeline):
   addFallbacks(app, pipeline);
   const refuseSurplus: Answerer = (exchange) =>
     pipeline.refuseUnmatched(exchange, tooManyConnections);
-  return { exact, app, refuseSurplus };
+  const withoutHost: Answerer = (exchange) => pipeline.refuseUnmatched(exchange, missingHost);
+  return { exact, app, refuseSurplus, withoutHost };
 }
 
 /** Says why, and when to come back. */
@@ -58,7 +65,17 @@ export const tooManyConnections = refuse.unavailable(
   'the server has as many open connections as it may; come back later',
 );
 
-function answererOf(group: readonly Endpoint[], pipeline: Pipeline): Answerer {
+const missingHost = refuse.malformed('the Host header is missing, which HTTP/1.1 requires', {
+  path: 'header.Host',
+  expected: 'one Host header (RFC 9112, section 3.2)',
+  actual: 'none',
+});
+
+function answererOf(
+  group: readonly Endpoint[],
+  pipeline: Pipeline,
+  page: string | undefined,
+): Answerer {
   const byMethod = new Map(
     group.map((endpoint) => [endpoint.operation.method as string, endpoint]),
   );
@@ -68,8 +85,13 @@ function answererOf(group: readonly Endpoint[], pipeline: Pipeline): Answerer {
     const endpoint = byMethod.get(method);
     if (endpoint) pipeline.run(endpoint, exchange);
     else if (method === 'OPTIONS') pipeline.preflight(exchange, methods);
+    else if (page !== undefined && isOpenedByBrowser(exchange)) pipeline.show(exchange, page);
     else pipeline.turnAway(exchange, refuse.methodNotAllowed(methods, method));
   };
+}
+
+function isOpenedByBrowser({ request }: Exchange): boolean {
+  return request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '');
 }
 
 function addFallbacks(app: Express, pipeline: Pipeline): void {

@@ -1,20 +1,31 @@
 /** A device as people name it: by its id, the text of its identity, or a value of a member of that. */
 import { nearestOf } from '../../fixtures/nearest.ts';
-import type { StoredDevice } from '../store/devices.ts';
-import type { Store } from '../store/store.ts';
 import { jsonObject } from './facts.ts';
 
 const PER_PAGE = 500;
 /** Devices that a misspelt name is compared with. */
 const COMPARED_MAX = 2000;
 
-type Devices = Pick<Store, 'devices'>;
+interface KnownDevice {
+  readonly id: string;
+  /** JSON text. */
+  readonly identity: string;
+}
+
+/** What of a store tells of its devices. */
+export interface Devices {
+  readonly devices: {
+    find(id: string): KnownDevice | undefined;
+    findByIdentity(identity: string): KnownDevice | undefined;
+    list(filter: object, page: { page: number; perPage: number }): readonly KnownDevice[];
+  };
+}
 
 /** The device that is meant, or the names that are nearest to it. */
 export function deviceNamed(
   { devices }: Devices,
   wanted: string,
-): StoredDevice | { readonly nearest: readonly string[] } {
+): KnownDevice | { readonly nearest: readonly string[] } {
   const known = devices.find(wanted) ?? devices.findByIdentity(wanted);
   if (known) return known;
   const names: string[] = [];

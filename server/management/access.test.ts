@@ -124,6 +124,16 @@ describe('the read-only role', () => {
     expect((await knock(row, observer.token)).status).toBe(403);
   });
 
+  it('is not told the token of the tenant, by no version', async () => {
+    const { token } = observer;
+    expect((await server.call('get-tenant-token', { token })).status).toBe(403);
+    const reply = await server.call('get-own-tenant-v1', { token });
+    expect([reply.status, Object.keys(reply.json())]).toEqual([
+      200,
+      expect.not.arrayContaining(['tenant_token']),
+    ]);
+  });
+
   it('leaves a device as it was', async () => {
     const parameters = { id: inTest.id, aid: inTest.authSetId };
     const call = { token: observer.token, parameters, json: { status: 'rejected' } };

@@ -324,12 +324,14 @@ const withId = [
 ] as const;
 
 describe.each([...withId, 'abort-device-deployments'] as const)('%s', (operation) => {
-  it.each([unknownId, 'no-uuid', 'ü'])('is 404 for %s', async (id) => {
+  it.each([unknownId, 'no-uuid', 'ü'])('is refused for %s', async (id) => {
     const json = operation === 'abort-deployment' ? { status: 'aborted' } : undefined;
     const parameters = { id, device_id: unknownId };
     const reply = await server.call(operation, { token: server.adminToken, parameters, json });
+    const isOfDevice = ['abort-device-deployments', 'get-deployment-log'].includes(operation);
+    const unknown = operation === 'abort-deployment' ? 422 : 404;
     expect([reply.status, reply.json()]).toEqual([
-      404,
+      id === unknownId || isOfDevice ? unknown : 400,
       { error: expect.any(String), request_id: expect.any(String) },
     ]);
   });

@@ -123,7 +123,10 @@ export const updateDeployment = defineEndpoint(
 export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters }, context) => {
   const { store, user, nowMs } = context;
   const deployment = changeableDeployment(context, parameters.id);
-  if (deployment instanceof Refusal) return deployment;
+  if (deployment instanceof Refusal) {
+    // As the field has it: there is nothing to abort, which 404 would not say of a finished one.
+    return deployment.status === 404 ? refuse.unprocessable(deployment.error) : deployment;
+  }
   if (deployment.finishedMs !== undefined) {
     return refuse.unprocessable('the deployment is already finished');
   }

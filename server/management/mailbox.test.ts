@@ -76,6 +76,20 @@ describe('the link of an invitation', () => {
     expect((await signIn(server, email, fresh)).status).toBe(200);
   });
 
+  it('opens a form in a browser, which loads nothing and POSTs to the same link', async () => {
+    const { link } = await mailTo(server, await invited());
+    const page = await fetch(link, { headers: { Accept: 'text/html,*/*;q=0.8' } });
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
+    const html = await page.text();
+    expect(html).toMatch(/<input [^>]*type="password"/);
+    expect(html).toContain("fetch(location.href, { method: 'POST'");
+    expect(html).not.toContain('secret_hash');
+    expect((await fetch(link)).status).toBe(405);
+  });
+
   it('works with the secret in the body too', async () => {
     const email = await invited();
     const { secret } = await mailTo(server, email);
@@ -191,6 +205,18 @@ describe('a change of the e-mail', () => {
     expect(entry?.change).toBe(
       `Updated user ${user.email}:\n- email: ${user.email}\n+ email: ${email}`,
     );
+  });
+
+  it('is in the audit log from its start', async () => {
+    const user = await signedInUser(server, address());
+    const email = `new-${user.email}`;
+    await start(user, { email });
+    const [entry] = await entries(server, { object_id: user.id });
+    expect(entry).toMatchObject({
+      action: 'update',
+      actor: { id: user.id },
+      change: `asked for a change of the e-mail to ${email}, which waits to be confirmed`,
+    });
   });
 
   it('can be done without the password, but not with a wrong one', async () => {

@@ -106,6 +106,13 @@ function startChange(context: UserContext, email: string): Refusal | { status: 2
     return refuse.conflict(`a change of the e-mail waits to be confirmed until ${until}`);
   }
   sendSecret(context, 'email-change', { ...user, newEmail: email });
+  const told = `asked for a change of the e-mail to ${email}, which waits to be confirmed`;
+  audit(context, {
+    actor: userActor(user),
+    action: 'update',
+    object: userObject(user),
+    change: told,
+  });
   return { status: 202 };
 }
 

@@ -137,7 +137,7 @@ describe('a preauthorization that is malformed', () => {
     ['an empty key', { pubkey: '' }, 'pubkey: must not be empty'],
     ['a key that is none', { pubkey: 'x' }, 'pubkey: is not a single PEM block'],
     ['a key of another curve', { pubkey: curve }, 'pubkey: has an unsupported algorithm'],
-    ['a force that is no boolean', { force: 'yes' }, 'force: must be boolean, not "yes"'],
+    ['a force that is no boolean', { force: 'yes' }, 'force: must be a boolean, not "yes"'],
     ['an identity too deep', { identity_data: deep(33) }, 'identity_data: must not be nested'],
   ])('is 400 with %s, and nothing is recorded', async (_, fields, fault) => {
     const before = (await knownDevices(server)).length;

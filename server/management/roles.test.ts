@@ -88,6 +88,20 @@ describe.each(both)('a role made by %s', (version) => {
     expect(foreign.status).toBe(201);
   });
 
+  it('may have an empty object value, which narrows nothing', async () => {
+    if (version !== 'create-role-v1') return;
+    for (const permission of [
+      { action: 'any', object: { type: 'any', value: '' } },
+      { action: 'http', object: { type: 'GET', value: '' } },
+    ]) {
+      const name = newName();
+      expect((await create(version, { name, permissions: [permission] })).status).toBe(201);
+    }
+    const group = { action: 'VIEW_DEVICE', object: { type: 'DEVICE_GROUP', value: '' } };
+    const refused = await create(version, { name: newName(), permissions: [group] });
+    expect([refused.status, refused.json().error]).toEqual([400, expect.stringContaining('group')]);
+  });
+
   it.each<[string, object, string]>([
     ['no name', { name: undefined }, 'name'],
     ['an empty name', { name: '' }, 'name'],

@@ -1,12 +1,18 @@
 /** The caller's own tenant, and the token by which devices come to belong to it. */
 import type { TenantDescription } from '../../fixtures/contract/management/tenants.ts';
+import { accessOf } from '../access.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import type { Tenant } from '../tenants.ts';
 import { iso } from './views.ts';
 
-/** Every user of the tenant is told the token here; only the second version keeps it back. */
-export const getOwnTenantV1 = defineEndpoint('get-own-tenant-v1', (_, { tenant }) => {
-  return { status: 200, body: { ...tenantView(tenant), tenant_token: tenant.token } };
+/** The token is for those only who may read it by the second version, too. */
+export const getOwnTenantV1 = defineEndpoint('get-own-tenant-v1', (_, { tenant, store, user }) => {
+  const known = store.users.find(user.id);
+  const mayRead = known && accessOf(store, known, 'get-tenant-token').decision === 'allow';
+  return {
+    status: 200,
+    body: { ...tenantView(tenant), ...(mayRead && { tenant_token: tenant.token }) },
+  };
 });
 
 export const getOwnTenant = defineEndpoint('get-own-tenant', (_, { tenant }) => {

@@ -5,6 +5,8 @@ import type { StoredDeployment } from '../store/deployments.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchDeployment = refuse.notFound('there is no deployment of this id');
+const notAnId = refuse.malformed('path: id: must be the UUID of a deployment');
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const otherGroups = refuse.forbidden(
   "none of the deployment's devices is in a group that the user's roles are limited to",
 );
@@ -14,14 +16,14 @@ const furtherGroups = refuse.forbidden(
 
 type DeploymentContext = Pick<UserContext, 'store' | 'user' | 'settings' | 'nowMs'>;
 
-/** The deployment of an id; 404 when there is none, 403 when none of its devices is the user's. */
+/** The deployment of an id; 400 for an id that is no UUID, 404 when there is none, 403 when none of its devices is the user's. */
 export function visibleDeployment(
   context: DeploymentContext,
   id: string,
 ): StoredDeployment | Refusal {
   const { store, user } = context;
   const deployment = begunDeployment(context, id);
-  if (!deployment) return noSuchDeployment;
+  if (!deployment) return missing(id);
   if (!user.groups) return deployment;
   return store.deployments.reach(deployment, user.groups).inside > 0 ? deployment : otherGroups;
 }
@@ -33,11 +35,15 @@ export function changeableDeployment(
 ): StoredDeployment | Refusal {
   const { store, user } = context;
   const deployment = begunDeployment(context, id);
-  if (!deployment) return noSuchDeployment;
+  if (!deployment) return missing(id);
   if (!user.groups) return deployment;
   return store.deployments.reach(deployment, user.groups).outside === 0
     ? deployment
     : furtherGroups;
+}
+
+function missing(id: string): Refusal {
+  return uuid.test(id) ? noSuchDeployment : notAnId;
 }
 
 function begunDeployment(

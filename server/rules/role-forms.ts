@@ -87,7 +87,7 @@ export function grantsOfPermissions(
 
 function grantOf(permission: Permission): Grant | { readonly because: string } {
   const { action, object } = permission;
-  if (action === 'any' && object.type === 'any' && object.value === 'any') {
+  if (action === 'any' && object.type === 'any' && ['any', ''].includes(object.value)) {
     return { set: 'SuperUser' };
   }
   if (action === 'http') return pathGrantOf(object);
@@ -122,7 +122,10 @@ function pathGrantOf({ type, value }: Permission['object']): PathGrant | { becau
   if (!methods.includes(type)) {
     return { because: `object.type: must be one of ${methods.join(', ')}` };
   }
-  if (!pattern.test(value) || (value.match(/[*+]/g)?.length ?? 0) > WILDCARDS_MAX) {
+  if (
+    (value !== '' && !pattern.test(value)) ||
+    (value.match(/[*+]/g)?.length ?? 0) > WILDCARDS_MAX
+  ) {
     return {
       because: `object.value: must be a path of letters, (a|b), (v[1-9]) and up to ${WILDCARDS_MAX} of .* and [^/]+`,
     };

@@ -25,8 +25,8 @@ export interface RestoreOptions {
   readonly keepsUsers?: boolean;
 }
 
-/** What became of a device: as the snapshot has it, or gone since the snapshot has it not. */
-export type DeviceReset = 'restored' | 'gone';
+/** What became of a device: as the snapshot has it, gone since the snapshot has it not, or never there. */
+export type DeviceReset = 'restored' | 'gone' | 'unknown';
 
 /** Which devices were touched by the reset of one. */
 interface ResetDevice {
@@ -108,11 +108,13 @@ export class Snapshots {
   resetDevice(deviceId: string, snapshot: Snapshot, nowMs: number): ResetDevice {
     return this.#reading(snapshot, () => {
       const { wantedId, ids } = this.#devicesToReset(deviceId);
+      const isHere = this.#sql.first('SELECT 1 FROM main.devices WHERE id = ?', [deviceId]);
       const deployments = new Set(ids.flatMap((id) => this.#deploymentsOf(id)));
       for (const id of ids) this.#remove(id, id === wantedId);
       if (wantedId) this.#bringBack(wantedId);
       this.#parts.refresh([...deployments], nowMs);
-      return { reset: wantedId ? 'restored' : 'gone', ids };
+      const absent = isHere ? 'gone' : 'unknown';
+      return { reset: wantedId ? 'restored' : absent, ids };
     });
   }
 

@@ -36,10 +36,11 @@ export async function sendRaw(server: TestServer, request: string | Buffer): Pro
 
 /** The text of a request that makes the server close, so that the answer has an end. */
 export function rawRequest(line: string, headers: readonly string[] = [], body = ''): string {
+  const host = headers.some((header) => /^host:/i.test(header)) ? [] : ['Host: test'];
   const closing = headers.some((header) => /^connection:/i.test(header))
     ? []
     : ['Connection: close'];
-  return `${[`${line} HTTP/1.1`, ...headers, ...closing].join('\r\n')}\r\n\r\n${body}`;
+  return `${[`${line} HTTP/1.1`, ...host, ...headers, ...closing].join('\r\n')}\r\n\r\n${body}`;
 }
 
 /** Takes one answer apart. @throws Error when the text is none */

@@ -79,7 +79,8 @@ export async function serveEndpoint(
   const { names, random, log } = services;
   const { openFiles } = services;
   const connections = new Connections({ openFiles, surplusMax: 1 });
-  const routes = { exact, app: express(), refuseSurplus: () => undefined };
+  const nothing = () => undefined;
+  const routes = { exact, app: express(), refuseSurplus: nothing, withoutHost: nothing };
   const listener = createListener({ routes, connections, names, random, log });
   listener.listen({ host: '127.0.0.1', port: 0 });
   await once(listener, 'listening');
