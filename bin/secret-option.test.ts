@@ -70,11 +70,7 @@ describe('an option with a secret for its value', () => {
     ],
     ['worker', { FLEETBED_REDIS: '' }, '(env: FLEETBED_REDIS) is not given'],
     ['simulate --deploy x', {}, 'needs --accept-with EMAIL:PASSWORD (env: FLEETBED_ACCEPT_WITH)'],
-    [
-      'terminal x',
-      {},
-      '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN) is',
-    ],
+    ['terminal x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN) is'],
     ['conform cleanup x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETB'],
     [
       'simulate',
