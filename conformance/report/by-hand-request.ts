@@ -43,16 +43,17 @@ export function signedLines(request: SentRequest, file: string): readonly string
 
 const FILE_COLUMNS = 120;
 
-/** Writes the file that a form sends; blanks in front of its lines do no harm. */
-export function uploadedFileLines({ form }: SentRequest, step: number): readonly string[] {
-  if (form?.content === undefined) return [];
-  const lines = form.content.match(new RegExp(`.{1,${FILE_COLUMNS}}`, 'g')) ?? [];
+/** Writes the file that a step sends; blanks in front of its lines do no harm. */
+export function uploadedFileLines(request: SentRequest, step: number): readonly string[] {
+  const content = request.form?.content ?? request.content;
+  if (content === undefined) return [];
+  const lines = content.match(new RegExp(`.{1,${FILE_COLUMNS}}`, 'g')) ?? [];
   const written = `tr -d ' \\n' | openssl base64 -d -A | gunzip > ${fileOf(step)}`;
   return ["printf %s '", ...lines, `' | ${written}`];
 }
 
 function fileOf(step: number): string {
-  return `step-${step}.mender`;
+  return `sent-${step}.bin`;
 }
 
 /**
@@ -104,7 +105,7 @@ function headerWords(name: string, value: string): string {
 }
 
 function bodyWords(
-  { body, bodyForm, bodyBytes, form }: SentRequest,
+  { body, bodyForm, bodyBytes, content, form }: SentRequest,
   step: number,
 ): readonly string[] {
   if (form) {
@@ -113,14 +114,14 @@ function bodyWords(
     return [...fields, file].map((each) => `-F ${shellWord(each)}`);
   }
   if (body === undefined) return [];
+  if (content !== undefined) return [`--data-binary @${fileOf(step)}`];
   if (bodyBytes !== undefined) return ['--data-binary @body.bin'];
   if (bodyForm === undefined && !body.includes('\0')) return [`--data-raw ${shellWord(body)}`];
   return [`--data-binary @${shellFile(Buffer.from(body, bodyForm ?? 'utf8'))}`];
 }
 
 /** What a reader has to know of a body that is not whole. */
-export function bodyNotes({ bodyBytes }: SentRequest): readonly string[] {
-  if (bodyBytes === undefined) return [];
-  const size = bodyBytes === null ? 'was streamed' : `has ${bodyBytes} bytes`;
-  return [`# body.bin: the body ${size} and is not kept whole; a replay sends it again`];
+export function bodyNotes({ bodyBytes, content }: SentRequest): readonly string[] {
+  if (bodyBytes === undefined || content !== undefined) return [];
+  return [`# body.bin: the body has ${bodyBytes} bytes and is not kept whole; a replay sends it`];
 }

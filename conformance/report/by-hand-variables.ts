@@ -11,21 +11,27 @@ import { masksIn, shellWord, variableOf } from './shell.ts';
 
 const parts = ['header', 'claims', 'signature'];
 
-/**
- * What stands in front: each secret with the way to its value, and a body that is not whole.
- * @param own the marks of what the script takes from answers
- */
+interface Script {
+  /** The marks of what the script takes from answers. */
+  readonly own: ReadonlySet<string>;
+  readonly baseUrl: string;
+  /** Whether it has all steps, so that it would have taken every real secret from an answer. */
+  readonly isWhole: boolean;
+}
+
+/** What stands in front: each secret with the way to its value, and a body that is not whole. */
 export function variableLines(
   requests: readonly SentRequest[],
-  own: ReadonlySet<string>,
-  baseUrl: string,
+  { own, baseUrl, isWhole }: Script,
 ): readonly string[] {
   const isTaken = (mask: string): boolean =>
     [...own].some((mark) => mark.startsWith(`${unaltered(mask).slice(0, -1)}-`));
   const masks = requests.flatMap(masksOf).filter((mask) => {
     return !own.has(mask) && (unaltered(mask) === mask || !isTaken(mask));
   });
-  const lines = [...new Set(masks.map(unaltered))].map((mask) => variableLine(mask, baseUrl));
+  const lines = [...new Set(masks.map(unaltered))].map((mask) =>
+    variableLine(mask, { baseUrl, isWhole }),
+  );
   return [...lines, ...new Set(requests.flatMap(bodyNotes))];
 }
 
@@ -62,13 +68,14 @@ function readMask(mask: string): { readonly kind: string; readonly altered: stri
   return { kind, altered };
 }
 
-/** Known to be no real secret, since the script would have taken it from an answer. */
+/** What a run is never given. */
 const madeUp: readonly string[] = ['', 'link-signature'];
 
-function variableLine(mask: string, baseUrl: string): string {
+function variableLine(mask: string, { baseUrl, isWhole }: Omit<Script, 'own'>): string {
   const { kind } = readMask(mask);
   const name = variableOf(mask);
-  if (madeUp.includes(kind)) return `${name}=\${${name}:-made-up} # as the case made it up`;
+  if (isWhole && madeUp.includes(kind))
+    return `${name}=\${${name}:-made-up} # as the case made it up`;
   return `# ${name}: ${sourceOf(kind, baseUrl)}`;
 }
 
@@ -79,6 +86,7 @@ function sourceOf(kind: string, baseUrl: string): string {
     'user-token': `curl -sS -X POST -u 'EMAIL:PASSWORD' ${login}`,
     'device-token': `what an accepted device gets as the body of the 200 of POST ${authentication}`,
     'control-token': 'the control token, which fleetbed serve prints',
+    'link-signature': 'the signature in the link, which the target gives anew',
     'tenant-token': "the tenant's token, from its settings or from who runs the server",
     password: "the user's password",
     basic: "printf %s 'EMAIL:PASSWORD' | openssl base64 -A",

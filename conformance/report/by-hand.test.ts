@@ -127,7 +127,7 @@ describe('a block', () => {
     const block = await blockOf({ method: 'PUT', url: '/x?sig=abcdef', headers, body });
     expect(block).not.toMatch(/secret-|abcdef|of tenant/);
     expect(block).toMatch(
-      /^# LINK_SIGNATURE: .*\n# DEVICE_TOKEN: .*\n# USER_TOKEN: curl -sS -X POST -u/m,
+      /^LINK_SIGNATURE=.* made it up\n# DEVICE_TOKEN: .*\n# USER_TOKEN: curl -sS -X POST -u/m,
     );
     await runBlock(block, folder, {
       DEVICE_TOKEN: 'device-secret-0123456789',
@@ -142,18 +142,26 @@ describe('a block', () => {
   });
 
   it('does not run without its secrets', async () => {
-    const { arrived, blockOf } = await listening();
-    const ran = await runBlock(await blockOf({ method: 'GET', url: '/x?sig=abcdef' }), folder);
+    const mask = new Mask();
+    mask.learn('device-secret-0123456789', 'device-token');
+    const { arrived, blockOf } = await listening(mask);
+    const headers = { authorization: 'Bearer device-secret-0123456789' };
+    const ran = await runBlock(await blockOf({ method: 'GET', url: '/x', headers }), folder);
     expect(ran.code).not.toBe(0);
-    expect(ran.stderr).toContain('LINK_SIGNATURE');
+    expect(ran.stderr).toContain('DEVICE_TOKEN');
     expect(arrived).toHaveLength(1);
   });
 
-  it('says what is missing of a body that was not kept whole', async () => {
-    const { blockOf } = await listening();
-    const block = await blockOf({ method: 'PUT', url: '/', body: 'x'.repeat(70_000) });
-    expect(block).toContain('# body.bin: the body has 70000 bytes');
-    expect(block).toContain('--data-binary @body.bin');
+  it.each([
+    ['is long', 'x'.repeat(70_000)],
+    ['comes in chunks', ['[{"a":', '1}]']],
+  ])('sends a body that %s as it was, also when its lines are indented', async (_, body) => {
+    const { arrived, blockOf } = await listening();
+    const block = await blockOf({ method: 'PUT', url: '/', body });
+    await runBlock(block.replaceAll('\n', '\n    '), folder);
+    const [bySuite, again] = arrived;
+    expect(again?.body.equals(bySuite?.body ?? Buffer.of())).toBe(true);
+    expect(again?.headers['transfer-encoding']).toBe(bySuite?.headers['transfer-encoding']);
     expect(block.length).toBeLessThan(1000);
   });
 

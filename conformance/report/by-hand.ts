@@ -32,7 +32,7 @@ import { shellWord, variableOf } from './shell.ts';
 const SCRIPT_MAX_CHARACTERS = 250_000;
 
 /** What hides the secrets of a run. */
-export interface Masking {
+interface Masking {
   text(text: string): string;
   value<T>(value: T): T;
 }
@@ -136,7 +136,7 @@ function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, droppe
   });
   return [
     ...(dropped > 0 ? [`# ${dropped} steps before these are left out.`] : []),
-    ...variableLines(requests, own, baseUrl),
+    ...variableLines(requests, { own, baseUrl, isWhole: dropped === 0 }),
     ...keyPreamble(keys),
     ...filePreamble(steps),
     ...lines,
@@ -268,5 +268,5 @@ function keyPreamble(keys: readonly DeviceKey[]): readonly string[] {
 
 function filePreamble(steps: readonly StepOfCase[]): readonly string[] {
   const lines = steps.flatMap(({ request }, index) => uploadedFileLines(request, index + 1));
-  return lines.length === 0 ? [] : ['# The files that are uploaded:', ...lines];
+  return lines.length === 0 ? [] : ['# The files that are sent:', ...lines];
 }

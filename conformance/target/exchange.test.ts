@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ExchangeRecord, exchangeOf } from './exchange.ts';
+import { ExchangeRecord, exchangeOf, reportedExchanges } from './exchange.ts';
 import { Mask } from './mask.ts';
 
 const times = { startMs: 7.2, elapsedMs: 1.4 };
@@ -88,9 +89,9 @@ describe('an exchange that is written down', () => {
     expect(request).not.toHaveProperty('bodyBytes');
   });
 
-  it('says that a streamed body was not kept', () => {
-    const { request } = exchangeOf({ method: 'PUT', url: '/', body: [] }, answer, times);
-    expect(request).toMatchObject({ body: '<a streamed body>', bodyBytes: null });
+  it('tells that a body was sent in pieces', () => {
+    const { request } = exchangeOf({ method: 'PUT', url: '/', body: ['a', 'b'] }, answer, times);
+    expect(request).toMatchObject({ body: 'ab', headers: { 'transfer-encoding': 'chunked' } });
   });
 
   it('tells why there is no answer', () => {
@@ -99,14 +100,32 @@ describe('an exchange that is written down', () => {
     expect(written).not.toHaveProperty('answer');
   });
 
+  const bytes = Buffer.alloc(20_000, 'a');
+
   it('makes room for newer ones', () => {
     const record = new ExchangeRecord();
-    for (let count = 0; count < 45; count++) {
+    for (let count = 0; count < 505; count++) {
       record.add(exchangeOf({ method: 'GET', url: `/${count}` }, answer, times));
     }
-    expect(record.exchanges).toHaveLength(40);
-    expect(record.exchanges.at(-1)?.request.line).toBe('GET /44');
+    expect(record.exchanges).toHaveLength(500);
+    expect(record.exchanges.at(-1)?.request.line).toBe('GET /504');
     expect(record.dropped).toBe(5);
+    const reported = reportedExchanges(record.exchanges, record.dropped);
+    expect([reported.exchanges.length, reported.exchangesDropped]).toEqual([40, 465]);
+    expect(reported.exchanges.at(-1)?.request.line).toBe('GET /504');
+  });
+
+  it('keeps what was sent in full for its script, and not for reports', () => {
+    const form = { fields: {}, file: { field: 'artifact', name: 'a.mender', bytes } };
+    const written = [
+      exchangeOf({ method: 'POST', url: '/', form }, answer, times),
+      exchangeOf({ method: 'POST', url: '/', body: bytes.toString() }, answer, times),
+    ];
+    for (const { request } of written) {
+      const { content = '' } = request.form ?? request;
+      expect(gunzipSync(Buffer.from(content, 'base64'))).toEqual(bytes);
+    }
+    expect(JSON.stringify(reportedExchanges(written))).not.toContain('"content"');
   });
 });
 

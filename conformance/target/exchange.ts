@@ -2,7 +2,7 @@
 import { beginningOf } from '../../fixtures/beginning.ts';
 import { MASKED } from './mask.ts';
 import { type RequestSignature, signatureOf } from './signed-request.ts';
-import { type RecordedForm, recordedForm, type UploadForm } from './upload-form.ts';
+import { packed, type RecordedForm, recordedForm, type UploadForm } from './upload-form.ts';
 
 /** Characters of a body that are kept: of a request more, so that it can be sent again by hand. */
 const REQUEST_BODY_MAX_CHARACTERS = 16_384;
@@ -26,8 +26,10 @@ export interface Exchange {
     readonly body?: string;
     /** There when the bytes are no UTF-8: each character of `body` then is one byte. */
     readonly bodyForm?: 'latin1';
-    /** There when `body` is not whole: how many bytes were sent, or null when they were streamed. */
-    readonly bodyBytes?: number | null;
+    /** There when `body` is not whole: how many bytes were sent. */
+    readonly bodyBytes?: number;
+    /** Such a body by gzip and Base64. Only scripts have it; reports leave it out. */
+    readonly content?: string;
     readonly signature?: RequestSignature;
     /** The form that was sent in place of a body. */
     readonly form?: RecordedForm;
@@ -76,10 +78,10 @@ export function reportedExchanges(
 }
 
 function withoutFile(exchange: Exchange): Exchange {
-  const { form } = exchange.request;
-  if (!form) return exchange;
+  const { content, form, ...request } = exchange.request;
+  if (!form) return content === undefined ? exchange : { ...exchange, request };
   const { content: _, ...shown } = form;
-  return { ...exchange, request: { ...exchange.request, form: shown } };
+  return { ...exchange, request: { ...request, form: shown } };
 }
 
 /** What goes into a record of a request. */
@@ -105,10 +107,11 @@ export function exchangeOf(
   times: Pick<Exchange, 'startMs' | 'elapsedMs'>,
 ): Exchange {
   const signature = signatureOf(headers, body);
+  const pieces = Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : {};
   const request = {
     line: `${method} ${asSent(url)}`,
-    headers: recordedHeaders(headers),
-    ...sentBody(body),
+    headers: recordedHeaders({ ...headers, ...pieces }),
+    ...sentBody(Array.isArray(body) ? body.join('') : body),
     ...(signature === undefined ? {} : { signature }),
     ...(form && { form: recordedForm(form) }),
   };
@@ -131,9 +134,7 @@ function asSent(url: string): string {
 /** The body of a request, kept so that its exact bytes can be told from what is written down. */
 function sentBody(body: unknown): Partial<Exchange['request']> {
   if (body === undefined || body === null || body === '') return {};
-  if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
-    return { body: '<a streamed body>', bodyBytes: null };
-  }
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) return {};
   const bytes = Buffer.from(body);
   if (bytes.length === 0) return {};
   const text = bytes.toString('utf8');
@@ -143,7 +144,7 @@ function sentBody(body: unknown): Partial<Exchange['request']> {
   return {
     body: kept,
     ...(isText ? {} : { bodyForm: 'latin1' }),
-    ...(kept === whole ? {} : { bodyBytes: bytes.length }),
+    ...(kept === whole ? {} : { bodyBytes: bytes.length, content: packed(bytes) }),
   };
 }
 

@@ -2,7 +2,7 @@
  * The server under judgement, seen from the wire: sends requests, bounds them in time and size, and
  * records each exchange. Knows nothing of operations or of right and wrong.
  */
-import type { Duplex } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
@@ -34,7 +34,8 @@ export interface WireRequest {
   /** A path below the base URL, or an absolute URL such as a link. */
   readonly url: string;
   readonly headers?: Headers;
-  readonly body?: Dispatcher.DispatchOptions['body'];
+  /** Pieces are sent one by one, without a Content-Length. */
+  readonly body?: string | Buffer | readonly string[];
   /** Sent in place of `body`. */
   readonly form?: UploadForm;
 }
@@ -130,17 +131,13 @@ export class Session {
       const heeded = isImpatient ? undefined : pace.heed(answer, repetition);
       if (heeded === undefined) return answer;
       if (heeded !== 'repeat') throw new TransportFailure('asked-to-wait', heeded.giveUp);
-      if (!isRepeatable(request.body)) {
-        const because = `the target answers ${answer.status} to a body that cannot be sent again`;
-        throw new TransportFailure('asked-to-wait', because);
-      }
     }
   }
 
   #sendOnce(request: WireRequest): Promise<Answer> {
     return this.#recorded(request, async (url, signal) => {
       const { method, headers, form } = request;
-      const body = form ? formBody(form) : request.body;
+      const body = form ? formBody(form) : streamed(request.body);
       const { traffic } = this.#parts;
       requireWay(url);
       traffic.sent();
@@ -226,10 +223,8 @@ export class Session {
   }
 }
 
-/** Whether a body is still there after it was sent; streams are not. */
-function isRepeatable(body: WireRequest['body']): boolean {
-  if (body === undefined || body === null || typeof body === 'string') return true;
-  return body instanceof Uint8Array;
+function streamed(body: WireRequest['body']) {
+  return Array.isArray(body) ? Readable.from(body) : (body as string | Buffer | undefined);
 }
 
 /** A link that a target gives may be no URL at all, which other cases judge. */

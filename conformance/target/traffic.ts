@@ -1,5 +1,7 @@
 /** How much a run asked of its target, and what that leaves there for good. */
 
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+
 /** The counts of one run. */
 export interface TrafficCounts {
   readonly requests: number;
@@ -7,7 +9,7 @@ export interface TrafficCounts {
   readonly userChanges: number;
 }
 
-const managementPath = '/api/management/';
+const [managementPath = ''] = managementOperations.login.path.split('/v1/');
 
 /** Counts the requests of one run. */
 export class Traffic {

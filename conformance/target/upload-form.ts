@@ -29,6 +29,10 @@ export function formBody({ fields, file }: UploadForm): FormData {
 /** The record of a form. */
 export function recordedForm({ fields, file }: UploadForm): RecordedForm {
   const { field, name, bytes } = file;
-  const content = gzipSync(bytes, { level: 9 }).toString('base64');
-  return { fields, field, name, sizeBytes: bytes.length, content };
+  return { fields, field, name, sizeBytes: bytes.length, content: packed(bytes) };
+}
+
+/** Bytes by gzip and Base64, as a script can hold them. */
+export function packed(bytes: Buffer): string {
+  return gzipSync(bytes, { level: 9 }).toString('base64');
 }
