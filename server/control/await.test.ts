@@ -164,7 +164,6 @@ describe('an assertion', () => {
 
   it.each([
     ['in another order', { device: 'aa:01', happened: [...after].reverse() }],
-    ['of another device', { device: 'aa:77', happened: after }],
     ['never', { happened: [{ report: 'failure' }] }],
     ['too rarely', { happened: after, times: 3 }],
     ['although they must not', { happened: after, times: 0 }],
@@ -181,9 +180,14 @@ describe('an assertion', () => {
     expect(verdict.sentence).toContain('Seen instead: ');
   });
 
-  it('of a device that never spoke saw nothing at all', async () => {
-    const { verdict } = await asserted({ device: 'aa:77', happened: after });
-    expect(verdict.sentence).toContain('Seen instead: nothing at all.');
+  it('is 409 when it happened of another device', async () => {
+    await acceptedDevice(server, 'aa:77');
+    expect((await asserted({ device: 'aa:77', happened: after })).status).toBe(409);
+  });
+
+  it('of a device that nobody knows is refused with the nearest names', async () => {
+    const { text } = await control(server, 'POST', '/assert', { device: 'aa:7', happened: after });
+    expect(text).toMatch(/body: device: is no device that is known; the nearest: aa:\d/);
   });
 
   it('tells of entries that are not kept any more', async () => {

@@ -10,7 +10,13 @@ import { entryView } from '../journal/view.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
 import { mount, readBody, refuse } from './answers.ts';
 import { journaledWorld, standing } from './journal.ts';
-import { filterEntries, type JournalQuery, periodEntries, readQuery } from './journal-query.ts';
+import {
+  filterEntries,
+  isKnownDevice,
+  type JournalQuery,
+  periodEntries,
+  readQuery,
+} from './journal-query.ts';
 import { mapped, sendListing } from './listing.ts';
 
 /** Requests that wait at the same time. */
@@ -90,7 +96,7 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
     post: async (request, response) => {
       const world = journaledWorld(tenants, request, response);
       const asserted = world && readBody(assertionShape, request, response);
-      if (!asserted) return;
+      if (!asserted || !isKnownDevice(asserted, world, { response, place: 'body' })) return;
       const { between = {}, ...assertion } = asserted;
       const matches = matcher({ sinceMs: between.since, untilMs: between.until }, world);
       const judge = new Judge(assertion, world);

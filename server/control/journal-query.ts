@@ -1,10 +1,13 @@
 /** The query of the journal's paths: filters, each given once, and what a path takes beside them. */
 import type { Request, Response } from 'express';
 import * as v from 'valibot';
+import { noSuchOperation, operationIds } from '../../fixtures/contract/operation-ids.ts';
 import { isTimestamp, queryInteger, timestampMs } from '../../fixtures/contract/text.ts';
 import { sentenceOf } from '../../fixtures/shape-sentences.ts';
 import { entryKinds } from '../journal/entry.ts';
-import type { EntryFilter } from '../journal/filter.ts';
+import { type EntryFilter, matcher } from '../journal/filter.ts';
+import { deviceNamed } from '../journal/known-devices.ts';
+import type { Tenant } from '../tenants.ts';
 import { refuse } from './answers.ts';
 
 /** Entries in one answer. */
@@ -24,7 +27,7 @@ const moment = v.pipe(
 /** What a step of an assertion may ask of an entry too. */
 export const filterEntries = {
   kind: v.optional(v.picklist(entryKinds, `must be one of ${entryKinds.join(', ')}`)),
-  operation: v.optional(filled),
+  operation: v.optional(v.picklist(operationIds, ({ input }) => noSuchOperation(input))),
   method: v.optional(filled),
   device: v.optional(filled),
   user: v.optional(filled),
@@ -68,6 +71,25 @@ export interface JournalQuery
   extends Pick<v.InferOutput<typeof queryShape>, (typeof special)[number]> {
   readonly filter: EntryFilter;
   readonly isWhole: boolean;
+}
+
+/**
+ * True when a device of this name is known to the world or to its journal, or none is asked for;
+ * else it is refused here with the nearest names.
+ */
+export function isKnownDevice(
+  { device }: Pick<EntryFilter, 'device'>,
+  world: Pick<Tenant, 'store' | 'journal'>,
+  { response, place }: { readonly response: Response; readonly place: 'query' | 'body' },
+): boolean {
+  if (device === undefined) return true;
+  const named = deviceNamed(world.store, device);
+  if ('id' in named) return true;
+  const matches = matcher({ device }, world);
+  for (const entry of world.journal.entries()) if (matches(entry)) return true;
+  const nearest = named.nearest.length === 0 ? 'there are none' : named.nearest.join(', ');
+  refuse(response, 400, `${place}: device: is no device that is known; the nearest: ${nearest}`);
+  return false;
 }
 
 /** The checked query; nothing when it was refused here with 400. `takes` names what the path knows. */

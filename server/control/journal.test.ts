@@ -34,6 +34,23 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
+it('a misspelt operation or device is refused with the nearest names', async () => {
+  const own = await startTestServer();
+  await acceptedDevice(own, 'spelt-right');
+  for (const [path, told] of [
+    ['/journal?operation=get-next-deploiment', 'get-next-deployment'],
+    ['/journal?device=spelt-rigth', 'spelt-right'],
+    ['/journal.har?device=spelt-rigth', 'spelt-right'],
+  ] as const) {
+    const { status, text } = await control(own, 'GET', path);
+    expect([status, text]).toEqual([400, expect.stringMatching(`the nearest: .*${told}`)]);
+  }
+  const json = { device: 'spelt-rigth', happened: [{ report: 'success' }] };
+  const asserted = await control(own, 'POST', '/assert', json);
+  expect([asserted.status, asserted.text]).toEqual([400, expect.stringContaining('spelt-right')]);
+  await own.close();
+});
+
 describe('the journal of a world', () => {
   it('shows exchanges newest last, with its bounds and its size', async () => {
     const { bounds, size, entries, next } = await journalPage(server);
@@ -94,7 +111,6 @@ describe('the journal of a world', () => {
 
   it.each([
     'status=500',
-    'device=nobody',
     'user=nobody%40example.com',
     'deployment=none',
     'until=2026-11-21T11:59:59Z',

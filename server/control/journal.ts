@@ -8,7 +8,7 @@ import { entryView } from '../journal/view.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
 import { mount, refuse, worldOf } from './answers.ts';
 import type { EventStreams } from './event-stream.ts';
-import { type JournalQuery, LIMIT_MAX, readQuery } from './journal-query.ts';
+import { isKnownDevice, type JournalQuery, LIMIT_MAX, readQuery } from './journal-query.ts';
 import { mapped, sendListing, sendPieces } from './listing.ts';
 
 const sequencePattern = /^[1-9]\d{0,15}$/;
@@ -19,7 +19,8 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
     get: async (request, response) => {
       const world = journaledWorld(tenants, request, response);
       const query = world && readQuery(request, response, ['after', 'limit', 'whole']);
-      if (query) await sendPage(response, world, query);
+      if (!query || !isKnownDevice(query.filter, world, { response, place: 'query' })) return;
+      await sendPage(response, world, query);
     },
     delete: (request, response) => {
       const world = worldOf(tenants, request, response);
@@ -32,7 +33,8 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
     get: async (request, response) => {
       const world = journaledWorld(tenants, request, response);
       const query = world && readQuery(request, response, ['after']);
-      if (query) await sendHar(response, world, query);
+      if (!query || !isKnownDevice(query.filter, world, { response, place: 'query' })) return;
+      await sendHar(response, world, query);
     },
   });
   mount(app, '/journal/stream', {

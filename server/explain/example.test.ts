@@ -34,6 +34,16 @@ describe('a mended value', () => {
     );
   });
 
+  it.each([
+    ['put-deployment-status', { status: 'instaling' }, { status: 'installing' }],
+    ['put-deployment-status', { status: 'Success' }, { status: 'success' }],
+    ['put-configuration', { speed: 9600 }, { speed: '9600' }],
+    ['put-configuration', { on: true }, { on: 'true' }],
+    ['set-auth-set-status', { status: 'sleeping' }, { status: 'accepted' }],
+  ] as const)('is the nearest that would do: %s of %j', (id, given, expected) => {
+    expect(mended(mountedOperations[id]?.body ?? v.never(), given)).toEqual(expected);
+  });
+
   it('keeps what was right, and replaces what was wrong', () => {
     const schema = mountedOperations['put-deployment-log']?.body ?? v.never();
     const right = { timestamp: '2026-01-31T12:00:00Z', level: 'warn', message: 'own words' };
@@ -60,6 +70,6 @@ describe('a mended value', () => {
   it('keeps a member that is called __proto__ beside one that is mended', () => {
     const given = JSON.parse('{"__proto__": "own", "speed": 7}');
     const schema = mountedOperations['put-configuration']?.body ?? v.never();
-    expect(JSON.stringify(mended(schema, given))).toBe('{"__proto__":"own","speed":"some"}');
+    expect(JSON.stringify(mended(schema, given))).toBe('{"__proto__":"own","speed":"7"}');
   });
 });

@@ -1,5 +1,6 @@
 /** Examples of shapes, and values that are mended until they fit theirs. */
 import * as v from 'valibot';
+import { lettersApart, nearestOf } from '../../fixtures/nearest.ts';
 
 /** What a field of this name usually holds, where the shape says no more than "a text". */
 const texts: Readonly<Record<string, string>> = {
@@ -120,7 +121,7 @@ export function mended(schema: v.GenericSchema, given: unknown): unknown {
     if (checked.success) return value;
     const keys = keysOf(checked.issues[0]);
     if (keys.length === 0) break;
-    value = replaced(value, keys, mendingOf(schema, keys));
+    value = replaced(value, keys, mendingOf(schema, keys, valueAt(value, keys)));
   }
   return exampleOf(schema);
 }
@@ -131,10 +132,40 @@ function keysOf({ path }: v.BaseIssue<unknown>): readonly Key[] {
   return known.length === keys.length ? known : [];
 }
 
-/** Nothing where no value would do, so that the place is left out. */
-function mendingOf(schema: v.GenericSchema, keys: readonly Key[]): unknown {
+/** The nearest value that would do; nothing where none would, so that the place is left out. */
+function mendingOf(schema: v.GenericSchema, keys: readonly Key[], given: unknown): unknown {
   const shape = shapeAt(schema, keys);
-  return shape ? exampleOf(shape, String(keys.at(-1))) : 'some';
+  if (!shape) return ['number', 'boolean'].includes(typeof given) ? String(given) : 'some';
+  const name = String(keys.at(-1));
+  // What stands in a field of a telling name follows rules that its shape does not know.
+  const near = Object.hasOwn(texts, name) ? [] : nearTo(given, shape);
+  return near.find((value) => v.is(shape, value)) ?? exampleOf(shape, name);
+}
+
+/** The same in another kind, the word most like it, the whole number beside it. */
+function nearTo(given: unknown, shape: Shape): readonly unknown[] {
+  if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean')
+    return [];
+  const text = String(given);
+  // A word that has little in common with what was sent may mean the opposite of it.
+  const words = wordsIn(shape).filter((word) => 3 * lettersApart(text, word) <= text.length);
+  const number = given === '' ? Number.NaN : Number(given);
+  const numbers = Number.isFinite(number) ? [number, Math.round(number)] : [];
+  return [...nearestOf(text, words), text, ...numbers, given === 'true'];
+}
+
+/** The words that a shape takes, also where it may be left out. */
+function wordsIn({ wrapped, options = [], pipe = [] }: Shape): string[] {
+  const inner = [...(wrapped ? [wrapped] : []), ...pipe.filter(isShape)].flatMap(wordsIn);
+  return [...options.filter((option) => typeof option === 'string'), ...inner];
+}
+
+function valueAt(value: unknown, keys: readonly Key[]): unknown {
+  return keys.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
+    value,
+  );
 }
 
 function replaced(value: unknown, [key = '', ...rest]: readonly Key[], by: unknown): unknown {

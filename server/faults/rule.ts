@@ -1,8 +1,6 @@
 /** The shapes of a plan: what each rule matches, when and how often it acts, and what it does. */
 import * as v from 'valibot';
-import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { storageOperations } from '../../fixtures/contract/management/storage.ts';
-import { operations } from '../../fixtures/contract/operations.ts';
+import { noSuchOperation, operationIds } from '../../fixtures/contract/operation-ids.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { type Act, phases, textUpTo, whole } from './acts/act.ts';
 import { acts, readyActs } from './acts/acts.ts';
@@ -29,11 +27,7 @@ export function actOf({ kind }: GivenAct): Act {
   return act;
 }
 
-const operationIds = Object.keys({ ...operations, ...managementOperations, ...storageOperations });
-const operationShape = v.picklist(
-  operationIds,
-  'must be the id of an operation, such as post-auth-request',
-);
+const operationShape = v.picklist(operationIds, ({ input }) => noSuchOperation(input));
 
 const scalar = v.union(
   [textUpTo(TEXT_MAX_CHARACTERS), v.number(), v.boolean()],

@@ -139,7 +139,7 @@ describe('a body that is cut off', () => {
 describe('a connection', () => {
   it('serves one request after another, also when a refused one had a body', async () => {
     const socket = await openConnection(server);
-    const refused = `PUT ${path} HTTP/1.1\r\nContent-Length: 5\r\n\r\n{"a":`;
+    const refused = `PUT ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{"a":`;
     socket.write(refused + rawRequest('GET /nowhere'));
     const answers = (await untilClosed(socket)).split(/(?=HTTP\/1\.1 )/);
     expect(answers.map((answer) => readReply(answer).status)).toEqual([401, 404]);

@@ -102,7 +102,8 @@ describe('a handler that fails', () => {
   it('does not take the server with it, in the middle of a body neither', async () => {
     const url = await serve(() => ({ status: 200, body: failingParts() }));
     await expect(post(url)).rejects.toThrow();
-    expect(test.lines).toMatchObject([{ level: 'error', line: '500 POST /faulty (call-1)' }]);
+    const failed = test.lines.filter(({ level }) => level !== 'debug');
+    expect(failed).toMatchObject([{ level: 'error', line: '500 POST /faulty (call-1)' }]);
     await expect(post(url)).rejects.toThrow();
   });
 });
@@ -156,7 +157,8 @@ describe('a caller that goes away in the middle of a body', () => {
     );
     const socket = connect({ host: url.hostname, port: Number(url.port) });
     await once(socket, 'connect');
-    const head = 'POST /faulty HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9';
+    const head =
+      'POST /faulty HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9';
     socket.write(`${head}\r\nExpect: 100-continue\r\n\r\n`);
     await once(socket, 'data');
     socket.resetAndDestroy();

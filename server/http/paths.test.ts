@@ -30,9 +30,18 @@ function filledIn(path: string): string {
   return path.replace(/\{\w+\}/g, 'some');
 }
 
+it('the root tells what lives where', async () => {
+  const reply = await server.request('GET', '/');
+  expect([reply.status, reply.json().error]).toEqual([
+    404,
+    expect.stringMatching(
+      /^there is no page at \/: devices call \/api\/devices\/\S+, users \/api\/management\/\S+; the console is at http:\/\/127\.0\.0\.1:\d+\/$/,
+    ),
+  ]);
+});
+
 describe('a path that is none of the API', () => {
   it.each([
-    '/',
     '/api',
     '/api/devices/v1',
     '/api/devices/v3/deployments/device/deployments/next',

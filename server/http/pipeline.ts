@@ -189,6 +189,14 @@ export class Pipeline {
     this.#file(exchange, exchange.record.status);
   }
 
+  /** What somebody is told who opens the root of this listener. */
+  get whatLivesWhere(): string {
+    const { device, management } = apiPrefixes;
+    const console = this.#origins.explanations?.();
+    const there = console === undefined ? '' : `; the console is at ${new URL('/', console)}`;
+    return `there is no page at /: devices call ${device}..., users ${management}...${there}`;
+  }
+
   /** Answers with a page for people, which no operation is. */
   show(exchange: Exchange, page: string): void {
     exchange.record.startedMs = this.#services.clock.monotonicMs();

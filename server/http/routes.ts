@@ -98,7 +98,9 @@ function addFallbacks(app: Express, pipeline: Pipeline): void {
   app.use((request) => {
     const { exchange } = request as unknown as CarriesExchange;
     const detail = { path: 'path', actual: exchange.path };
-    pipeline.turnAway(exchange, refuse.notFound('there is no such path in this API', detail));
+    const told =
+      exchange.path === '/' ? pipeline.whatLivesWhere : 'there is no such path in this API';
+    pipeline.turnAway(exchange, refuse.notFound(told, detail));
   });
   app.use(((fault, request, _response, _next) => {
     const { exchange } = request as unknown as CarriesExchange;

@@ -87,10 +87,14 @@ describe('a client that has sent its headers', () => {
   const form = 'Content-Type: multipart/form-data; boundary=x\r\n';
 
   it.each<[string, () => string, string]>([
-    ['and never sends the body', () => `PUT ${path} HTTP/1.1\r\n${length}\r\n`, ''],
-    ['and drips the body', () => `PUT ${path} HTTP/1.1\r\n${length}\r\n`, ' '],
-    ['and drips chunks', () => `PUT ${path} HTTP/1.1\r\n${chunked}\r\n`, '1\r\n \r\n'],
-    ['and drips an upload', () => `POST ${upload} HTTP/1.1\r\n${token()}${form}${length}\r\n`, '-'],
+    ['and never sends the body', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${length}\r\n`, ''],
+    ['and drips the body', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${length}\r\n`, ' '],
+    ['and drips chunks', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${chunked}\r\n`, '1\r\n \r\n'],
+    [
+      'and drips an upload',
+      () => `POST ${upload} HTTP/1.1\r\nHost: a\r\n${token()}${form}${length}\r\n`,
+      '-',
+    ],
   ])('%s is cut', async (_, beginning, piece) => {
     const socket = stubborn();
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -108,7 +112,7 @@ describe('a client that has sent its headers', () => {
     const socket = stubborn();
     socket.pause();
     const { path: list } = managementOperations['list-permission-sets'];
-    const requests = `GET ${list} HTTP/1.1\r\n${token()}\r\n`.repeat(100);
+    const requests = `GET ${list} HTTP/1.1\r\nHost: a\r\n${token()}\r\n`.repeat(100);
     drip(socket, requests, requests);
     // What cannot be written any more is the only thing that such a client would notice.
     await once(socket, 'error');

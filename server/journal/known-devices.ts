@@ -41,7 +41,7 @@ export function deviceNamed(
 }
 
 /** The values of an identity's members, as text. */
-export function identityValues(identity: string): string[] {
+function identityValues(identity: string): string[] {
   return Object.values(jsonObject(identity)).map((value) =>
     typeof value === 'string' ? value : JSON.stringify(value),
   );
