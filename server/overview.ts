@@ -1,4 +1,5 @@
 /** The store as the control listener shows it: plain data, bounded. */
+import { mappedInTurns } from '../fixtures/clock.ts';
 import { type DeviceStatus, deviceStatuses } from '../fixtures/contract/vocabulary.ts';
 import type { Activity, ActivityFeed } from './activity.ts';
 import {
@@ -16,15 +17,23 @@ import type { Store } from './store/store.ts';
 /** Joins the store and the activity feed into what the control listener asks for. */
 export function overviewSource(store: Store, activity: ActivityFeed): ControlSource {
   return {
-    overview: () => ({
-      devices: store.devices
-        .list({ status: [], id: [] }, { page: 1, perPage: overviewMax.devices })
-        .map((device) => deviceOverview(store, device)),
-      deviceCounts: countDevices(store),
-      deployments: store.deployments
-        .list({ id: [], name: [] }, 'desc', { page: 1, perPage: overviewMax.deployments })
-        .map((deployment) => deploymentOverview(store, deployment)),
-    }),
+    overview: async () => {
+      const devices = store.devices.list(
+        { status: [], id: [] },
+        { page: 1, perPage: overviewMax.devices },
+      );
+      const deployments = store.deployments.list({ id: [], name: [] }, 'desc', {
+        page: 1,
+        perPage: overviewMax.deployments,
+      });
+      return {
+        devices: await mappedInTurns(devices, (device) => deviceOverview(store, device)),
+        deviceCounts: countDevices(store),
+        deployments: await mappedInTurns(deployments, (deployment) =>
+          deploymentOverview(store, deployment),
+        ),
+      };
+    },
     subscribe: (subscriber, ended) =>
       activity.subscribe((seen) => subscriber(activityEvent(seen)), ended),
   };

@@ -81,28 +81,23 @@ export class Watchdog {
   }
 
   #report(tookMs: number, where: string): void {
-    // A process that was stopped, or that others kept from a core, has not worked in that time.
-    const workedMs = this.#timer ? Math.min(tookMs, cpuMs() - this.#cpuMs) : tookMs;
-    const worked = Math.round(workedMs);
-    if (workedMs > STALL_MS) {
-      const { count, worstMs, worstIn } = this.#stalls;
-      const isWorst = worked > worstMs;
-      this.#stalls = {
-        count: count + 1,
-        worstMs: isWorst ? worked : worstMs,
-        worstIn: isWorst ? where : worstIn,
-      };
-    } else if (where.startsWith('outside')) return;
+    // A process that was stopped, or kept from a core by others, has not worked in that time.
+    const stoodMs = Math.round(this.#timer ? Math.min(tookMs, cpuMs() - this.#cpuMs) : tookMs);
+    if (stoodMs <= STALL_MS) return;
+    const { count, worstMs, worstIn } = this.#stalls;
+    const isWorst = stoodMs > worstMs;
+    this.#stalls = {
+      count: count + 1,
+      worstMs: isWorst ? stoodMs : worstMs,
+      worstIn: isWorst ? where : worstIn,
+    };
     const nowMs = systemClock.monotonicMs();
     if (nowMs - this.#lineMs < LINE_EVERY_MS) {
       this.#unsaid += 1;
       return;
     }
-    const idle = workedMs > STALL_MS ? '' : `, of which it worked ${worked} ms`;
     const more = this.#unsaid > 0 ? ` (${this.#unsaid} more since the last such line)` : '';
-    this.#log.warn(
-      `the event loop stood still for ${Math.round(tookMs)} ms ${where}${idle}${more}`,
-    );
+    this.#log.warn(`the event loop stood still for ${stoodMs} ms ${where}${more}`);
     this.#lineMs = nowMs;
     this.#unsaid = 0;
   }

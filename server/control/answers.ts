@@ -94,7 +94,8 @@ export function readBody<const Shape extends v.GenericSchema>(
     refuse(response, request.headers['content-type'] === undefined ? 400 : 415, `body: ${told}`);
     return undefined;
   }
-  const checked = v.safeParse(shape, request.body);
+  // Only one fault is told.
+  const checked = v.safeParse(shape, request.body, { abortEarly: true });
   if (checked.success) return checked.output;
   const [issue] = checked.issues;
   const place = v.getDotPath(issue);

@@ -23,7 +23,7 @@ class QuietServer implements ControlSource {
   shown: Overview = { devices: [], deviceCounts: {}, deployments: [] };
   readonly listeners = new Set<(event: ActivityEvent) => void>();
 
-  overview(): Overview {
+  async overview(): Promise<Overview> {
     return this.shown;
   }
 

@@ -156,8 +156,8 @@ function controlApp(
   app.use(jsonBodies());
   // What was read before it goes on in a piece of work of its own.
   app.use(watched(options.watchdog));
-  const overview = (_: Request, response: Response) =>
-    response.json({ ...bounded(source.overview()), stalls: options.watchdog.stalls });
+  const overview = async (_: Request, response: Response) =>
+    response.json({ ...bounded(await source.overview()), stalls: options.watchdog.stalls });
   mount(app, '/overview', { get: overview });
   mount(app, '/events', { get: (request, response) => openStream(streams, request, response) });
   mountTenants(app, options.tenants, options.worlds);

@@ -60,7 +60,7 @@ export interface ActivityEvent {
 
 /** The server as the control listener sees it. */
 export interface ControlSource {
-  overview(): Overview;
+  overview(): Promise<Overview>;
   /** Tells the subscriber of every answered request until the returned function is called. */
   subscribe(subscriber: Subscriber<ActivityEvent>, ended: Ended): () => void;
 }

@@ -24,7 +24,8 @@ const columns: readonly (readonly string[])[] = [
   ['time'],
 ];
 
-const ENTRIES_A_PART = 500;
+/** Quick enough to make that nobody notices. */
+const ENTRIES_A_PART = 100;
 
 interface AuditCsvOptions {
   /** Between the names of a nested field in the header. */

@@ -1,4 +1,5 @@
 /** Writes answers; the one place that knows how bodies, errors and common headers look on the wire. */
+import { inTurns } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SteeredClock } from '../../fixtures/steered-clock.ts';
 import type { Semaphore } from '../open-files.ts';
@@ -167,7 +168,9 @@ export class AnswerWriter {
     record.isStreamed = true;
     this.#applyHeaders(exchange, headers);
     response.writeHead(status);
-    for await (const part of parts) {
+    // What is made on the way keeps nobody else waiting.
+    const paced = Symbol.asyncIterator in parts ? parts : inTurns(parts);
+    for await (const part of paced) {
       if (response.destroyed) return;
       record.answerBytes += part.length;
       if (!response.write(part)) await drained(response);

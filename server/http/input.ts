@@ -5,6 +5,9 @@ import { arrayForObject, sentenceOf } from '../../fixtures/shape-sentences.ts';
 import { shapeDetail } from './fault-detail.ts';
 import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
 
+/** Only one is told, and a body may have a hundred thousand. */
+const firstFault = { abortEarly: true } as const;
+
 const querySchemas = new WeakMap<Operation, v.GenericSchema>();
 
 /** The checked query as the handler gets it. */
@@ -16,7 +19,7 @@ export function readQuery(operation: Operation, search: string): object | Refusa
     const values = parameters.getAll(name);
     if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
   }
-  const checked = v.safeParse(querySchemaOf(operation, operation.query), given);
+  const checked = v.safeParse(querySchemaOf(operation, operation.query), given, firstFault);
   if (checked.success) return checked.output as object;
   const [issue] = checked.issues;
   return refuse.malformed(`query: ${faultOf(issue)}`, shapeDetail('query', issue));
@@ -35,7 +38,7 @@ export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown 
   // Texts that no store can keep come by escapes only, so that hardly any body is looked through.
   if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
   if (Array.isArray(given) && objectTypes.has(schema.type)) return refuse.malformed(noObject);
-  const checked = v.safeParse(schema, given);
+  const checked = v.safeParse(schema, given, firstFault);
   if (checked.success) return { body: checked.output };
   const [issue] = checked.issues;
   return refuse.malformed(`body: ${faultOf(issue)}`, shapeDetail('body', issue));

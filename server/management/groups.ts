@@ -1,4 +1,5 @@
 /** Static groups of devices, for users. A group is there while a device is in it. */
+import { inTurns } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { groupNamePattern } from '../../fixtures/contract/management/inventory.ts';
 import { audit, deviceObject, userActor } from '../audit.ts';
@@ -67,28 +68,27 @@ export const listGroupDevices = defineEndpoint(
 
 export const addGroupDevices = defineEndpoint(
   'add-group-devices',
-  ({ parameters: { name }, body }, context) => {
+  async ({ parameters: { name }, body }, context) => {
     if (!groupNamePattern.test(name)) {
       return refuse.malformed('name: must be letters, digits, dashes and underscores, at most 256');
     }
     const barred = barredFrom(context, name);
     if (barred) return barred;
-    const devices = reachable(context, body);
-    const moved = devices.filter((device) => move(context, device, name));
-    return { status: 200, body: { updated_count: moved.length, matched_count: devices.length } };
+    return { status: 200, body: await moveAll(context, body, () => name) };
   },
 );
 
 export const removeGroupDevices = defineEndpoint(
   'remove-group-devices',
-  ({ parameters: { name }, body }, context) => {
+  async ({ parameters: { name }, body }, context) => {
     const { groups } = context.store;
     const barred = barredFrom(context, name);
     if (barred) return barred;
     if (groups.count(name) === 0) return noSuchGroup;
-    const devices = reachable(context, body).filter(({ id }) => groups.groupOf(id) === name);
-    for (const device of devices) move(context, device, undefined);
-    return { status: 200, body: { updated_count: devices.length, matched_count: devices.length } };
+    const { updated_count } = await moveAll(context, body, (former) =>
+      former === name ? undefined : former,
+    );
+    return { status: 200, body: { updated_count, matched_count: updated_count } };
   },
 );
 
@@ -97,11 +97,36 @@ function barredFrom({ user }: UserContext, group: string): Refusal | undefined {
   return user.groups && !user.groups.includes(group) ? otherGroup : undefined;
 }
 
-/** The devices that there are and that the user may touch; other ids are passed over. */
-function reachable(context: UserContext, ids: readonly string[]): StoredDevice[] {
-  return [...new Set(ids)]
-    .map((id) => provisionedDevice(context, id))
-    .filter((device) => !(device instanceof Refusal));
+/** Devices that are moved in one transaction: an audit entry each takes its time. */
+const MOVED_TOGETHER = 50;
+
+/**
+ * Moves the devices that there are and that the user may touch to the group that is made of their
+ * former one; other ids are passed over.
+ */
+async function moveAll(
+  context: UserContext,
+  ids: readonly string[],
+  groupAfter: (former: string | undefined) => string | undefined,
+): Promise<{ updated_count: number; matched_count: number }> {
+  const { store } = context;
+  const counts = { updated_count: 0, matched_count: 0 };
+  for await (const some of inTurns(portions([...new Set(ids)], MOVED_TOGETHER))) {
+    store.atomically(() => {
+      for (const id of some) {
+        const device = provisionedDevice(context, id);
+        if (device instanceof Refusal) continue;
+        counts.matched_count += 1;
+        const group = groupAfter(store.groups.groupOf(id));
+        if (move(context, device, group)) counts.updated_count += 1;
+      }
+    });
+  }
+  return counts;
+}
+
+function* portions<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 
 /** Puts the device into a group, or out of any; false when it is there already. */

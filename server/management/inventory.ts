@@ -1,4 +1,5 @@
 /** Devices with their attributes, for users: the list, one of them, and the search. */
+import { inTurns, mappedInTurns } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type {
   FilterableAttribute,
@@ -27,7 +28,7 @@ export const listInventory = defineEndpoint('list-inventory', async ({ query }, 
   return {
     status: 200,
     headers: pagingHeaders({ url: request.url ?? '', total: found.total, ...page }),
-    body: found.devices.map((device) => inventoryView(store, device)),
+    body: await mappedInTurns(found.devices, (device) => inventoryView(store, device)),
   };
 });
 
@@ -55,7 +56,9 @@ export const searchInventory = defineEndpoint('search-inventory', async ({ body 
     return {
       status: 200,
       headers: { 'X-Total-Count': String(total) },
-      body: devices.map((device) => chosen(inventoryView(store, device), attributes)),
+      body: await mappedInTurns(devices, (device) =>
+        chosen(inventoryView(store, device), attributes),
+      ),
     };
   } catch (fault) {
     if (!(fault instanceof PatternFault)) throw fault;
@@ -73,11 +76,11 @@ function chosen(device: InventoryDevice, wanted: readonly AttributePlace[]): Inv
 
 export const listFilterableAttributes = defineEndpoint(
   'list-filterable-attributes',
-  (_input, context) => {
+  async (_input, context) => {
     const { store } = context;
     const page = { page: 1, perPage: limits.filterableDevicesMax };
     const counted = new Map<string, FilterableAttribute>();
-    for (const device of store.devices.list(provisionedOnly(context), page)) {
+    for await (const device of inTurns(store.devices.list(provisionedOnly(context), page))) {
       for (const { scope, name } of inventoryView(store, device).attributes) {
         const key = `${scope}/${name}`;
         counted.set(key, { scope, name, count: (counted.get(key)?.count ?? 0) + 1 });

@@ -39,6 +39,8 @@ export function* searchDevices(
 ): Generator<void, string[]> {
   let found = [...ids];
   for (const { place, holds } of conditions) {
+    if (found.length === 0) return found;
+    yield;
     const column = columnOf(place);
     const holding: string[] = [];
     for (const id of found) {
