@@ -452,3 +452,21 @@ describe('an answer in another legal form', () => {
     await varied.close();
   });
 });
+
+describe('a long listing', () => {
+  it('lets others have their answers meanwhile', async () => {
+    const path = `/${'eyJ-'.repeat(3000)}`;
+    for (let sent = 0; sent < 300; sent += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => server.request('GET', path)));
+    }
+    const order: string[] = [];
+    const listing = journalPage(server, 'text=in-none-of-them').then(() => order.push('listing'));
+    const assertion = control(server, 'POST', '/assert', { happened: [{ text: 'x-y' }] }).then(() =>
+      order.push('assertion'),
+    );
+    const { status } = await server.call('count-devices', { token: server.adminToken });
+    order.push('count');
+    await Promise.all([listing, assertion]);
+    expect([status, order[0]]).toEqual([200, 'count']);
+  });
+});
