@@ -13,7 +13,7 @@ import { type ServerProcess, startClient, startLimitedServer } from './child-pro
 import type { AnsweredWebsockets, WantedWebsockets } from './held-websockets.ts';
 
 /** How much of each part. */
-export interface ConnectionCounts {
+interface ConnectionCounts {
   readonly refusedUpgrades: number;
   /** Of the server that the websockets are asked of. */
   readonly openFiles: number;
@@ -21,11 +21,19 @@ export interface ConnectionCounts {
   readonly stalledBodies: number;
 }
 
-const wholeSoak: ConnectionCounts = {
+export const wholeConnections: ConnectionCounts = {
   refusedUpgrades: 20_000,
   openFiles: 20_000,
   websockets: 21_000,
   stalledBodies: 1500,
+};
+
+/** A hundredth of it, for a run of a minute. */
+export const shortConnections: ConnectionCounts = {
+  refusedUpgrades: 200,
+  openFiles: 400,
+  websockets: 320,
+  stalledBodies: 200,
 };
 
 const LANES = 64;
@@ -41,7 +49,7 @@ const PROBE_MS = 50;
 /** The faults that were found; figures go to `say`. */
 export async function soakConnections(
   say: (line: string) => void,
-  counts: ConnectionCounts = wholeSoak,
+  counts: ConnectionCounts,
 ): Promise<string[]> {
   const { refusedUpgrades, openFiles, websockets, stalledBodies } = counts;
   return [

@@ -31,7 +31,7 @@ import {
 } from './served-folder.ts';
 
 /** What a run of damages is made with. */
-export interface DamageOptions {
+interface DamageOptions {
   readonly output: Output;
   readonly random: Random;
   /** How many of all cases are tried, drawn at random; all when absent. */

@@ -19,7 +19,7 @@ import {
 } from './served-folder.ts';
 
 /** What a run of kills is made with. */
-export interface KillsOptions {
+interface KillsOptions {
   readonly output: Output;
   readonly random: Random;
   readonly kills: number;

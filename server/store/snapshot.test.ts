@@ -251,8 +251,8 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       expect(store.deployments.find('d')?.finishedMs).toBe(NOW_MS);
     });
 
-    it('is done for a device that neither knows', () => {
-      expect(store.resetDevice('nobody', store.snapshot(), NOW_MS)).toBe('gone');
+    it('tells of a device that neither knows', () => {
+      expect(store.resetDevice('nobody', store.snapshot(), NOW_MS)).toBe('unknown');
     });
 
     it('brings back one that was removed, though it came again under another id', () => {
