@@ -24,8 +24,15 @@ const endings: Readonly<Record<string, readonly [Management, string?]>> = {
 };
 
 /** Whether the answer of a step has to be kept, since it tells what was made. */
-export function isMaking(operation: string | undefined): boolean {
-  return operation !== undefined && operation in endings;
+export function isMaking({ request, operation }: Step): boolean {
+  return tenantsUrl(request) !== undefined || (operation ?? '') in endings;
+}
+
+/** Where a testbed makes tenants; undefined for another request. */
+function tenantsUrl({ line }: SentRequest): string | undefined {
+  const [method, url = ''] = line.split(' ');
+  const isThere = URL.canParse(url) && new URL(url).pathname === controlPaths.tenants;
+  return method === 'POST' && isThere ? url : undefined;
 }
 
 /** The lines; none where nothing was made. */
@@ -48,11 +55,10 @@ function endLines({ request, operation, file }: Step, baseUrl: string): readonly
     const id = shellWord(device);
     return [endLine(request, { baseUrl, ending: ['decommission-device'], id })];
   }
-  const [, world] = /[?&]world=(<masked:[^>]+>)/.exec(line) ?? [];
-  if (world === undefined) return [];
-  const [, control = ''] = /^\w+ (https?:\/\/[^/]+)/.exec(line) ?? [];
-  const url = `${control}${controlPaths.tenant.replace(':id', world)}`;
-  return [quiet(request, 'DELETE', shellWord(url))];
+  const tenants = tenantsUrl(request);
+  if (tenants === undefined) return [];
+  const made = `"$(grep -o '"id" *: *"[^"]*"' ${file} | head -n 1 | cut -d'"' -f4)"`;
+  return [quiet(request, 'DELETE', `${shellWord(`${tenants}/`)}${made}`)];
 }
 
 function endLine(

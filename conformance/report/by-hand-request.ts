@@ -15,9 +15,8 @@ const opensslOf: Readonly<Record<KeyType, { readonly key: string; readonly sign:
   ed25519: { key: '-algorithm ED25519', sign: 'pkeyutl -sign -rawin -inkey' },
 };
 
-/** The sample key of RFC 6455; the suite's own is new each time. */
-const SAMPLE_SOCKET_KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
-const SOCKET_SECONDS = 5;
+/** How long an open websocket is looked at. */
+const SOCKET_SECONDS = 2;
 
 /** Makes a key of the reader's own, once, and puts it into a variable as JSON writes it. */
 export function keyLines(variable: string, file: string, keyType: KeyType): readonly string[] {
@@ -78,13 +77,11 @@ function curlLines(
     line.slice(line.indexOf(' ') + 1),
   ];
   const isUpgrade = headers.upgrade !== undefined;
-  const hasKey = headers['sec-websocket-key'] !== undefined;
   const flags = isUpgrade ? ` --http1.1 --max-time ${SOCKET_SECONDS}` : '';
   const verb = method === 'HEAD' ? '--head' : `-X ${shellWord(method)}`;
   const words = [
-    `curl -sS -i --globoff --path-as-is${flags} ${verb} ${shellWord(url)}`,
+    `curl ${isUpgrade ? '-s' : '-sS'} -i --globoff --path-as-is${flags} ${verb} ${shellWord(url)}`,
     ...Object.entries(headers).map(([name, value]) => headerWords(name, value)),
-    ...(isUpgrade && !hasKey ? [headerWords('sec-websocket-key', SAMPLE_SOCKET_KEY)] : []),
     // Without this curl would name a type of its own.
     ...(body !== undefined && headers['content-type'] === undefined ? ["-H 'content-type:'"] : []),
     ...bodyPart,
@@ -114,7 +111,8 @@ function bodyWords(
     return [...fields, file].map((each) => `-F ${shellWord(each)}`);
   }
   if (body === undefined) return [];
-  if (content !== undefined) return [`--data-binary @${fileOf(step)}`];
+  // Without this curl would ask first whether it may send so much.
+  if (content !== undefined) return ["-H 'expect:'", `--data-binary @${fileOf(step)}`];
   if (bodyBytes !== undefined) return ['--data-binary @body.bin'];
   if (bodyForm === undefined && !body.includes('\0')) return [`--data-raw ${shellWord(body)}`];
   return [`--data-binary @${shellFile(Buffer.from(body, bodyForm ?? 'utf8'))}`];

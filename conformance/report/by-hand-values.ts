@@ -33,8 +33,12 @@ export interface DeviceKey {
 const VALUE_MIN_CHARACTERS = 8;
 
 const member =
-  /"(\w*?(?:id|uri|token|password))"(\s*:\s*)"([^"\\\s]+(?:\\u[0-9a-f]{4}[^"\\\s]*)*)"/gi;
+  /"(\w*?(?:id|uri|token|password|secret))"(\s*:\s*)"([^"\\\s]+(?:\\u[0-9a-f]{4}[^"\\\s]*)*)"/gi;
 const namedKey = v.pipe(v.string(), v.parseJson(), v.looseObject({ pubkey: v.string() }));
+
+/** As openssl writes it; in another form the key itself is what is judged. */
+const usualKey =
+  /^-----BEGIN PUBLIC KEY-----\n(?:[\w+/=]{64}\n)*[\w+/=]{1,64}\n-----END PUBLIC KEY-----\n?$/;
 
 /** A value that an answer tells, under a name that says what it is. */
 interface Candidate {
@@ -80,8 +84,13 @@ function usedForms(value: string): readonly string[] {
   return isToken ? [value, claims, signature] : [value];
 }
 
-/** The keys with which devices sign as they should; others are a part of what is judged. */
+/**
+ * The keys with which devices sign as they should; others are a part of what is judged. None where a
+ * request that fits cannot be signed again, since all of a device's requests take the same key.
+ */
 export function deviceKeys(exchanges: readonly Sent[]): readonly DeviceKey[] {
+  const signed = exchanges.filter(({ request }) => request.signature?.fits);
+  if (signed.some(({ request }) => keyTextOf(request) === undefined)) return [];
   const keys = new Map<string, DeviceKey>();
   for (const { request } of exchanges) {
     const value = keyTextOf(request);
@@ -100,6 +109,7 @@ export function keyTextOf({ body = '', bodyForm, bodyBytes }: Exchange['request'
   if (bodyForm !== undefined || bodyBytes !== undefined || body.includes('\0')) return undefined;
   const parsed = v.safeParse(namedKey, body);
   if (!parsed.success) return undefined;
+  if (!usualKey.test(parsed.output.pubkey)) return undefined;
   const written = JSON.stringify(parsed.output.pubkey).slice(1, -1);
   return body.split(written).length === 2 ? written : undefined;
 }
@@ -175,27 +185,31 @@ function takerOf(
     ({ index }) => index,
   );
   const own = places.indexOf(at);
-  const landmark = body.startsWith('[') ? landmarkIn(body, at, sent) : undefined;
+  const landmark = listed.test(body) ? landmarkIn(body, at, sent) : undefined;
   if (landmark === undefined) {
     return (file) => `grep -o '${pattern}' ${file} | sed -n ${own + 1}p | ${value}`;
   }
-  const before = places.filter((place) => place < landmark.at).length;
-  const [side, steps] =
-    own < before ? (['B', before - own] as const) : (['A', own - before + 1] as const);
-  const end = side === 'B' ? 'head' : 'tail';
-  return (file) =>
-    `grep -o -e '${pattern}' -e '${landmark.word}' ${file} | ` +
-    `grep -${side}${steps} '${landmark.word}' | ${end} -n 1 | ${value}`;
+  const marks = [...body.matchAll(new RegExp(landmark.word, 'g'))].map(({ index }) => index);
+  const lines = [...places, ...marks].sort((one, other) => one - other);
+  const steps = lines.indexOf(at) - lines.indexOf(landmark.at);
+  const around =
+    steps < 0
+      ? `grep -B${-steps} '${landmark.word}' | head -n 1`
+      : `grep -A${steps} '${landmark.word}' | head -n ${steps + 1} | tail -n 1`;
+  return (file) => `grep -o -e '${pattern}' -e '${landmark.word}' ${file} | ${around} | ${value}`;
 }
 
-/** A word that we sent, that stands once in the answer, as near to the place as can be. */
+/** A list, or an object with one. */
+const listed = /^\[|:\s*\[\s*\{/;
+
+/** A word that we sent, where it first stands in the answer, as near to the place as can be. */
 function landmarkIn(body: string, at: number, sent: readonly string[]) {
-  const words = [...body.matchAll(/(?<=")[\w-]{12,64}(?=\\?")/g)].map(({ 0: word, index }) => ({
+  const words = [...body.matchAll(/(?<=")[\w@.-]{12,64}(?=\\?")/g)].map(({ 0: word, index }) => ({
     word,
     at: index,
   }));
   const fit = words.filter(
-    ({ word }) => body.split(word).length === 2 && sent.some((text) => text.includes(word)),
+    (each) => body.indexOf(each.word) === each.at && sent.some((text) => text.includes(each.word)),
   );
   const distance = (each: { readonly at: number }): number => Math.abs(each.at - at);
   return fit.sort((one, other) => distance(one) - distance(other))[0];

@@ -68,14 +68,15 @@ function readMask(mask: string): { readonly kind: string; readonly altered: stri
   return { kind, altered };
 }
 
-/** What a run is never given. */
-const madeUp: readonly string[] = ['', 'link-signature'];
+/** What only the reader has; a case makes up all else that no answer gives. */
+const real: readonly string[] = ['user-token', 'device-token', 'control-token'];
 
 function variableLine(mask: string, { baseUrl, isWhole }: Omit<Script, 'own'>): string {
   const { kind } = readMask(mask);
   const name = variableOf(mask);
-  if (isWhole && madeUp.includes(kind))
-    return `${name}=\${${name}:-made-up} # as the case made it up`;
+  if (isWhole && !real.includes(kind)) {
+    return `${name}=\${${name}:-made-up-text} # as the case made it up`;
+  }
   return `# ${name}: ${sourceOf(kind, baseUrl)}`;
 }
 

@@ -130,7 +130,7 @@ function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, droppe
         keys,
         handed: handed[index] ?? [],
         index,
-        isKept: isMaking(made[index]?.operation),
+        isKept: made.some((each, place) => place === index && isMaking(each)),
       }),
     ];
   });
@@ -164,8 +164,8 @@ function marked(
     const basic = name === 'authorization' ? basicText(value) : undefined;
     const hiddenValue = hidden.headers[name] ?? '';
     if (basic === undefined) return [name, told(value, hiddenValue)];
-    const text = withMarks(basic);
-    return [name, text === basic ? hiddenValue : `Basic <text:${mask.text(text)}>`];
+    const text = mask.text(withMarks(basic));
+    return [name, text === basic ? hiddenValue : `Basic <text:${text}>`];
   });
   const { body, bodyForm, bodyBytes } = raw;
   const isText = bodyForm === undefined && bodyBytes === undefined;

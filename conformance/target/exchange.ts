@@ -7,6 +7,8 @@ import { packed, type RecordedForm, recordedForm, type UploadForm } from './uplo
 /** Characters of a body that are kept: of a request more, so that it can be sent again by hand. */
 const REQUEST_BODY_MAX_CHARACTERS = 16_384;
 const ANSWER_BODY_MAX_CHARACTERS = 4096;
+/** Of an answer that a script takes ids from, which may be a long list. */
+const KEPT_ANSWER_MAX_CHARACTERS = 131_072;
 /** Exchanges that are kept of one case, for its script; the first ones make room. */
 const EXCHANGES_MAX = 500;
 /** Exchanges of one case that a report shows, the newest. */
@@ -72,16 +74,25 @@ export function reportedExchanges(
   exchanges: readonly Exchange[],
   dropped = 0,
 ): { readonly exchanges: readonly Exchange[]; readonly exchangesDropped?: number } {
-  const kept = exchanges.slice(-REPORTED_MAX).map(withoutFile);
+  const kept = exchanges.slice(-REPORTED_MAX).map(reportedExchange);
   const left = dropped + exchanges.length - kept.length;
   return { exchanges: kept, ...(left > 0 && { exchangesDropped: left }) };
 }
 
-function withoutFile(exchange: Exchange): Exchange {
-  const { content, form, ...request } = exchange.request;
-  if (!form) return content === undefined ? exchange : { ...exchange, request };
-  const { content: _, ...shown } = form;
-  return { ...exchange, request: { ...request, form: shown } };
+/** An exchange as a report shows it. */
+export function reportedExchange({ request, answer, ...rest }: Exchange): Exchange {
+  const { content: _, form, ...shown } = request;
+  const body =
+    answer?.body === undefined ? {} : { body: cut(answer.body, ANSWER_BODY_MAX_CHARACTERS) };
+  return {
+    ...rest,
+    request: { ...shown, ...(form && { form: withoutFile(form) }) },
+    ...(answer && { answer: { ...answer, ...body } }),
+  };
+}
+
+function withoutFile({ content: _, ...form }: RecordedForm): RecordedForm {
+  return form;
 }
 
 /** What goes into a record of a request. */
@@ -152,7 +163,7 @@ function receivedBody(bytes: Buffer): { readonly body?: string } {
   if (bytes.length === 0) return {};
   const text = bytes.toString('utf8');
   const isText = !text.includes('\0') && !text.includes('\uFFFD');
-  const body = isText ? cut(text, ANSWER_BODY_MAX_CHARACTERS) : `<${bytes.length} bytes, not text>`;
+  const body = isText ? cut(text, KEPT_ANSWER_MAX_CHARACTERS) : `<${bytes.length} bytes, not text>`;
   return { body };
 }
 

@@ -37,7 +37,8 @@ export function signatureOf(
   const keyType = keyTypes[key?.asymmetricKeyType ?? ''];
   if (key === undefined || keyType === undefined) return undefined;
   const signature = Buffer.from(headers[header] ?? '', 'base64');
-  return { header: header.toLowerCase(), keyType, fits: fits(key, bytes, signature) };
+  const isWhole = signature.toString('base64') === headers[header]?.trim();
+  return { header: header.toLowerCase(), keyType, fits: isWhole && fits(key, bytes, signature) };
 }
 
 /** The key; undefined when the text is none, as cases on malformed keys send it. */

@@ -5,7 +5,7 @@
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import { type VendorNames, vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { ExpectationFailure, NotObservable } from '../expectations.ts';
-import { exchangeOf, type Headers } from '../target/exchange.ts';
+import { exchangeOf, type Headers, reportedExchange } from '../target/exchange.ts';
 import { MASKED, Mask } from '../target/mask.ts';
 import { answerRules } from './answer-rules.ts';
 import { deploymentRules } from './deployment-rules.ts';
@@ -120,10 +120,12 @@ function evidenceOf(
     headers: joined(answer.headers),
     bytes: answer.body ?? notKept,
   };
-  const { request, answer: recorded } = exchangeOf(
-    { method, url, headers: withoutSignature(headers), body },
-    received ?? new Error('no answer'),
-    { startMs: 0, elapsedMs: endedMs - sentMs },
+  const { request, answer: recorded } = reportedExchange(
+    exchangeOf(
+      { method, url, headers: withoutSignature(headers), body },
+      received ?? new Error('no answer'),
+      { startMs: 0, elapsedMs: endedMs - sentMs },
+    ),
   );
   const { line, headers: sent, body: sentBody } = request;
   return maskFor(exchange).value({
