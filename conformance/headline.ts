@@ -61,12 +61,21 @@ function whyInconclusive(judgement: Judgement): string {
   return `nothing was tested: no case passed or failed${why}`;
 }
 
+/** What a run that passed may have beside passed cases; its failures are all waived. */
+const beside = { observed: 'observed', skip: 'skipped', fail: 'waived' };
+
 function whyPassed({ verdicts, musts, capabilities }: Judgement): string {
-  const passed = withVerdict(verdicts, 'pass').length;
+  const counts = [
+    `${amount(withVerdict(verdicts, 'pass').length, 'case')} passed`,
+    ...(['observed', 'skip', 'fail'] as const).flatMap((name) => {
+      const { length } = verdicts.filter(({ verdict }) => verdict === name);
+      return length > 0 ? [`${length} ${beside[name]}`] : [];
+    }),
+  ];
   const isSelection = musts.undecidedMusts.some(({ code }) => code === undefined);
   const isSilent = isSelection || musts.undecided === 0;
   const untested = isSilent ? [] : [untestedText(musts, capabilities)];
-  return [`${passed} of ${casesOf(verdicts)} passed`, 'none failed', ...untested].join('; ');
+  return [counts.join(', '), ...untested].join('; ');
 }
 
 function whyWorst({ verdicts }: Judgement, name: VerdictName, what: string): string {

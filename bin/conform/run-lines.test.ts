@@ -51,7 +51,7 @@ describe('fleetbed conform --ndjson', () => {
   it('writes nothing else to standard output when the file is -', async () => {
     const { stdout, stderr } = await runCommand([...words(), '--ndjson', '-', 'errors/']);
     expect(linesOf(stdout).at(-1)).toMatchObject({ type: 'end' });
-    expect(stderr).toMatch(/^pass: \d+ of \d+ cases passed/m);
+    expect(stderr).toMatch(/^pass: \d+ cases passed/m);
   });
 
   it('leaves whole lines behind when the run is killed', async () => {
