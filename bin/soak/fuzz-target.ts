@@ -27,7 +27,8 @@ interface Stalls {
 
 /** Starts it and lets its devices in. */
 export async function startFuzzTarget(): Promise<FuzzTarget> {
-  const options = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'error'];
+  // Its warnings name every stall.
+  const options = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'warn'];
   const child = await startChild('../fleetbed.js', ['serve', '--json', ...options]);
   try {
     return await furnished(child);
