@@ -44,7 +44,7 @@ const parameter = /(^|[?&;\s])([^\s?&;=#"'<>\\]{1,200})=([^\s&;#"'<>\\]*)/g;
 const member =
   /((["'])[\w. -]{0,60}?\2|[\w.-]+)(?:(\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*(?:"|\\?$)|'(?:[^'\\]|\\.)*(?:'|\\?$)|[^\s,;{}[\]]+)|(?<=[\w.-]))/g;
 /** The same within a text of JSON that is itself a text of JSON. */
-const escapedMember = /\\"([\w. -]{1,60})\\"(\s*:\s*)\\"((?:[^"\\]|\\\\.)*)(?:\\"|\\*$)/g;
+const escapedMember = /\\"([\w. -]{1,60})\\"(\s*:\s*)\\"((?:[^"\\]|\\\\.)*)(?:\\"|\\?$)/g;
 /** An attribute, whose name and value are two members of one object in either order. */
 const attribute =
   /("name"\s{0,20}:\s{0,20}"([^"\\]{1,100})"[^{}]{0,300}?"value"\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*(?:"|\\?$)|[^\s",}\]]+)/g;
