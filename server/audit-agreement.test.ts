@@ -42,15 +42,10 @@ type Row = Readonly<Record<string, string>>;
 
 /** The fields of an entry by their dotted names; what is no object is its own text. */
 function flat(value: unknown, name = ''): [string, string][] {
-  if (typeof value !== 'object' || value === null) return [[name, disarmed(String(value))]];
+  if (typeof value !== 'object' || value === null) return [[name, String(value)]];
   return Object.entries(value).flatMap(([key, member]) =>
     flat(member, name === '' ? key : `${name}.${key}`),
   );
-}
-
-/** What the document does to text that a spreadsheet would run. */
-function disarmed(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 
 /** Reads CSV as RFC 4180 has it: fields in quotes may hold everything. */

@@ -139,7 +139,7 @@ describe('a server that is closed', () => {
     const [idle, half] = [await openConnection(server), await openConnection(server)];
     const ends = [untilClosed(idle), untilClosed(half)];
     half.write('GET / HTTP/1.1\r\nX: ');
-    idle.write('GET /nowhere HTTP/1.1\r\n\r\n');
+    idle.write('GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n');
     await once(idle, 'readable');
     await server.close();
     const [answered = '', unanswered] = await Promise.all(ends);

@@ -101,7 +101,9 @@ describe.each(['POST v1', 'POST v2'] as const)('a changed request through %s', (
 
   it('is refused as malformed before it can be a conflict', async () => {
     const { device, id } = await servedDevice(ask);
-    expect((await ask(server, device.token, { ...provides, slot: '' })).status).toBe(400);
+    expect((await ask(server, device.token, { ...provides, slot: 'x'.repeat(4097) })).status).toBe(
+      400,
+    );
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 });

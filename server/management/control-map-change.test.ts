@@ -109,7 +109,10 @@ describe('a change of a control map is refused', () => {
     expect(await mapOf(device, id)).toMatchObject({ update_control_map: pausing });
   });
 
-  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid'])('for %s: 404', async (id) => {
-    expect((await change(id, { update_control_map: goingOn })).status).toBe(404);
+  it.each([
+    ['00000000-0000-4000-8000-000000000000', 404],
+    ['no-uuid', 400],
+  ])('for %s: %i', async (id, status) => {
+    expect((await change(id, { update_control_map: goingOn })).status).toBe(status);
   });
 });

@@ -86,8 +86,11 @@ describe("the deprecated list of a deployment's devices", () => {
     expect(old.json()).toEqual(paged.json());
   });
 
-  it.each([unknownId, 'no-uuid'])('is 404 for %s', async (deployment_id) => {
-    expect((await call('list-deployment-devices-v1', { deployment_id })).status).toBe(404);
+  it.each([
+    [unknownId, 404],
+    ['no-uuid', 400],
+  ])('of %s is %i', async (deployment_id, status) => {
+    expect((await call('list-deployment-devices-v1', { deployment_id })).status).toBe(status);
   });
 });
 
@@ -99,8 +102,11 @@ describe("the ids of a deployment's devices", () => {
     expect(reply.json<string[]>()).toEqual(devices.map((device) => device.id).toSorted());
   });
 
-  it.each([unknownId, 'no-uuid'])('are 404 for %s', async (id) => {
-    expect((await call('list-deployment-device-ids', { id })).status).toBe(404);
+  it.each([
+    [unknownId, 404],
+    ['no-uuid', 400],
+  ])('of %s are %i', async (id, status) => {
+    expect((await call('list-deployment-device-ids', { id })).status).toBe(status);
   });
 });
 
