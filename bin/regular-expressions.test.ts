@@ -75,12 +75,14 @@ function expressionsIn(path: string): { literals: Found[]; isMaking: boolean } {
   return { literals, isMaking };
 }
 
+/** Time on a core, not on the wall: other processes have theirs. */
 function costMs(expression: RegExp, text: string): number {
-  const began = performance.now();
+  const began = process.cpuUsage();
   if (expression.global) text.replace(expression, '');
   else expression.test(text);
   expression.lastIndex = 0;
-  return performance.now() - began;
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1000;
 }
 
 function leastMs(expression: RegExp, text: string): number {
