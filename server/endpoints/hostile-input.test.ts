@@ -237,7 +237,7 @@ describe('half a surrogate pair', () => {
       expectOrderly(reply);
       expect([reply.status, reply.json().error]).toEqual([
         400,
-        expect.stringContaining('device_type'),
+        expect.stringContaining('half a surrogate pair'),
       ]);
       expect((await doors[door](server, asking.token, board)).status).toBe(200);
     },

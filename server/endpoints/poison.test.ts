@@ -146,8 +146,9 @@ async function expectReadable(): Promise<void> {
   expect((await server.call('get-deployment-log', deployment)).status).toBeLessThan(500);
   const csv = await server.call('export-audit-logs', { token });
   expect([csv.status, csv.text.startsWith('action,')]).toEqual([200, true]);
-  const journal = ['/journal?limit=500&device=x&whole=true', '/journal.har?device=x'];
-  for (const path of [...journal, '/await?timeoutSeconds=0&device=x', '/overview']) {
+  const own = `device=${device.id}`;
+  const journal = [`/journal?limit=500&${own}&whole=true`, `/journal.har?${own}`];
+  for (const path of [...journal, `/await?timeoutSeconds=0&${own}`, '/overview']) {
     const reply = await control(server, 'GET', path);
     expect([path, [200, 408].includes(reply.status) || reply.text]).toEqual([path, true]);
     JSON.parse(reply.text);
