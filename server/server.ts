@@ -80,8 +80,6 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
     const watchdog = new Watchdog(log);
     services = await assembleServices({ settings, clock, random, log, data });
     const { tenants, outbox, sockets, openFiles } = services;
-    const { connectionsMax } = completePatience(settings.patience);
-    if (openFiles.max < connectionsMax) log.info(fewerConnections(openFiles.max, connectionsMax));
     const admin = await signedInAdmin(services, data);
     const controlToken = random.bytes(24).toString('base64url');
     const activity = new ActivityFeed();
@@ -109,6 +107,8 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       explainFacts: { names: services.names, adminEmail: admin.adminEmail },
     });
     explanations = `${control.url}${explanationsPath}`;
+    const { connectionsMax } = completePatience(settings.patience);
+    if (openFiles.max < connectionsMax) log.info(fewerConnections(openFiles.max, connectionsMax));
     // A second call waits for the end that is underway.
     let closing: Promise<void> | undefined;
     const server = {
