@@ -136,7 +136,7 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
     const [, first = ''] = shown.split(CLEAR);
     expect(first).toMatch(/^suite: 1 of \d+ cases, 0 bad; errors\//);
     expect(seen(shown).join('\n')).not.toContain('suite:');
-    expect(seen(shown).join('\n')).toContain('outcome');
+    expect(seen(shown).join('\n')).toContain('cases passed');
   });
 
   it('leaves nothing of the line behind after Ctrl-C, and sums up', async () => {

@@ -13,6 +13,7 @@ export const secretVariables = {
   controlToken: 'FLEETBED_CONTROL_TOKEN',
   acceptWith: 'FLEETBED_ACCEPT_WITH',
   tenantToken: 'FLEETBED_TENANT_TOKEN',
+  workerSecret: 'FLEETBED_WORKER_SECRET',
 } as const;
 
 /** An option with a secret for its value; no refusal shows it. */

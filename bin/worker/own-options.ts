@@ -5,6 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { fleetFault } from '../fleet-outcome.ts';
 import * as values from '../option-values.ts';
+import { SecretOption, secretVariables } from '../secret-option.ts';
 import { certificatesIn } from '../simulate/certificates.ts';
 import { defaultPoolFolder } from '../simulate/identity-options.ts';
 import type { OwnPlan } from '../simulate/redis/divided-plan.ts';
@@ -26,7 +27,7 @@ export interface OwnOptions {
   readonly rsaPoolFolder?: string;
 }
 
-const OPERATOR = 'FLEETBED_ACCEPT_WITH';
+const OPERATOR = secretVariables.acceptWith;
 
 /** Adds them; they mean what they mean for `fleetbed simulate`. */
 export function addOwnOptions(command: Command): void {
@@ -36,12 +37,17 @@ export function addOwnOptions(command: Command): void {
         .argParser(values.baseUrl)
         .default('http://127.0.0.1:8080'),
     )
-    // Checked by ownPlan: commander would show a password that it refuses.
-    .addOption(new Option('--accept-with <email:password>', 'the operator').env(OPERATOR))
     .addOption(
-      new Option('--tenant-token <token>', 'sent with every authentication request').env(
-        'FLEETBED_TENANT_TOKEN',
-      ),
+      new SecretOption('--accept-with <email:password>', 'the operator', {
+        variable: OPERATOR,
+        // Checked by ownPlan.
+        parse: (text) => text,
+      }),
+    )
+    .addOption(
+      new SecretOption('--tenant-token <token>', 'sent with every authentication request', {
+        variable: secretVariables.tenantToken,
+      }),
     )
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")
     .option('--cert <file>', "PEM file with the fleet's own certificate; with --key")

@@ -1,16 +1,19 @@
 /** The secret that a head and its workers share: who has it may give them work, and nobody else. */
-import { Option } from 'commander';
 import { exitCodes } from '../../exit-codes.ts';
 import { CommandFault } from '../../fault.ts';
+import { SecretOption, secretVariables } from '../../secret-option.ts';
 
-const VARIABLE = 'FLEETBED_WORKER_SECRET';
+const VARIABLE = secretVariables.workerSecret;
 /** No spaces and no line ends, which come into a variable unseen. */
 const usable = /^[\x21-\x7e]{16,1024}$/;
 
 /** The option that holds it. */
-export function workerSecretOption(): Option {
-  // Checked by workerSecret: commander would show a value that it refuses.
-  return new Option('--worker-secret <secret>', 'signs what goes through Redis').env(VARIABLE);
+export function workerSecretOption(): SecretOption {
+  return new SecretOption('--worker-secret <secret>', 'signs what goes through Redis', {
+    variable: VARIABLE,
+    // Checked by workerSecret, which says how to make one.
+    parse: (text) => text,
+  });
 }
 
 /** The secret, if it can be used. @throws CommandFault when it is missing or too short */
