@@ -12,6 +12,8 @@ import type { Answer, Session, Target } from './target/target.ts';
 import { TransportFailure } from './target/transport-failure.ts';
 
 const ANSWER_MAX_MS = 5000;
+/** Of a page, whose title stands near its beginning. */
+const PAGE_READ_CHARACTERS = 20_000;
 /** How a server of this API refuses a request without token and signature. */
 const refusals: readonly number[] = [400, 401, 403, 415, 422, 429];
 /** How a gateway answers for a server that does not run. */
@@ -77,8 +79,9 @@ function describe(answer: Answer): string {
   const named = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
   if (text.trim() === '') return `${named} without a body`;
   if (!isMarkup(answer)) return `${named} with the body ${shown(text)}`;
-  const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim();
-  const words = text.replace(/<(script|style)\b.*?<\/\1>|<[^>]*>/gis, ' ').trim();
+  const head = text.slice(0, PAGE_READ_CHARACTERS);
+  const title = /<title>([^<]*)/i.exec(head)?.[1]?.trim();
+  const words = head.replace(/<[^<>]*>/g, ' ').trim();
   return `${named} with the HTML page ${shown(title || words || text)}`;
 }
 

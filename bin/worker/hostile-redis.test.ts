@@ -89,7 +89,8 @@ beforeAll(async () => {
     at('events.ndjson'),
   ];
   const words = ['simulate', '--json', '--base-url', urlOf(target), ...small, ...rich, ...spread];
-  head = startCommand(words, environment);
+  // Nobody is to be asked for the operator but the worker.
+  head = startCommand(words, { ...environment, FLEETBED_ACCEPT_WITH: '' });
   closers.push(() => head.end('SIGKILL'));
   [, run = ''] = /run (\w+): /.exec(await head.said('stderr', /run \w+: 1 shards wait/)) ?? [];
   const { prefix, info } = runKeys(run);
