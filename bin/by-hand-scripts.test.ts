@@ -15,7 +15,6 @@ const PLAYERS = isWhole ? 3 : 1;
 
 const sample = [
   'artifacts/name-is-that-of-the-file',
-  'artifact-link/download-resumes-anywhere',
   'artifact-link/strangers-get-no-link',
   'authorization/put-configuration-with-invalid-token-is-401',
   'deployment-log/upload-is-204',
