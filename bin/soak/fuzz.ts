@@ -20,6 +20,8 @@ const LANES = 16;
 const BATCH = 1000;
 /** The journal's 64 MiB, the rows that requests may leave, and room for the collector. */
 const GROWTH_MAX_MIB = 256;
+/** A short run shares its cores with whatever else is tested, and has a cold start in it. */
+const STALL_MAX_MS_SHORT = 250;
 /** Longer than any connection may be idle. */
 const CLOSED_WITHIN_SECONDS = 70;
 
@@ -54,7 +56,8 @@ export const fuzz: SoakPart = async ({ output, seed, short, times }) => {
     if (growthMib > GROWTH_MAX_MIB) volley.faults.push(`the server grew by ${growthMib} MiB`);
     const { count, worstMs, worstIn } = await stallsOf(target.ready);
     output.line(`stalls: ${count}, the worst ${worstMs} ms ${worstIn}`);
-    if (count > 0) volley.faults.push(`${count} stalls, the worst ${worstMs} ms ${worstIn}`);
+    const isStall = worstMs > (short ? STALL_MAX_MS_SHORT : 0);
+    if (isStall) volley.faults.push(`${count} stalls, the worst ${worstMs} ms ${worstIn}`);
     const leaked = await leftOpen(pid, openBefore);
     output.line(`descriptors left open: ${leaked}`);
     if (leaked > 0) volley.faults.push(`${leaked} descriptors stay open`);
