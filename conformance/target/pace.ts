@@ -67,7 +67,9 @@ export class Pace {
       const nowMs = this.#clock.monotonicMs();
       const remainingMs = Math.max(this.#freeMs, this.#pausedUntilMs) - nowMs;
       if (remainingMs <= 0) {
-        this.#freeMs = nowMs + this.#intervalMs;
+        // From when the turn was due, or timers that are late on a busy machine would halve the rate.
+        const isLate = nowMs - this.#freeMs < this.#intervalMs;
+        this.#freeMs = (isLate ? this.#freeMs : nowMs) + this.#intervalMs;
         return;
       }
       await this.#clock.sleep(remainingMs, signal);
