@@ -41,8 +41,8 @@ beforeAll(async () => {
     disruptive: true,
     allEvidence: true,
     jobs: 4,
-    caseTimeLimitMs: 60_000,
-    requestTimeLimitMs: 15_000,
+    caseTimeLimitMs: 300_000,
+    requestTimeLimitMs: 120_000,
   }));
 }, PLAY_MAX_MS);
 
