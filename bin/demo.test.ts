@@ -8,7 +8,7 @@ import type { FleetResult } from '../simulator/simulator.ts';
 import type { ServerReady } from './ready.ts';
 import { type Ended, startCommand } from './testing/built-command.ts';
 
-const DEMO_MAX_MS = 60_000;
+const DEMO_MAX_MS = 120_000;
 
 interface DemoResult {
   readonly fleet: FleetResult;
