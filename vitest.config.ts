@@ -1,11 +1,21 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { testTools } from './bin/testing/test-tools.ts';
+
+/** Slow tests: `npm run test:full` runs them, `npm test` does not. */
+const slow = '**/*.full.test.ts';
+const missing = Object.values(testTools).filter(({ isThere }) => !isThere);
+const exclude = [...configDefaults.exclude, 'dist/**', ...missing.flatMap(({ files }) => files)];
 
 export default defineConfig({
   test: {
-    include: ['{fixtures,server,simulator,conformance,bin}/**/*.test.ts'],
     // Two cores: more workers only make the timed parts wait for each other.
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    globalSetup: './bin/testing/leave-nothing.ts',
+    projects: [
+      { extends: true, test: { name: 'quick', exclude: [...exclude, slow] } },
+      { extends: true, test: { name: 'full', include: [slow], exclude } },
+    ],
   },
 });

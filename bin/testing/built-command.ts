@@ -1,15 +1,13 @@
 /** The built command line as a child process, as users run it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServerReady } from '../ready.ts';
 
 const command = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.url));
 
 /** RSA keys outlive a run of the tests, but not among those of the user. */
-const cacheFolder = join(tmpdir(), 'fleetbed-test-cache');
+const cacheFolder = fileURLToPath(new URL('../../.fleetbed/test-cache', import.meta.url));
 
 /** What a child process has come to. */
 export interface Ended {

@@ -112,15 +112,6 @@ describe("Debian's mender-client, between being known and being let in,", {
 });
 
 describe("Debian's mender-client", { timeout: 60_000 }, () => {
-  it('installs an artifact that we wrote, and tells of it', async () => {
-    const on = await startLetIn('updated');
-    await publish(server, { files: applicationFiles, provides: { 'app.version': '7' } });
-    const { status, log } = await finished(await rollOut(on, 'release-1'));
-    expect({ status, log }, device.client.written).toEqual({ status: 'success', log: false });
-    expect(installed()).toBe('content of app.bin');
-    await inventory(on.known, 'artifact_name', 'release-1');
-  });
-
   it('installs an artifact that the server generated from a plain file', async () => {
     const on = await startLetIn('generated');
     const reply = await server.call('generate-artifact', {

@@ -1,0 +1,48 @@
+/** Says what is skipped for want of a program; the tests leave no file and no process behind. */
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testTools } from './test-tools.ts';
+
+/** Gives all tests of a run one temporary folder, and takes it away after the last. */
+export function setup(): () => void {
+  for (const [name, { isThere, files, option }] of Object.entries(testTools)) {
+    if (isThere) continue;
+    const way = `node bin/setup.mjs ${option} gets it, or says how`;
+    process.stderr.write(
+      `${name} is missing, so these are skipped: ${files.join(', ')} (${way})\n`,
+    );
+  }
+  const before = process.env.TMPDIR;
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-tests-'));
+  // Field clients run as a user without rights, who has to get through to folders of their own.
+  chmodSync(folder, 0o711);
+  process.env.TMPDIR = folder;
+  return () => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+    const left = processesOf(folder);
+    rmSync(folder, { recursive: true, force: true });
+    if (left.length > 0) throw new Error(`the tests left processes behind: ${left.join('; ')}`);
+  };
+}
+
+/** Processes whose temporary folder it is, but for those of the test runner. */
+function processesOf(folder: string): string[] {
+  const entry = `TMPDIR=${folder}`;
+  if (!existsSync('/proc')) return [];
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .filter((pid) => textOf(`/proc/${pid}/environ`).split('\0').includes(entry))
+    .map((pid) => `${pid} ${textOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')}`)
+    .filter((line) => !line.includes('vitest'));
+}
+
+/** Empty for a process that has ended meanwhile, or is somebody else's. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

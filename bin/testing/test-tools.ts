@@ -1,0 +1,41 @@
+/** Programs of the machine that some tests need: which test files do not run where one is missing. */
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+interface TestTool {
+  readonly isThere: boolean;
+  readonly files: readonly string[];
+  /** Of `bin/setup.mjs`; it also says what to do where it cannot install the tool. */
+  readonly option: string;
+}
+
+const unpackedIn = (folder: string): string =>
+  fileURLToPath(new URL(`../../.fleetbed/${folder}/usr/bin`, import.meta.url));
+
+function isFound(program: string, folder: string): boolean {
+  const folders = [unpackedIn(folder), ...(process.env.PATH ?? '').split(delimiter)];
+  return folders.some((each) => existsSync(join(each, program)));
+}
+
+const { CHROMIUM_PATH: chromium = '/usr/bin/chromium', REDIS_SERVER_PATH: redis } = process.env;
+const fieldClients = ['mender', 'mender-connect', 'mender-artifact', 'dbus-daemon'];
+
+/** Every such program, by what it is called in a sentence. */
+export const testTools: Readonly<Record<string, TestTool>> = {
+  Chromium: {
+    isThere: existsSync(chromium),
+    files: ['server/console/console.test.ts', '**/report/html.test.ts'],
+    option: '--browser',
+  },
+  "Debian's field clients": {
+    isThere: fieldClients.every((program) => isFound(program, 'field-clients')),
+    files: ['bin/field-clients/*.test.ts'],
+    option: '--field-clients',
+  },
+  Redis: {
+    isThere: redis ? existsSync(redis) : isFound('redis-server', 'redis'),
+    files: ['bin/worker.full.test.ts', 'bin/worker/*.full.test.ts'],
+    option: '--redis',
+  },
+};
