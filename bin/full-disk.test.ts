@@ -19,7 +19,7 @@ import {
 import { callsTo, type TestServer } from '../server/testing/test-server.ts';
 import { control } from '../server/testing/test-tenants.ts';
 import { type RunningCommand, startCommand, startServe } from './testing/built-command.ts';
-import { smallDisks } from './testing/small-disk.ts';
+import { readOnlyLaunchers, smallDisks } from './testing/small-disk.ts';
 
 let folder: string;
 let last: RunningCommand | undefined;
@@ -107,3 +107,16 @@ describe.each(smallDisks())(
     });
   },
 );
+
+describe.each(readOnlyLaunchers())('a server on a read-only file system', (launcher) => {
+  it('is refused at the start with exit code 3 and one sentence', async () => {
+    const disk = join(folder, 'disk');
+    const { running } = await serveOn(disk, []);
+    await running.end();
+    const words = ['serve', '--port', '0', '--control-port', '0', '--data', join(disk, 'data')];
+    last = startCommand(words, {}, launcher(disk));
+    const { code, stderr } = await last.ended;
+    expect(stderr).toMatch(/^fleetbed: .*data is on a file system that cannot be written .*\n$/);
+    expect(code).toBe(3);
+  });
+});

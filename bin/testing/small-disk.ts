@@ -39,9 +39,17 @@ const fileSystem: SmallDisk = {
 
 /** Those that this machine lets this user have; the first one always. */
 export function smallDisks(): readonly SmallDisk[] {
-  const tried = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']);
-  return tried.status === 0 ? [sizeLimit, fileSystem] : [sizeLimit];
+  return canMount ? [sizeLimit, fileSystem] : [sizeLimit];
 }
+
+/** What starts a command with this folder read-only, where this machine lets this user mount. */
+export function readOnlyLaunchers(): readonly SmallDisk['launcher'][] {
+  const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
+  return canMount ? [(folder) => ['unshare', '-rm', 'sh', '-c', script, folder]] : [];
+}
+
+const canMount =
+  spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
 function mounted(folder: string, size: string): readonly string[] {
   const script = `mount -t tmpfs -o size=${size} tmpfs "$0" && exec "$@"`;
