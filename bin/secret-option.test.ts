@@ -54,9 +54,7 @@ describe('an option with a secret for its value', () => {
     );
     const bare = secrets.filter(({ option }) => option.envVar?.startsWith('FLEETBED_') !== true);
     expect(bare.map(({ path, option }) => [...path, option.flags])).toEqual([]);
-    const shown = secrets.filter(
-      ({ option }) => !(option instanceof SecretOption) && option.long !== '--redis',
-    );
+    const shown = secrets.filter(({ option }) => !(option instanceof SecretOption));
     expect(shown.map(({ path, option }) => [...path, option.flags])).toEqual([]);
   });
 
@@ -69,6 +67,7 @@ describe('an option with a secret for its value', () => {
       "--accept-with <email:password>' (env: FLEETBED_ACCEPT_WITH) is not",
     ],
     ['worker', { FLEETBED_REDIS: '' }, '(env: FLEETBED_REDIS) is not given'],
+    ['worker --redis htp://:hunter22@h', {}, '(env: FLEETBED_REDIS) is invalid. Accepted: a redis'],
     ['simulate --deploy x', {}, 'needs --accept-with EMAIL:PASSWORD (env: FLEETBED_ACCEPT_WITH)'],
     ['terminal x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN) is'],
     ['conform cleanup x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETB'],

@@ -13,6 +13,8 @@ export const secretVariables = {
   controlToken: 'FLEETBED_CONTROL_TOKEN',
   acceptWith: 'FLEETBED_ACCEPT_WITH',
   tenantToken: 'FLEETBED_TENANT_TOKEN',
+  /** A URL with the password of the Redis. */
+  redis: 'FLEETBED_REDIS',
   workerSecret: 'FLEETBED_WORKER_SECRET',
 } as const;
 

@@ -1,8 +1,6 @@
 /** Where a Redis is: the value of `--redis`, and how it is shown without its password. */
 import { InvalidArgumentError, Option } from 'commander';
-
-/** Holds the address where it is not to stand on a command line, which every user can read. */
-const VARIABLE = 'FLEETBED_REDIS';
+import { SecretOption, secretVariables } from '../../secret-option.ts';
 
 /** Where a Redis is and whom it is to trust. */
 export interface RedisOptions {
@@ -14,7 +12,10 @@ export interface RedisOptions {
 /** The options that say where Redis is. */
 export function redisOptions(meaning: string): readonly Option[] {
   return [
-    new Option('--redis <url>', meaning).argParser(redisUrl).env(VARIABLE),
+    new SecretOption('--redis <url>', meaning, {
+      variable: secretVariables.redis,
+      parse: redisUrl,
+    }),
     new Option('--redis-ca <file>', 'PEM file with the authority of a rediss:// server'),
   ];
 }
