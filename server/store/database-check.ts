@@ -87,12 +87,15 @@ function pageBytesOf(header: Buffer): number {
   return told === 1 ? 65_536 : told;
 }
 
-/** The log must reach as far as it did, unless it was begun anew since. */
+/**
+ * The log must reach as far as it did, unless it was begun anew since: what it held is in the
+ * database then, and whoever was killed right after its head has no frame in it yet.
+ */
 function requireLog(path: string, { mark }: SavedSums, log: WriteAheadLog): void {
   if (mark.frames === 0) return;
   const { salt1, salt2, frames } = log.mark;
   const isSame = salt1 === mark.salt1 && salt2 === mark.salt2;
-  const isNext = salt1 === (mark.salt1 + 1) >>> 0 && frames > 0;
+  const isNext = salt1 === (mark.salt1 + 1) >>> 0;
   if (isNext || (isSame && frames >= mark.frames)) return;
   const name = `${path}-wal`;
   const bytes = sizeOf(name, true);

@@ -2,6 +2,7 @@ import { copyFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkDatabase } from './database-check.ts';
+import { noSums, readSums, writeSums } from './page-sums.ts';
 import { openFileSql } from './sql-file.ts';
 import { TestFolder } from './testing/engines.ts';
 
@@ -39,12 +40,41 @@ function write(rows: number): void {
   sql.close();
 }
 
+/** The head with which the engine begins a log anew, before it writes the first frame. */
+function nextHead(log: Buffer): Buffer {
+  const head = Buffer.from(log.subarray(0, 32));
+  head.writeUInt32BE(head.readUInt32BE(16) + 1, 16);
+  const isLittle = head.readUInt32BE(0) === 0x377f0682;
+  let [sum0, sum1] = [0, 0];
+  for (let at = 0; at < 24; at += 8) {
+    const word = (place: number) =>
+      isLittle ? head.readUInt32LE(place) : head.readUInt32BE(place);
+    sum0 = (sum0 + word(at) + sum1) >>> 0;
+    sum1 = (sum1 + word(at + 4) + sum0) >>> 0;
+  }
+  head.writeUInt32BE(sum0, 24);
+  head.writeUInt32BE(sum1, 28);
+  return head;
+}
+
 describe('the sums of a database', () => {
   it.each([1, 150, 420])('vouch for it after %i commits, closed and killed', (rows) => {
     write(rows);
     expect(checkDatabase(database)).toEqual({ isVouchedFor: true, isOpen: false });
     expect(checkDatabase(killed)).toEqual({ isVouchedFor: true, isOpen: true });
     expect(readdirSync(folder.path)).not.toContain('database.sqlite-wal');
+  });
+
+  it('vouch for it when it was killed as its log began anew, before the first frame', () => {
+    write(5);
+    const log = readFileSync(`${killed}-wal`);
+    nextHead(log).copy(log);
+    writeFileSync(`${killed}-wal`, log);
+    const mark = readSums(killed)?.mark ?? noSums.mark;
+    // Before it begins anew, all of it is in the database, and its sums are in the file.
+    copyFileSync(database, killed);
+    writeSums(killed, { ...(readSums(database) ?? noSums), mark });
+    expect(checkDatabase(killed)).toEqual({ isVouchedFor: true, isOpen: true });
   });
 
   it('tell of a byte that was changed in any page of a closed one', () => {
