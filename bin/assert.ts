@@ -9,7 +9,8 @@ import { createOutput } from './output.ts';
 const TIMES_MAX = 1_000_000;
 const SEQUENCE_MAX = 1_000_000_000;
 
-interface AssertOptions extends Pick<JournalOptions, 'control' | 'token' | 'world' | 'device'> {
+interface AssertOptions
+  extends Pick<JournalOptions, 'controlUrl' | 'controlToken' | 'tenant' | 'device'> {
   readonly times?: number;
   readonly after?: number;
   readonly json?: boolean;
@@ -45,8 +46,8 @@ export function configure(command: Command): void {
 }
 
 async function assertSteps(happened: readonly Step[], options: AssertOptions): Promise<ExitCode> {
-  const { control, token, world, device, times, after, json = false } = options;
-  const query = queryOf({ control, token, ...(world !== undefined && { world }) });
+  const { controlUrl, controlToken, tenant, device, times, after, json = false } = options;
+  const query = queryOf({ controlUrl, controlToken, ...(tenant !== undefined && { tenant }) });
   const { status, body } = await ask(options, `/assert?${query}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

@@ -47,13 +47,13 @@ export function configure(command: Command): void {
 }
 
 async function explain(requestId: string | undefined, options: ExplainOptions): Promise<ExitCode> {
-  const { world, device, control, json = false } = options;
-  const query = new URLSearchParams({ ...(world && { world }), ...(device && { device }) });
+  const { tenant, device, controlUrl, json = false } = options;
+  const query = new URLSearchParams({ ...(tenant && { tenant }), ...(device && { device }) });
   const place = requestId === undefined ? '' : `/${encodeURIComponent(requestId)}`;
   const headers = { Accept: json ? 'application/json' : 'text/plain' };
   const path = `/explanations${place}?${query}`;
   const { status, body } = await ask(options, path, { headers, expected: [200, 404] });
-  if (status === 404) throw new CommandFault(await refusalOf(control, body), exitCodes.failed);
+  if (status === 404) throw new CommandFault(await refusalOf(controlUrl, body), exitCodes.failed);
   const output = createOutput(json);
   if (json) output.data(await body.json());
   else output.line((await body.text()).trimEnd());

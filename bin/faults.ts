@@ -132,7 +132,7 @@ function askFaults(
   { below = '', id, body }: Question = {},
 ): Promise<ControlAnswer> {
   const query = new URLSearchParams();
-  if (options.world !== undefined) query.set('world', options.world);
+  if (options.tenant !== undefined) query.set('tenant', options.tenant);
   if (id !== undefined) query.set('id', id);
   const path = `/faults${below}?${query}`;
   return ask(options, path, { method, body: body ?? null, expected: [200, 201, 409] });

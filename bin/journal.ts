@@ -99,7 +99,7 @@ async function follow(options: JournalOptions, output: Output, stop: AbortSignal
     }
     // A reader that did not keep up is dropped, and one that got nothing would be so again.
     if (after === before && !stop.aborted) {
-      const sentence = `${options.control} has ended the stream; check that the server runs.`;
+      const sentence = `${options.controlUrl} has ended the stream; check that the server runs.`;
       throw new CommandFault(sentence, exitCodes.setUp);
     }
   }

@@ -19,6 +19,7 @@ import { readPlanFile, unfiredLines } from './faults.ts';
 import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
 import { consoleUrl, prepareReadyFile, serverReady, writeReadyFile } from './ready.ts';
+import { leaveRunFile } from './run-file.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import {
@@ -210,15 +211,18 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     throw new CommandFault(error.message, exitCodes.usage, error);
   });
   server.faults.add(rules);
+  let removeRunFile: (() => void) | undefined;
   try {
     const tls = await publishTls(server, caFolder);
     const ready = serverReady(server, tls);
     if (world !== undefined) await loadNow(server, world, output);
     await writeReadyFile(readyFile, ready);
+    removeRunFile = await leaveRunFile(ready, output);
     if (json) output.data(ready);
     else output.line([readyLine(server), ...tlsLines(tls)].join('\n'));
     await aborted(stop);
   } finally {
+    removeRunFile?.();
     await server.close();
   }
   return faults === undefined ? exitCodes.pass : judged(server, output);
@@ -233,9 +237,8 @@ function judged({ faults }: RunningServer, output: Output): ExitCode {
 
 /** Loads the world, now and at each SIGHUP; a file that has become wrong by then changes nothing. */
 async function loadNow(server: RunningServer, file: string, output: Output): Promise<void> {
-  const where = { control: server.controlUrl, token: server.controlToken };
   const load = async () => {
-    for (const line of worldLines(await loadWorldFile(file, where))) output.progress(line);
+    for (const line of worldLines(await loadWorldFile(file, server))) output.progress(line);
   };
   await load();
   process.on('SIGHUP', () => {

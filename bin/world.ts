@@ -82,7 +82,8 @@ function checkedWorld(text: string, file: string): void {
 export async function loadWorldFile(file: string, where: ControlOptions): Promise<LoadedWorld> {
   const text = await readNamedFile('--world', file);
   checkedWorld(text, file);
-  const query = where.world === undefined ? '' : `?${new URLSearchParams({ world: where.world })}`;
+  const query =
+    where.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: where.tenant })}`;
   const init = { method: 'POST', body: text, headers: { 'Content-Type': 'text/yaml' } };
   const { status, body } = await ask(where, `/world${query}`, { ...init, expected: [200, 422] });
   if (status === 200) return (await body.json()) as LoadedWorld;

@@ -14,14 +14,14 @@ const filterNames = [
   'since',
   'until',
   'after',
-  'world',
+  'tenant',
 ] as const;
 
 /** Where the control listener is, and which entries are meant. */
 export interface JournalOptions
   extends Readonly<Partial<Record<(typeof filterNames)[number], string>>> {
-  readonly control: string;
-  readonly token: string;
+  readonly controlUrl: string;
+  readonly controlToken: string;
 }
 
 /** Adds the filters of entries; all that are given must hold. */

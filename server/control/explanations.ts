@@ -9,7 +9,7 @@ import { deviceNamed } from '../journal/known-devices.ts';
 import { maskText } from '../journal/masking.ts';
 import type { ExchangeRecord } from '../journal/record.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
-import { mount, refuse, worldOf } from './answers.ts';
+import { mount, refuse, tenantIn, worldOf } from './answers.ts';
 
 /** What explanations are made with, beside a record and its world. */
 export type ExplainSettings = Omit<ExplainFacts, 'world'>;
@@ -59,7 +59,7 @@ function worldsOf(
   request: Request,
   response: Response,
 ): readonly Tenant[] | undefined {
-  if (request.query.world === undefined) return tenants.list();
+  if (tenantIn(request) === undefined) return tenants.list();
   const world = worldOf(tenants, request, response);
   return world && [world];
 }
