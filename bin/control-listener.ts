@@ -82,6 +82,31 @@ export async function ask(
   throw new CommandFault(await refusalOf(controlUrl, body), exitCodeOf(body.status));
 }
 
+/**
+ * Asks for the tenant that the options name, with a body of JSON where there is one. What the server
+ * refuses for what it holds (404, 409, 422) has exit code 1.
+ * @throws CommandFault
+ */
+export async function askAs(
+  options: ControlOptions,
+  path: string,
+  { method, json }: { readonly method: string; readonly json?: object },
+): Promise<ControlAnswer> {
+  const query =
+    options.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: options.tenant })}`;
+  const expected = [200, 204, 404, 409, 422];
+  const { status, body } = await ask(options, path + query, {
+    method,
+    expected,
+    ...(json && {
+      body: JSON.stringify(json),
+      headers: { 'Content-Type': 'application/json' },
+    }),
+  });
+  if (status < 400) return { status, body };
+  throw new CommandFault(await refusalOf(options.controlUrl, body), exitCodes.failed);
+}
+
 /** Whatever is sent compressed counts as it is when it is read. */
 function bounded(url: string, answer: Response): Response {
   if (answer.body === null) return answer;

@@ -49,6 +49,30 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     summary: 'run server, fleet and suite together, and stay up',
     load: () => import('./demo.ts'),
   },
+  clock: {
+    summary: 'show and change the time of a running server',
+    load: () => import('./clock.ts'),
+  },
+  reset: {
+    summary: 'put a running server, or one device, back to its start state',
+    load: () => import('./reset.ts'),
+  },
+  snapshot: {
+    summary: 'save and restore the state of a running server',
+    load: () => import('./snapshot.ts'),
+  },
+  devices: {
+    summary: 'list the devices of a server',
+    load: () => import('./devices.ts'),
+  },
+  accept: {
+    summary: 'accept devices that are pending',
+    load: () => import('./accept.ts'),
+  },
+  deploy: {
+    summary: 'deploy a file to devices',
+    load: () => import('./deploy.ts'),
+  },
   journal: {
     summary: 'show what a running server was asked and answered, or follow it',
     load: () => import('./journal.ts'),
