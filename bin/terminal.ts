@@ -4,6 +4,7 @@ import { systemClock } from '../fixtures/clock.ts';
 import { StatusError } from '../simulator/client/errors.ts';
 import { RemoteShell, ShellRefused } from '../simulator/client/remote-shell.ts';
 import { ClientError } from '../simulator/simulator.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, setUpFault } from './fault.ts';
 import { readNamedFile } from './files.ts';
@@ -19,16 +20,21 @@ const REQUEST_TIME_LIMIT_MS = 30_000;
 /** Adds the options of `fleetbed terminal` and what it does. */
 export function configure(command: Command): void {
   addServerOptions(command)
-    .argument('<device-id>', 'the id that the server has given the device', values.filled)
+    .argument('<device-id>', 'ID of the device, see fleetbed devices', values.filled)
     .action(async (deviceId: string, options: ServerOptions) => {
       process.exitCode = await terminal(deviceId, options);
     });
+  addExamples(
+    command,
+    'fleetbed terminal 510ec865-ab99-4fad-80a9-8ac22e4aa0aa',
+    'fleetbed terminal 510ec865-ab99-4fad-80a9-8ac22e4aa0aa --url https://staging.example.com',
+  );
 }
 
 async function terminal(deviceId: string, options: ServerOptions): Promise<ExitCode> {
   const stop = stopSignal();
   const local = new LocalTerminal(process);
-  if (local.isInteractive) createOutput(false).progress('Ctrl-] leaves the device.');
+  if (local.isInteractive) createOutput(false).progress('Press Ctrl-] to leave the device.');
   const remote = await Promise.race([started(deviceId, options, local), aborted(stop)]).catch(
     (error: unknown) => {
       throw terminalFault(error, deviceId, options);
@@ -63,7 +69,7 @@ async function started(
 function terminalFault(error: unknown, deviceId: string, options: ServerOptions): unknown {
   const { url: baseUrl } = options;
   if (error instanceof ShellRefused) {
-    const sentence = `${deviceId} gives no shell: ${error.message}`;
+    const sentence = `${deviceId} refuses a shell: ${error.message}`;
     return new CommandFault(sentence, exitCodes.setUp, error);
   }
   if (!(error instanceof ClientError)) return error;
@@ -74,7 +80,7 @@ function terminalFault(error: unknown, deviceId: string, options: ServerOptions)
 
 function wayOut({ status }: StatusError): string | undefined {
   if (status === 401) return 'get a valid token';
-  if (status === 403) return 'this user may not open terminals: use another one';
-  if (status === 404) return 'check the id of the device, and that it is connected';
+  if (status === 403) return 'this user may not open terminals; use another user';
+  if (status === 404) return 'check the device ID, and that the device is connected';
   return undefined;
 }
