@@ -37,7 +37,7 @@ async function closedPort(): Promise<number> {
 describe('fleetbed explain', () => {
   it('tells why a request was refused, and a command that goes through', async () => {
     const place = await refused('asked');
-    expect(place).toBe(`${serve.ready.controlUrl}/explanations/asked`);
+    expect(place).toBe(`${serve.ready.controlUrl}/#request=asked`);
     const { code, stdout, stderr } = await runCommand(['explain', 'asked'], environment);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^answered {4}401: the Authorization header is missing$/m);

@@ -15,7 +15,7 @@ import { mount, refuse, tenantIn, worldOf } from './answers.ts';
 export type ExplainSettings = Omit<ExplainFacts, 'world'>;
 
 /** Where the explanations are; the request id follows. */
-export const explanationsPath = '/explanations';
+const explanationsPath = '/explanations';
 
 /** Mounts the paths of explanations: as JSON, or as text where the caller asks for that. */
 export function mountExplanations(app: Express, tenants: Tenants, settings: ExplainSettings): void {
