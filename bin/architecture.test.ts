@@ -147,7 +147,9 @@ const rules: Readonly<Record<string, Rule>> = {
   'conformance/report/page': { folders: ['conformance/report/page'], packages: [] },
   bin: {
     folders: ['fixtures', 'server', 'simulator', 'conformance', 'bin'],
-    packages: ['commander', 'consola', 'cli-table3', 'ical-generator', 'log-update', 'yaml'],
+    packages: [
+      ...['commander', 'consola', 'cli-table3', 'ical-generator', 'log-update', 'undici', 'yaml'],
+    ],
   },
   'bin/simulate/redis': {
     folders: ['fixtures', 'simulator', 'bin'],

@@ -1,6 +1,7 @@
 /** `fleetbed assert`: asserts by meaning what a device has done. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { addControlOptions, ask } from './control-listener.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { type JournalOptions, queryOf } from './journal/filters.ts';
 import * as values from './option-values.ts';
@@ -9,7 +10,8 @@ import { createOutput } from './output.ts';
 const TIMES_MAX = 1_000_000;
 const SEQUENCE_MAX = 1_000_000_000;
 
-interface AssertOptions extends Pick<JournalOptions, 'control' | 'token' | 'world' | 'device'> {
+interface AssertOptions
+  extends Pick<JournalOptions, 'controlUrl' | 'controlToken' | 'tenant' | 'device'> {
   readonly times?: number;
   readonly after?: number;
   readonly json?: boolean;
@@ -18,35 +20,42 @@ interface AssertOptions extends Pick<JournalOptions, 'control' | 'token' | 'worl
 type Step = Readonly<Record<string, string | number>>;
 
 const help = `
-A step is a status that a device reports, such as rebooting, or filters of the journal with commas:
-  fleetbed assert --device aa:01 --times 1 rebooting success
-  fleetbed assert --device aa:01 operation=post-auth-request,status=401 success
+A step is a status that a device reports, such as rebooting, or filters of the journal with commas.
 
-Exit codes: 0 it holds; 1 it does not, and what was seen instead is told; 2 a step is wrong;
-3 the control listener cannot be asked.
+Exit codes: 0 it holds; 1 it does not (what was seen instead is printed); 2 a step is wrong; 3 no
+server, or it cannot be asked.
 `;
 
 /** Adds the options of `fleetbed assert` and what it does. */
 export function configure(command: Command): void {
   addControlOptions(command)
-    .argument('<step...>', 'what is to have happened, in this order', stepIn)
-    .option('--device <device>', 'its id, or a value of its identity', values.filled)
+    .argument('<step...>', 'what must have happened, in this order', stepIn)
+    .option('--device <device>', 'device ID, or a value of its identity', values.filled)
     .option(
       '--times <n>',
-      'how often the last step, after the others (default: once or more)',
+      'how often the last step must follow the others (default: once or more)',
       values.count(0, TIMES_MAX),
     )
-    .option('--after <sequence>', 'only what follows this entry', values.count(0, SEQUENCE_MAX))
-    .option('--json', 'write the verdict as one line of JSON')
+    .option(
+      '--after <sequence>',
+      'only entries after this sequence number',
+      values.count(0, SEQUENCE_MAX),
+    )
+    .option('--json', 'print one JSON line')
     .addHelpText('after', help)
     .action(async (happened: readonly Step[], options: AssertOptions) => {
       process.exitCode = await assertSteps(happened, options);
     });
+  addExamples(
+    command,
+    'fleetbed assert --device 02:00:00:00:00:01 --times 1 rebooting success',
+    'fleetbed assert --device 02:00:00:00:00:01 operation=post-auth-request,status=401 success',
+  );
 }
 
 async function assertSteps(happened: readonly Step[], options: AssertOptions): Promise<ExitCode> {
-  const { control, token, world, device, times, after, json = false } = options;
-  const query = queryOf({ control, token, ...(world !== undefined && { world }) });
+  const { controlUrl, controlToken, tenant, device, times, after, json = false } = options;
+  const query = queryOf({ controlUrl, controlToken, ...(tenant !== undefined && { tenant }) });
   const { status, body } = await ask(options, `/assert?${query}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

@@ -1,6 +1,7 @@
 /** `fleetbed await`: waits for entries of the journal in place of sleeping. */
 import type { Command } from 'commander';
 import { addControlOptions, ask } from './control-listener.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { addFilterOptions, type JournalOptions, queryOf } from './journal/filters.ts';
 import type { ShownEntry } from './journal/lines.ts';
@@ -19,22 +20,32 @@ interface AwaitOptions extends JournalOptions {
 }
 
 const help = `
-Looks back only with --after; --after 0 takes everything that is kept.
+Waits for new entries; --after also counts earlier ones, --after 0 all that are kept.
 
-Exit codes: 0 they came; 1 they did not come in time; 2 a filter is wrong; 3 the control listener
-cannot be asked; 130 Ctrl-C.
+Exit codes: 0 the entries came; 1 they did not come in time; 2 a filter is wrong; 3 no server, or
+it cannot be asked; 130 Ctrl-C.
 `;
 
 /** Adds the options of `fleetbed await` and what it does. */
 export function configure(command: Command): void {
   addFilterOptions(addControlOptions(command))
-    .option('--count <n>', 'how many entries', values.count(1, COUNT_MAX), 1)
-    .option('--timeout <duration>', 'at most 10m (default: 30s)', values.durationMs, DEFAULT_MS)
-    .option('--json', 'one entry a line, with headers and bodies')
+    .option('--count <n>', 'number of entries to wait for', values.count(1, COUNT_MAX), 1)
+    .option(
+      '--timeout <duration>',
+      'how long to wait, at most 10m (default: 30s)',
+      values.durationMs,
+      DEFAULT_MS,
+    )
+    .option('--json', 'print one JSON line for each entry')
     .addHelpText('after', help)
     .action(async (options: AwaitOptions) => {
       process.exitCode = await awaitEntries(options);
     });
+  addExamples(
+    command,
+    'fleetbed await --operation put-deployment-status --device 02:00:00:00:00:01',
+    'fleetbed await --operation get-next-deployment --count 3 --timeout 2m --after 0',
+  );
 }
 
 async function awaitEntries(options: AwaitOptions): Promise<ExitCode> {

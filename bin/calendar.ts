@@ -9,6 +9,7 @@ import { scheduleIcal } from './calendar/ical.ts';
 import { openRecording } from './calendar/open-recording.ts';
 import { type Schedule, scheduleOn } from './calendar/schedule.ts';
 import { scheduleText, trafficSentence, trafficText } from './calendar/text.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { requireWritable, writeWhole } from './files.ts';
 import * as values from './option-values.ts';
@@ -60,15 +61,15 @@ Exit codes with recordings, by outcome:
 /** Adds the options of `fleetbed calendar` and what it does. */
 export function configure(command: Command): void {
   command
-    .argument('[recording...]', 'HAR files or journals of traffic to search')
+    .argument('[recording...]', 'HAR files or journals to search')
     .addOption(
-      new Option('--format <form>', 'what is printed; ical without recordings only')
+      new Option('--format <form>', 'output format; ical only without recordings')
         .choices(forms)
         .default('table'),
     )
-    .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
+    .addOption(new Option('--json', 'print JSON, as --format json').conflicts('format'))
     .option('--out <file>', 'write to this file (default: standard output)', values.filled)
-    .option('--on <date>', 'the day to look from, YYYY-MM-DD in UTC (default: today)', day)
+    .option('--on <date>', 'reference day, YYYY-MM-DD in UTC (default: today)', day)
     .addHelpText('after', help)
     .action(async (recordings: readonly string[], options: CalendarOptions) => {
       const plan: CalendarPlan = options.json ? { ...options, format: 'json' } : options;
@@ -79,6 +80,12 @@ export function configure(command: Command): void {
       }
       process.exitCode = await calendar(recordings, plan);
     });
+  addExamples(
+    command,
+    'fleetbed calendar',
+    'fleetbed calendar traffic.har --on 2027-08-25',
+    'fleetbed calendar --format ical --out deprecations.ics',
+  );
 }
 
 async function calendar(files: readonly string[], plan: CalendarPlan): Promise<ExitCode> {

@@ -3,6 +3,8 @@ import { type Command, Option } from 'commander';
 import { printable } from '../fixtures/printable.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
+import { fillControl } from './found-server.ts';
+import { addOldNames } from './old-names.ts';
 import * as values from './option-values.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
 
@@ -10,11 +12,11 @@ const SENTENCE_MAX_CHARACTERS = 2000;
 /** Of an answer; a whole journal is far smaller. */
 const ANSWER_MAX_BYTES = 256 * 1_048_576;
 
-/** Where the control listener is, and which world is meant. */
+/** Where the control listener is, and which tenant is meant. */
 export interface ControlOptions {
-  readonly control: string;
-  readonly token: string;
-  readonly world?: string;
+  readonly controlUrl: string;
+  readonly controlToken: string;
+  readonly tenant?: string;
 }
 
 /** An answer of the control listener. */
@@ -23,21 +25,33 @@ export interface ControlAnswer {
   readonly body: Response;
 }
 
-/** Adds where the control listener is. */
+/** Adds where the control listener is; what is not given is that of the server on this machine. */
 export function addControlOptions(command: Command): Command {
-  return command
+  command
+    .optionsGroup('Server:')
     .addOption(
-      new Option('--control <url>', 'the control listener of the server')
+      new Option(
+        '--control-url <url>',
+        'control listener (default: of the server running on this machine)',
+      )
         .env('FLEETBED_CONTROL_URL')
-        .argParser(values.baseUrl)
-        .default('http://127.0.0.1:8081'),
+        .argParser(values.baseUrl),
     )
     .addOption(
-      new SecretOption('--token <text>', 'the control token, which fleetbed serve --json prints', {
-        variable: secretVariables.controlToken,
-      }).needed(),
+      new SecretOption(
+        '--control-token <token>',
+        'control token (default: from the run file of the server at that URL)',
+        { variable: secretVariables.controlToken },
+      ),
     )
-    .option('--world <name>', 'id or name of a world (default: the first one)', values.filled);
+    .option('--tenant <name>', 'ID or name of a tenant (default: the first one)', values.filled)
+    .optionsGroup('Options:')
+    .hook('preAction', () => fillControl(command));
+  return addOldNames(command, {
+    '--control': '--control-url',
+    '--token': '--control-token',
+    '--world': '--tenant',
+  });
 }
 
 /** How the control listener is asked. */
@@ -53,30 +67,55 @@ interface AskOptions extends RequestInit {
  * @throws CommandFault
  */
 export async function ask(
-  { control, token }: Pick<ControlOptions, 'control' | 'token'>,
+  { controlUrl, controlToken }: Pick<ControlOptions, 'controlUrl' | 'controlToken'>,
   path: string,
   { expected = [200], isEndless = false, ...init }: AskOptions = {},
 ): Promise<ControlAnswer> {
-  const headers = { ...init.headers, Authorization: `Bearer ${token}` };
-  const url = control.replace(/\/$/, '') + path;
+  const headers = { ...init.headers, Authorization: `Bearer ${controlToken}` };
+  const url = controlUrl.replace(/\/$/, '') + path;
   const answer = await fetch(url, { ...init, headers }).catch((cause: unknown) => {
-    const sentence = `${control} does not answer; check --control and that the server runs.`;
+    const sentence = `${controlUrl} does not answer; check --control-url and that the server runs.`;
     throw new CommandFault(sentence, exitCodes.setUp, cause);
   });
-  const body = isEndless ? answer : bounded(control, answer);
+  const body = isEndless ? answer : bounded(controlUrl, answer);
   if (expected.includes(body.status)) return { status: body.status, body };
-  throw new CommandFault(await refusalOf(control, body), exitCodeOf(body.status));
+  throw new CommandFault(await refusalOf(controlUrl, body), exitCodeOf(body.status));
+}
+
+/**
+ * Asks for the tenant that the options name, with a body of JSON where there is one. What the server
+ * refuses for what it holds (404, 409, 422) has exit code 1.
+ * @throws CommandFault
+ */
+export async function askAs(
+  options: ControlOptions,
+  path: string,
+  { method, json }: { readonly method: string; readonly json?: object },
+): Promise<ControlAnswer> {
+  const query =
+    options.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: options.tenant })}`;
+  const expected = [200, 204, 404, 409, 422];
+  const { status, body } = await ask(options, path + query, {
+    method,
+    expected,
+    ...(json && {
+      body: JSON.stringify(json),
+      headers: { 'Content-Type': 'application/json' },
+    }),
+  });
+  if (status < 400) return { status, body };
+  throw new CommandFault(await refusalOf(options.controlUrl, body), exitCodes.failed);
 }
 
 /** Whatever is sent compressed counts as it is when it is read. */
-function bounded(control: string, answer: Response): Response {
+function bounded(url: string, answer: Response): Response {
   if (answer.body === null) return answer;
   let bytes = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.length;
       if (bytes <= ANSWER_MAX_BYTES) return controller.enqueue(chunk);
-      const sentence = `${control} answers with more than ${ANSWER_MAX_BYTES} bytes; ask for less.`;
+      const sentence = `${url} answers with more than ${ANSWER_MAX_BYTES} bytes; ask for less.`;
       controller.error(new CommandFault(sentence, exitCodes.setUp));
     },
   });
@@ -88,12 +127,12 @@ function exitCodeOf(status: number): ExitCode {
 }
 
 /** One sentence of what the control listener refused. */
-export async function refusalOf(control: string, answer: Response): Promise<string> {
+export async function refusalOf(url: string, answer: Response): Promise<string> {
   if (answer.status === 401)
-    return `${control} does not take the control token; check --token, or FLEETBED_CONTROL_TOKEN.`;
+    return `${url} refuses the control token; check --control-token, or FLEETBED_CONTROL_TOKEN.`;
   const text = await answer.text();
-  const told = errorIn(text) ?? 'is this the control listener? check --control';
-  return printable(`${control}: ${answer.status}: ${told}`, SENTENCE_MAX_CHARACTERS);
+  const told = errorIn(text) ?? 'is this the control listener? check --control-url';
+  return printable(`${url}: ${answer.status}: ${told}`, SENTENCE_MAX_CHARACTERS);
 }
 
 function errorIn(text: string): string | undefined {

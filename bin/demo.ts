@@ -21,6 +21,7 @@ import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
 import { serverReady } from './ready.ts';
 import { prepareReports, writeReports } from './reports.ts';
+import { leaveRunFile } from './run-file.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { selectedCases, verdictTeller } from './suite-watch.ts';
 
@@ -65,7 +66,9 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
   await prepareReports(options.report);
   const signal = stopSignal();
   const server = await startOnFreePorts({ port: 8080, controlPort: 8081 }, output);
+  let removeRunFile: (() => void) | undefined;
   try {
+    removeRunFile = await leaveRunFile(serverReady(server), output);
     output.progress(`server: ready at ${server.baseUrl}`);
     await uploadArtifact(server);
     output.progress(`server: has ${ARTIFACT_NAME}`);
@@ -85,6 +88,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
     }
     return worstExitCode([fleetOutcome(fleet, plan), conformanceExitCode(conformance)]);
   } finally {
+    removeRunFile?.();
     await server.close();
   }
 }

@@ -2,11 +2,17 @@
 import type { Command } from 'commander';
 import { configure as configureEnvironment } from './doctor/environment.ts';
 import { configure as configureSignature } from './doctor/signature.ts';
+import { addExamples } from './examples.ts';
 
-/** Adds the two doctors. */
+/** Adds the two commands. */
 export function configure(command: Command): void {
   const add = (name: string, summary: string) =>
     command.command(name).description(summary).allowExcessArguments(false);
-  configureSignature(add('signature', 'name the mistake behind a signature that does not fit'));
-  configureEnvironment(add('environment', 'tell what will stop a run, and at how many devices'));
+  addExamples(
+    command,
+    'fleetbed doctor environment --devices 10000 --connect',
+    'fleetbed doctor signature --body request.json --signature MEUCIQ==',
+  );
+  configureSignature(add('signature', 'diagnose a signature that does not match'));
+  configureEnvironment(add('environment', 'check what would stop a run, and at how many devices'));
 }

@@ -37,7 +37,7 @@ async function closedPort(): Promise<number> {
 describe('fleetbed explain', () => {
   it('tells why a request was refused, and a command that goes through', async () => {
     const place = await refused('asked');
-    expect(place).toBe(`${serve.ready.controlUrl}/explanations/asked`);
+    expect(place).toBe(`${serve.ready.controlUrl}/#request=asked`);
     const { code, stdout, stderr } = await runCommand(['explain', 'asked'], environment);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^answered {4}401: the Authorization header is missing$/m);
@@ -48,7 +48,15 @@ describe('fleetbed explain', () => {
   it('tells it as one line of JSON with --json', async () => {
     await refused('as JSON');
     const { FLEETBED_CONTROL_URL: url = '', FLEETBED_CONTROL_TOKEN: token = '' } = environment;
-    const words = ['explain', 'as JSON', '--json', '--control', `${url}/`, '--token', token];
+    const words = [
+      'explain',
+      'as JSON',
+      '--json',
+      '--control-url',
+      `${url}/`,
+      '--control-token',
+      token,
+    ];
     const { code, stdout } = await runCommand(words);
     expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1]);
     expect(JSON.parse(stdout)).toMatchObject({ requestId: 'as JSON', status: 401 });
@@ -82,24 +90,23 @@ describe('fleetbed explain', () => {
 
   it.each([
     ['no id', []],
-    ['an id and a device', ['one', '--token', 't', '--device', 'two']],
+    ['an id and a device', ['one', '--device', 'two']],
     ['two ids', ['one', 'two']],
-    ['no token', ['one']],
-    ['no URL', ['one', '--token', 't', '--control', 'nowhere']],
-    ['an option that there is not', ['one', '--token', 't', '--colour']],
+    ['no URL', ['one', '--control-url', 'nowhere']],
+    ['an option that there is not', ['one', '--colour']],
   ])('ends with 2 for %s', async (_, words) => {
     expect((await runCommand(['explain', ...words])).code).toBe(2);
   });
 
   it('ends with 3 when the token is wrong, or nothing listens', async () => {
-    const wrong = await runCommand(['explain', 'asked', '--token', 'wrong'], {
+    const wrong = await runCommand(['explain', 'asked', '--control-token', 'wrong'], {
       FLEETBED_CONTROL_URL: environment.FLEETBED_CONTROL_URL ?? '',
     });
     expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('control token')]);
     for (const port of [await closedPort(), 1]) {
-      const nobody = ['explain', 'asked', '--control', `http://127.0.0.1:${port}`];
+      const nobody = ['explain', 'asked', '--control-url', `http://127.0.0.1:${port}`];
       const { code, stderr } = await runCommand(nobody, { FLEETBED_CONTROL_TOKEN: 't' });
-      expect([code, stderr]).toEqual([3, expect.stringContaining('check --control')]);
+      expect([code, stderr]).toEqual([3, expect.stringContaining('check --control-url')]);
     }
   });
 });

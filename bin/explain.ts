@@ -1,6 +1,7 @@
 /** `fleetbed explain`: why a request was refused or brought no update, and what would help. */
 import type { Command } from 'commander';
 import { addControlOptions, ask, type ControlOptions, refusalOf } from './control-listener.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import * as values from './option-values.ts';
@@ -12,13 +13,9 @@ interface ExplainOptions extends ControlOptions {
 }
 
 const help = `
-The request id is in the answer: as request_id in the body, and in the header X-SVC-RequestID.
-A poll that was answered 204 is explained by the first rule that kept the update from the device;
-with --device this is asked as if the device polled now as it did last.
-
-Examples:
-  fleetbed explain 204756c1-dd51-40d9-b330-3a9a33541029
-  fleetbed explain --device 02:00:00:00:00:01
+The request ID is in the answer: as request_id in the body, and in the header X-SVC-RequestID.
+A poll that was answered 204 is explained by the first rule that withheld the update. --device
+explains what the device would get if it polled now as it did last.
 
 Exit codes:
   0  explained
@@ -30,30 +27,39 @@ Exit codes:
 /** Adds the options of `fleetbed explain` and what it does. */
 export function configure(command: Command): void {
   addControlOptions(command)
-    .argument('[request-id]', 'of a request that was refused, or brought no update', values.filled)
-    .option(
-      '--device <device>',
-      'why this device would get no update now: its id, or a value of its identity',
+    .argument(
+      '[request-id]',
+      'ID of a request that was refused, or brought no update',
       values.filled,
     )
-    .option('--json', 'write the explanation as one JSON line')
+    .option(
+      '--device <device>',
+      'explain why this device gets no update: its ID, or a value of its identity',
+      values.filled,
+    )
+    .option('--json', 'print one JSON line')
     .addHelpText('after', help)
     .action(async (requestId: string | undefined, options: ExplainOptions) => {
       if ((requestId === undefined) === (options.device === undefined)) {
-        command.error('error: give a request id, or --device <device>');
+        command.error('error: give a request ID, or --device <device>');
       }
       process.exitCode = await explain(requestId, options);
     });
+  addExamples(
+    command,
+    'fleetbed explain 204756c1-dd51-40d9-b330-3a9a33541029',
+    'fleetbed explain --device 02:00:00:00:00:01',
+  );
 }
 
 async function explain(requestId: string | undefined, options: ExplainOptions): Promise<ExitCode> {
-  const { world, device, control, json = false } = options;
-  const query = new URLSearchParams({ ...(world && { world }), ...(device && { device }) });
+  const { tenant, device, controlUrl, json = false } = options;
+  const query = new URLSearchParams({ ...(tenant && { tenant }), ...(device && { device }) });
   const place = requestId === undefined ? '' : `/${encodeURIComponent(requestId)}`;
   const headers = { Accept: json ? 'application/json' : 'text/plain' };
   const path = `/explanations${place}?${query}`;
   const { status, body } = await ask(options, path, { headers, expected: [200, 404] });
-  if (status === 404) throw new CommandFault(await refusalOf(control, body), exitCodes.failed);
+  if (status === 404) throw new CommandFault(await refusalOf(controlUrl, body), exitCodes.failed);
   const output = createOutput(json);
   if (json) output.data(await body.json());
   else output.line((await body.text()).trimEnd());

@@ -8,7 +8,7 @@ function systemError(code: string, more: object = {}): Error {
 
 describe('faults as sentences', () => {
   it.each([
-    ['ECONNREFUSED', /nothing listens there; check --base-url/],
+    ['ECONNREFUSED', /nothing listens there; check --url/],
     ['ENOTFOUND', /no such host/],
     ['ERR_SSL_WRONG_VERSION_NUMBER', /try http:\/\//],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', /self-signed; .*--ca FILE/],

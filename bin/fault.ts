@@ -21,7 +21,7 @@ export interface FaultReport {
   readonly sentence: string;
 }
 
-const checkServer = 'check --base-url and that the server runs';
+const checkServer = 'check --url and that the server runs';
 const trust = 'pass its certificate, or that of its authority, with --ca FILE';
 const otherPort = 'choose another one, or 0 for any free port';
 
@@ -47,7 +47,7 @@ const sentences: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: `the authority of the server's certificate is unknown; ${trust}`,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `the authority of the server's certificate is unknown; ${trust}`,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the authority of the server's certificate is unknown; ${trust}`,
-  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host; check --base-url",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host; check --url",
   CERT_HAS_EXPIRED: "the server's certificate has expired; renew it",
   CERT_NOT_YET_VALID: "the server's certificate is not valid yet; check both clocks",
 };

@@ -32,7 +32,7 @@ async function serve(words: readonly string[] = []): Promise<ServerReady> {
 
 function faults({ controlUrl, controlToken }: ServerReady, words: readonly string[]) {
   const environment = { FLEETBED_CONTROL_TOKEN: controlToken };
-  return runCommand(['faults', ...words, '--control', controlUrl], environment);
+  return runCommand(['faults', ...words, '--control-url', controlUrl], environment);
 }
 
 async function meet({ baseUrl }: ServerReady): Promise<number> {
@@ -85,7 +85,7 @@ describe('fleetbed faults', () => {
 
   it.each([
     ['a file that is not there', ['add', 'nowhere.yaml'], 3],
-    ['a world that is not there', ['list', '--world', 'nowhere'], 3],
+    ['a tenant that is not there', ['list', '--tenant', 'nowhere'], 3],
     ['no file', ['add'], 2],
     ['a word too many', ['list', 'all'], 2],
   ])('refuses %s', async (_, words, code) => {

@@ -9,6 +9,7 @@ import {
   type ControlAnswer,
   type ControlOptions,
 } from './control-listener.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { readNamedFile } from './files.ts';
@@ -21,28 +22,28 @@ interface FaultsOptions extends ControlOptions {
 
 /** Adds the commands of `fleetbed faults` and what they do. */
 export function configure(command: Command): void {
-  on(command, 'list', 'show how often each rule matched, fired, and will fire still').action(
+  addExamples(command, 'fleetbed faults add plan.yaml', 'fleetbed faults check');
+  on(command, 'list', 'list rules: how often each matched, fired, and will still fire').action(
     async (options: FaultsOptions) => {
       process.exitCode = await list(options);
     },
   );
-  on(command, 'add', 'add the rules of a plan, all or none')
-    .argument('<file>', 'the plan in YAML or JSON', values.filled)
+  on(command, 'add', 'add the rules of a plan')
+    .argument('<file>', 'plan in YAML or JSON', values.filled)
     .action(async (file: string, options: FaultsOptions) => {
       process.exitCode = await add(file, options);
     });
-  on(command, 'clear', 'end all rules, or one')
-    .argument('[id]', 'of the rule', values.filled)
+  on(command, 'clear', 'remove all rules, or one')
+    .argument('[id]', 'ID of the rule', values.filled)
     .action(async (id: string | undefined, options: FaultsOptions) => {
       process.exitCode = await clear(id, options);
     });
-  on(command, 'check', 'exit with 1 when a planned fault never fired').action(
+  on(command, 'check', 'exit with code 1 when a planned fault never fired').action(
     async (options: FaultsOptions) => {
       process.exitCode = await check(options);
     },
   );
-  command
-    .command('schema')
+  addExamples(command.command('schema'), 'fleetbed faults schema')
     .description('print the JSON Schema of plans, for editors')
     .action(() => {
       process.stdout.write(`${JSON.stringify(planSchema(), null, 2)}\n`);
@@ -71,9 +72,17 @@ export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
   });
 }
 
-function on(command: Command, name: string, description: string): Command {
+const examples = {
+  list: ['fleetbed faults list', 'fleetbed faults list --json'],
+  add: ['fleetbed faults add plan.yaml'],
+  clear: ['fleetbed faults clear', 'fleetbed faults clear gateway'],
+  check: ['fleetbed faults check'],
+} as const;
+
+function on(command: Command, name: keyof typeof examples, description: string): Command {
   const added = command.command(name).description(description).allowExcessArguments(false);
-  return addControlOptions(added).option('--json', 'write one JSON line');
+  addExamples(added, ...examples[name]);
+  return addControlOptions(added).option('--json', 'print one JSON line');
 }
 
 async function list(options: FaultsOptions): Promise<ExitCode> {
@@ -84,7 +93,7 @@ async function list(options: FaultsOptions): Promise<ExitCode> {
   if (output.json) return exitCodes.pass;
   if (rules.length === 0) output.line('No faults are planned.');
   for (const { id, matched, fired, left } of rules) {
-    output.line(`${id}: matched ${matched}, fired ${fired}, left ${left ?? 'without end'}`);
+    output.line(`${id}: matched ${matched}, fired ${fired}, left ${left ?? 'unlimited'}`);
   }
   return exitCodes.pass;
 }
@@ -105,7 +114,7 @@ async function clear(id: string | undefined, options: FaultsOptions): Promise<Ex
   const told = (await body.json()) as { cleared: number };
   const output = createOutput(options.json ?? false);
   output.data(told);
-  if (!output.json) output.line(`Cleared ${told.cleared} of the rules.`);
+  if (!output.json) output.line(`Removed ${told.cleared} rules.`);
   return exitCodes.pass;
 }
 
@@ -132,7 +141,7 @@ function askFaults(
   { below = '', id, body }: Question = {},
 ): Promise<ControlAnswer> {
   const query = new URLSearchParams();
-  if (options.world !== undefined) query.set('world', options.world);
+  if (options.tenant !== undefined) query.set('tenant', options.tenant);
   if (id !== undefined) query.set('id', id);
   const path = `/faults${below}?${query}`;
   return ask(options, path, { method, body: body ?? null, expected: [200, 201, 409] });

@@ -27,7 +27,7 @@ let at: readonly string[];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-journal-'));
   ({ running: server, ready } = await startServe(['--journal-entries', '500']));
-  at = ['--control', ready.controlUrl, '--token', ready.controlToken];
+  at = ['--control-url', ready.controlUrl, '--control-token', ready.controlToken];
   const headers = { Authorization: `Bearer ${ready.adminToken}` };
   await fetch(`${ready.baseUrl}${listPath}?status=1`, { headers });
   await fetch(`${ready.baseUrl}/nothing?password=hidden`, { headers });
@@ -218,11 +218,11 @@ describe('the commands of the journal', () => {
     [['journal', '--since', 'yesterday'], 2, '--since'],
     [['journal', '--after', 'x'], 2, '--after'],
     [['journal', '--follow', '--har', 'x.har'], 2, "cannot be used with option '--follow'"],
-    [['journal', '--world', 'none'], 3, 'there is no world'],
+    [['journal', '--tenant', 'none'], 3, 'there is no tenant'],
     [['journal', '--har', '/nowhere/x.har'], 3, 'cannot write'],
     [['await', '--count', '0'], 2, '--count'],
     [['await', '--timeout', '11m'], 2, 'timeoutSeconds: must be at most 600'],
-    [['assert', '--world', 'none', 'success'], 3, 'there is no world'],
+    [['assert', '--tenant', 'none', 'success'], 3, 'there is no tenant'],
   ])('refuse %j', async (words, code, because) => {
     const ended = await run(...words, ...at);
     expect(ended.code).toBe(code);
@@ -233,12 +233,18 @@ describe('the commands of the journal', () => {
   it.each(['journal', 'await'])(
     '%s needs a token, the right one, and a server',
     async (command) => {
-      const without = await run(command, '--control', ready.controlUrl);
-      expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('--token')]);
+      const without = await run(command, '--control', 'http://127.0.0.1:1');
+      expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('-token (env')]);
       const wrong = await run(command, '--control', ready.controlUrl, '--token', 'wrong');
-      expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('check --token')]);
+      expect([wrong.code, wrong.stderr]).toEqual([
+        3,
+        expect.stringContaining('check --control-token'),
+      ]);
       const nobody = await run(command, '--control', 'http://127.0.0.1:1', '--token', 'any');
-      expect([nobody.code, nobody.stderr]).toEqual([3, expect.stringContaining('check --control')]);
+      expect([nobody.code, nobody.stderr]).toEqual([
+        3,
+        expect.stringContaining('check --control-url'),
+      ]);
     },
   );
 

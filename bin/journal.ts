@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { printableJson } from '../fixtures/printable.ts';
 import { addControlOptions, ask } from './control-listener.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { requireWritable, writeWhole } from './files.ts';
@@ -24,19 +25,24 @@ interface ReadOptions extends JournalOptions {
 }
 
 const help = `
-Secrets are masked in whatever is shown or written. With --json each entry is one line of JSON
-with its headers and bodies, which fleetbed calendar reads too.
+Secrets are masked. With --json each entry is one line of JSON with headers and bodies, which
+fleetbed calendar can read.
 
-Exit codes: 0 done, or Ctrl-C; 2 a filter is wrong; 3 the control listener cannot be asked.
+Exit codes: 0 done, or Ctrl-C; 2 a filter is wrong; 3 no server, or it cannot be asked.
 `;
 
 /** Adds the options of `fleetbed journal` and what it does. */
 export function configure(command: Command): void {
   addFilterOptions(addControlOptions(command))
-    .option('--limit <n>', 'the newest of them', values.count(1, LIMIT_MAX), LIMIT_DEFAULT)
-    .option('--follow', 'go on with what comes, until Ctrl-C')
-    .option('--har <file>', 'write all of them to this file, HAR 1.2', values.filled)
-    .option('--json', 'one entry a line, with headers and bodies')
+    .option(
+      '--limit <n>',
+      'show the newest entries, so many',
+      values.count(1, LIMIT_MAX),
+      LIMIT_DEFAULT,
+    )
+    .option('--follow', 'keep showing new entries until Ctrl-C')
+    .option('--har <file>', 'write all entries to this file as HAR 1.2', values.filled)
+    .option('--json', 'print one JSON line for each entry')
     .addHelpText('after', help)
     .action(async (options: ReadOptions) => {
       if (options.follow && options.har !== undefined) {
@@ -44,6 +50,12 @@ export function configure(command: Command): void {
       }
       process.exitCode = await journal(options);
     });
+  addExamples(
+    command,
+    'fleetbed journal --status 4xx',
+    'fleetbed journal --follow --device 02:00:00:00:00:01',
+    'fleetbed journal --har traffic.har',
+  );
 }
 
 async function journal(options: ReadOptions): Promise<ExitCode> {
@@ -99,7 +111,7 @@ async function follow(options: JournalOptions, output: Output, stop: AbortSignal
     }
     // A reader that did not keep up is dropped, and one that got nothing would be so again.
     if (after === before && !stop.aborted) {
-      const sentence = `${options.control} has ended the stream; check that the server runs.`;
+      const sentence = `${options.controlUrl} ended the stream; check that the server runs.`;
       throw new CommandFault(sentence, exitCodes.setUp);
     }
   }

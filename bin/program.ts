@@ -1,6 +1,7 @@
 /** Every command of the program. Each lives in its own file and is loaded when it is asked for. */
 import { Command } from 'commander';
 import { printableText } from '../fixtures/printable.ts';
+import { addExamples } from './examples.ts';
 import { requireSecrets } from './secret-option.ts';
 import { packageVersion } from './version.ts';
 
@@ -8,6 +9,8 @@ import { packageVersion } from './version.ts';
 type Configure = (command: Command) => void;
 
 interface CommandRow {
+  /** Heading in the help of the program. */
+  readonly group: string;
   readonly summary: string;
   /** Not for people. */
   readonly hidden?: true;
@@ -17,73 +20,120 @@ interface CommandRow {
 /** Every command by its name. */
 export const commands: Readonly<Record<string, CommandRow>> = {
   serve: {
+    group: 'Run:',
     summary: 'run the reference server until Ctrl-C',
     load: () => import('./serve.ts'),
   },
   simulate: {
+    group: 'Run:',
     summary: 'run a fleet of devices against a server',
     load: () => import('./simulate.ts'),
   },
-  report: {
-    summary: 'render, merge and compare the results of fleets',
-    load: () => import('./report.ts'),
-  },
-  worker: {
-    summary: 'play parts of fleets that are simulated on several machines',
-    load: () => import('./worker.ts'),
-  },
-  'play-shard': {
-    summary: 'play one part of a fleet for a parent process',
-    hidden: true,
-    load: () => import('./simulate/play-shard.ts'),
-  },
   conform: {
-    summary: 'judge a server by the contract',
+    group: 'Run:',
+    summary: 'test a server against the contract',
     load: () => import('./conform.ts'),
   },
-  terminal: {
-    summary: 'open a shell on a connected device',
-    load: () => import('./terminal.ts'),
-  },
   demo: {
+    group: 'Run:',
     summary: 'run server, fleet and suite together, and stay up',
     load: () => import('./demo.ts'),
   },
+  devices: {
+    group: 'Manage devices:',
+    summary: 'list the devices of a server',
+    load: () => import('./devices.ts'),
+  },
+  accept: {
+    group: 'Manage devices:',
+    summary: 'accept devices that are pending',
+    load: () => import('./accept.ts'),
+  },
+  deploy: {
+    group: 'Manage devices:',
+    summary: 'deploy a file to devices',
+    load: () => import('./deploy.ts'),
+  },
+  terminal: {
+    group: 'Manage devices:',
+    summary: 'open a shell on a connected device',
+    load: () => import('./terminal.ts'),
+  },
+  explain: {
+    group: 'Find out why:',
+    summary: 'explain why a request was refused, or a device gets no update',
+    load: () => import('./explain.ts'),
+  },
   journal: {
-    summary: 'show what a running server was asked and answered, or follow it',
+    group: 'Find out why:',
+    summary: 'show or follow the requests and answers of a running server',
     load: () => import('./journal.ts'),
   },
-  await: {
-    summary: 'wait until a running server has been asked something',
-    load: () => import('./await.ts'),
+  doctor: {
+    group: 'Find out why:',
+    summary: 'diagnose a signature, or this machine',
+    load: () => import('./doctor.ts'),
   },
-  assert: {
-    summary: 'assert what a device has done, by meaning',
-    load: () => import('./assert.ts'),
+  clock: {
+    group: 'Control a running server:',
+    summary: 'show and change its time',
+    load: () => import('./clock.ts'),
+  },
+  faults: {
+    group: 'Control a running server:',
+    summary: 'plan faults, and check that they happened',
+    load: () => import('./faults.ts'),
+  },
+  reset: {
+    group: 'Control a running server:',
+    summary: 'put the server, or one device, back to its start state',
+    load: () => import('./reset.ts'),
+  },
+  snapshot: {
+    group: 'Control a running server:',
+    summary: 'save and restore its state',
+    load: () => import('./snapshot.ts'),
   },
   world: {
+    group: 'Control a running server:',
     summary: 'write, check and load start states',
     load: () => import('./world.ts'),
   },
-  faults: {
-    summary: 'plan what goes wrong on a running server, and check that it did',
-    load: () => import('./faults.ts'),
+  await: {
+    group: 'Control a running server:',
+    summary: 'wait until it has received certain requests',
+    load: () => import('./await.ts'),
+  },
+  assert: {
+    group: 'Control a running server:',
+    summary: 'assert what a device has done',
+    load: () => import('./assert.ts'),
+  },
+  report: {
+    group: 'Files and results:',
+    summary: 'render, merge and compare the results of fleets',
+    load: () => import('./report.ts'),
   },
   calendar: {
+    group: 'Files and results:',
     summary: 'show what is deprecated until when, and who still uses it',
     load: () => import('./calendar.ts'),
   },
   state: {
-    summary: 'save a data folder to one SQLite file, and make one of it',
+    group: 'Files and results:',
+    summary: 'export a data folder to one SQLite file, and import it',
     load: () => import('./state.ts'),
   },
-  explain: {
-    summary: 'tell why a request was refused, and what goes through',
-    load: () => import('./explain.ts'),
+  worker: {
+    group: 'Files and results:',
+    summary: 'run parts of fleets that are simulated on several machines',
+    load: () => import('./worker.ts'),
   },
-  doctor: {
-    summary: 'tell what is wrong with a signature, or with this machine',
-    load: () => import('./doctor.ts'),
+  'play-shard': {
+    group: 'Files and results:',
+    summary: 'play one part of a fleet for a parent process',
+    hidden: true,
+    load: () => import('./simulate/play-shard.ts'),
   },
 };
 
@@ -96,10 +146,12 @@ export async function programFor(words: readonly string[]): Promise<Command> {
     .exitOverride()
     .hook('preAction', (_, command) => requireSecrets(command))
     .configureOutput({ writeErr: (text) => process.stderr.write(printableText(text)) });
-  for (const [name, { summary, load, hidden = false }] of Object.entries(commands)) {
+  addExamples(program, 'fleetbed demo', 'fleetbed serve --auto-accept', 'fleetbed help serve');
+  for (const [name, { group, summary, load, hidden = false }] of Object.entries(commands)) {
     const command = program
       .command(name, { hidden })
       .description(summary)
+      .helpGroup(group)
       .allowExcessArguments(false);
     if (words.includes(name)) (await load()).configure(command);
   }

@@ -49,7 +49,7 @@ describe('an option with a secret for its value', () => {
         ...['serve --admin-password', 'simulate --accept-with', 'simulate --tenant-token'],
         ...['simulate cleanup --accept-with', 'simulate --redis', 'worker --redis'],
         ...['conform --password', 'conform --token', 'conform replay --control-token'],
-        ...['conform cleanup --token', 'terminal --password', 'journal --token'],
+        ...['conform cleanup --token', 'terminal --password', 'journal --control-token'],
       ]),
     );
     const bare = secrets.filter(({ option }) => option.envVar?.startsWith('FLEETBED_') !== true);
@@ -58,9 +58,17 @@ describe('an option with a secret for its value', () => {
     expect(shown.map(({ path, option }) => [...path, option.flags])).toEqual([]);
   });
 
-  const unasked = { FLEETBED_CONTROL_TOKEN: '', FLEETBED_TOKEN: '', FLEETBED_PASSWORD: '' };
+  const unasked = {
+    FLEETBED_CONTROL_TOKEN: '',
+    FLEETBED_TOKEN: '',
+    FLEETBED_PASSWORD: '',
+  };
   it.each<[string, Readonly<Record<string, string>>, string]>([
-    ['journal', {}, "'--token <text>' (env: FLEETBED_CONTROL_TOKEN) is not given"],
+    [
+      'journal --control-url http://127.0.0.1:1',
+      {},
+      'give --control-token (env: FLEETBED_CONTROL_TOKEN).',
+    ],
     [
       'simulate cleanup x',
       {},
@@ -69,7 +77,11 @@ describe('an option with a secret for its value', () => {
     ['worker', { FLEETBED_REDIS: '' }, '(env: FLEETBED_REDIS) is not given'],
     ['worker --redis htp://:hunter22@h', {}, '(env: FLEETBED_REDIS) is invalid. Accepted: a redis'],
     ['simulate --deploy x', {}, 'needs --accept-with EMAIL:PASSWORD (env: FLEETBED_ACCEPT_WITH)'],
-    ['terminal x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN) is'],
+    [
+      'terminal x --url http://127.0.0.1:1',
+      {},
+      '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN) is',
+    ],
     ['conform cleanup x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETB'],
     [
       'simulate',

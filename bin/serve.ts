@@ -13,12 +13,15 @@ import {
 } from '../server/settings.ts';
 import { StateFault } from '../server/store/state-fault.ts';
 import { legalVariations } from '../server/vary/variations.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, reportFault } from './fault.ts';
 import { readPlanFile, unfiredLines } from './faults.ts';
+import { addOldNames } from './old-names.ts';
 import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
 import { consoleUrl, prepareReadyFile, serverReady, writeReadyFile } from './ready.ts';
+import { leaveRunFile } from './run-file.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import {
@@ -53,9 +56,9 @@ interface ServeOptions extends TlsOptions {
   readonly rateLimit?: RateLimit;
   readonly date?: number;
   /** True when it was given without a name. */
-  readonly variant?: readonly VariantName[] | true;
+  readonly dialect?: readonly VariantName[] | true;
   /** True when it was given without a seed. */
-  readonly vary?: string | true;
+  readonly variationSeed?: string | true;
   readonly provisioningDelay: number;
   readonly faults?: string;
   readonly journalEntries: number;
@@ -66,126 +69,185 @@ interface ServeOptions extends TlsOptions {
   readonly json?: boolean;
 }
 
+const help = `
+Exit codes: 0 ended by Ctrl-C; 1 a planned fault never fired; 2 the command line is wrong; 3 a port,
+file or folder cannot be used.
+`;
+
 /** Adds the options of `fleetbed serve` and what it does. */
 export function configure(command: Command): void {
-  const defaults = defaultSettings;
+  addListeningOptions(command.optionsGroup('Listening:'));
+  addUserOptions(command.optionsGroup('Users and devices:'));
+  addStateOptions(command.optionsGroup('State and time:'));
+  addBehaviourOptions(command.optionsGroup('Dialects, variation and faults:'));
+  addLimitOptions(command.optionsGroup('Limits:'));
+  addTlsOptions(command.optionsGroup('TLS:'));
+  addJournalOptions(command.optionsGroup('Journal and log:'));
+  command
+    .optionsGroup('Output:')
+    .option('--ready-file <file>', 'write this JSON file when ready', values.filled)
+    .option('--json', 'print one JSON line when ready')
+    .optionsGroup('Options:')
+    .addHelpText('after', help)
+    .action(async (options: ServeOptions) => {
+      process.exitCode = await serve(options);
+    });
+  addOldNames(command, { '--variant': '--dialect', '--vary': '--variation-seed' });
+  addExamples(
+    command,
+    'fleetbed serve',
+    'fleetbed serve --port 0 --control-port 0 --auto-accept --ready-file ready.json',
+    'fleetbed serve --world world.yaml --date 2027-08-25 --dialect open-source',
+    'fleetbed serve --tls --tls-ca-out certificates --data state',
+  );
+}
+
+const defaults = defaultSettings;
+
+function addListeningOptions(command: Command): void {
   command
     .option('--host <address>', 'address to listen on', values.filled, defaults.host)
-    .option('--port <port>', 'of the API; 0 is any free port', values.port, defaults.port)
+    .option('--port <port>', 'port of the API; 0 for any free port', values.port, defaults.port)
     .addOption(
-      new Option('--control-port <port>', 'of control and console; 0 is any free port')
+      new Option(
+        '--control-port <port>',
+        'port of control listener and console; 0 for any free port',
+      )
         .argParser(values.port)
         .default(defaults.controlPort),
     )
-    .option('--admin-email <email>', 'who may log in', values.email, defaults.adminEmail)
+    .option('--trust-proxy', 'build links from X-Forwarded-Host and X-Forwarded-Proto');
+}
+
+function addUserOptions(command: Command): void {
+  command
+    .option('--admin-email <email>', 'first user', values.email, defaults.adminEmail)
     .addOption(
-      new SecretOption('--admin-password <password>', 'at least 8 characters; random when absent', {
-        variable: secretVariables.adminPassword,
-        parse: values.adminPassword,
-      }),
+      new SecretOption(
+        '--admin-password <password>',
+        'password of the first user, at least 8 characters (default: random)',
+        { variable: secretVariables.adminPassword, parse: values.adminPassword },
+      ),
     )
     .option('--auto-accept', 'accept each device right after its first request, which is refused')
-    .option(
-      '--device-limit <n>',
-      'how many devices a tenant may accept; any number when absent',
-      values.count(0, DEVICE_LIMIT_MAX),
-    )
     .addOption(
-      new Option('--pending-devices-max <n>', 'keys of a tenant that may wait to be accepted')
-        .argParser(values.count(1, DEVICE_LIMIT_MAX))
-        .default(defaults.pendingDevicesMax),
-    )
-    .addOption(
-      new Option('--header-prefix <prefix>', "the vendor's part of header names")
+      new Option('--header-prefix <prefix>', 'vendor part of header names')
         .argParser(values.headerPrefix)
         .default(defaults.headerPrefix),
     )
-    .addOption(lifetime('--token-lifetime', 'of tokens', defaults.tokenLifetimeSeconds))
-    .addOption(lifetime('--link-lifetime', 'of download links', defaults.linkLifetimeSeconds))
-    .option('--trust-proxy', 'build links from X-Forwarded-Host and X-Forwarded-Proto')
+    .addOption(lifetime('--token-lifetime', 'lifetime of tokens', defaults.tokenLifetimeSeconds))
     .addOption(
-      new Option('--log-level <level>', 'what the log on standard error shows')
-        .choices(logLevels)
-        .default(defaults.logLevel),
-    )
+      lifetime('--link-lifetime', 'lifetime of download links', defaults.linkLifetimeSeconds),
+    );
+}
+
+function addStateOptions(command: Command): void {
+  command
     .option(
       '--data <folder>',
-      'keep everything there over restarts; in memory when absent',
+      'keep the state in this folder over restarts (default: in memory)',
       values.filled,
     )
     .option(
       '--world <file>',
-      'begin in the state of this file; SIGHUP loads it again',
+      'start state, see fleetbed world; SIGHUP loads it again',
       values.filled,
     )
-    .option(
-      '--rate-limit <limit>',
-      'requests of one caller in a time, such as 100/60s; any number when absent',
-      values.rateLimit,
-    )
-    .option('--date <date>', 'begin on this day or at this moment; time runs on', values.momentMs)
+    .option('--date <date>', 'start at this day or moment; time runs on', values.momentMs);
+}
+
+function addBehaviourOptions(command: Command): void {
+  command
     .addOption(
       new Option(
-        '--variant [name]',
-        'be otherwise than the contract, as servers of the field are; repeatable; without a name: tell of all',
+        '--dialect [name]',
+        'differ from the contract as other servers do; repeatable; without a name: list all dialects',
       ).argParser(values.someOf(variantNames)),
     )
     .addOption(
       new Option(
-        '--vary [seed]',
-        'give each answer another legal form, by a seed; without a seed: tell of all forms',
-      ).argParser(values.filled),
-    )
-    .addOption(
-      new Option('--provisioning-delay <duration>', 'of the variant asynchronous-provisioning')
+        '--provisioning-delay <duration>',
+        'delay of the dialect asynchronous-provisioning',
+      )
         .argParser(values.durationMs)
         .default(defaults.provisioningDelayMs, '1s'),
     )
+    .addOption(
+      new Option(
+        '--variation-seed [seed]',
+        'answer in other forms that the contract allows; without a seed: list all forms',
+      ).argParser(values.filled),
+    )
     .option(
       '--faults <file>',
-      'plan faults (YAML or JSON); one that never fired by the end gives exit code 1',
+      'fault plan (YAML or JSON); exit code 1 when one never fired',
       values.filled,
     )
+    .option(
+      '--spreadsheet-safe-csv',
+      'put a quote before audit log CSV fields that begin with = + - @, tab or line end',
+    );
+}
+
+function addLimitOptions(command: Command): void {
+  command
+    .option(
+      '--device-limit <count>',
+      'maximum number of accepted devices (default: unlimited)',
+      values.count(0, DEVICE_LIMIT_MAX),
+    )
     .addOption(
-      new Option('--journal-entries <n>', 'what the journal of each world keeps; 0 turns it off')
+      new Option('--pending-devices-max <count>', 'maximum number of pending keys of a tenant')
+        .argParser(values.count(1, DEVICE_LIMIT_MAX))
+        .default(defaults.pendingDevicesMax),
+    )
+    .option(
+      '--rate-limit <limit>',
+      'requests of one caller in a time, such as 100/60s (default: unlimited)',
+      values.rateLimit,
+    );
+}
+
+function addJournalOptions(command: Command): void {
+  command
+    .addOption(
+      new Option(
+        '--journal-entries <count>',
+        'entries that the journal of a tenant keeps; 0: no journal',
+      )
         .argParser(values.count(...journalLimits.journalEntriesMax))
         .default(defaults.journalEntriesMax),
     )
     .addOption(
-      new Option('--journal-bytes <n>', 'about what these may take in memory')
+      new Option('--journal-bytes <bytes>', 'approximate memory of these entries')
         .argParser(values.count(...journalLimits.journalBytesMax))
         .default(defaults.journalBytesMax),
     )
-    .option(
-      '--spreadsheet-safe-csv',
-      'put a quote before fields of the audit log CSV that begin with = + - @, tab or line end',
+    .addOption(
+      new Option('--log-level <level>', 'detail of the log on standard error')
+        .choices(logLevels)
+        .default(defaults.logLevel),
     )
-    .option('--explain-header', 'refused answers tell in a header where they are explained')
-    .option('--ready-file <file>', 'write this JSON file when ready', values.filled)
-    .option('--json', 'write one JSON line when ready')
-    .action(async (options: ServeOptions) => {
-      process.exitCode = await serve(options);
-    });
-  addTlsOptions(command);
+    .option('--explain-header', 'link to an explanation in a header of refused answers');
 }
 
 function lifetime(flag: string, meaning: string, defaultSeconds: number): Option {
-  return new Option(`${flag} <duration>`, `lifetime ${meaning}, such as 30s, 15m or 7d`)
+  return new Option(`${flag} <duration>`, `${meaning}, such as 30s, 15m or 7d`)
     .argParser(values.lifetimeSeconds)
     .default(defaultSeconds, `${defaultSeconds / SECONDS_PER_DAY}d`);
 }
 
 async function serve(options: ServeOptions): Promise<ExitCode> {
   const { readyFile, json = false, tokenLifetime, linkLifetime, ...rest } = options;
-  const { data, world, faults, date, variant, vary, provisioningDelay, ...kept } = rest;
-  const { journalEntries, journalBytes, ...others } = kept;
+  const { data, world, faults, date, provisioningDelay, ...kept } = rest;
+  const { journalEntries, journalBytes, dialect, variationSeed, ...others } = kept;
   const { settings, caFolder } = tlsPlan(others);
   const output = createOutput(json);
-  if (variant === true) {
+  if (dialect === true) {
     tellVariants(output, json);
     return exitCodes.pass;
   }
-  if (vary === true) {
+  if (variationSeed === true) {
     tellVariations(output, json);
     return exitCodes.pass;
   }
@@ -197,8 +259,8 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     ...settings,
     tokenLifetimeSeconds: tokenLifetime,
     linkLifetimeSeconds: linkLifetime,
-    variants: new Set(variant),
-    ...(vary !== undefined && { varySeed: vary }),
+    variants: new Set(dialect),
+    ...(variationSeed !== undefined && { varySeed: variationSeed }),
     provisioningDelayMs: provisioningDelay,
     journalEntriesMax: journalEntries,
     journalBytesMax: journalBytes,
@@ -210,15 +272,18 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     throw new CommandFault(error.message, exitCodes.usage, error);
   });
   server.faults.add(rules);
+  let removeRunFile: (() => void) | undefined;
   try {
     const tls = await publishTls(server, caFolder);
     const ready = serverReady(server, tls);
     if (world !== undefined) await loadNow(server, world, output);
     await writeReadyFile(readyFile, ready);
+    removeRunFile = await leaveRunFile(ready, output);
     if (json) output.data(ready);
     else output.line([readyLine(server), ...tlsLines(tls)].join('\n'));
     await aborted(stop);
   } finally {
+    removeRunFile?.();
     await server.close();
   }
   return faults === undefined ? exitCodes.pass : judged(server, output);
@@ -233,9 +298,8 @@ function judged({ faults }: RunningServer, output: Output): ExitCode {
 
 /** Loads the world, now and at each SIGHUP; a file that has become wrong by then changes nothing. */
 async function loadNow(server: RunningServer, file: string, output: Output): Promise<void> {
-  const where = { control: server.controlUrl, token: server.controlToken };
   const load = async () => {
-    for (const line of worldLines(await loadWorldFile(file, where))) output.progress(line);
+    for (const line of worldLines(await loadWorldFile(file, server))) output.progress(line);
   };
   await load();
   process.on('SIGHUP', () => {
@@ -266,12 +330,12 @@ function tellVariations(output: Output, json: boolean): void {
 
 function readyLine(server: RunningServer): string {
   const { baseUrl, adminEmail, adminPassword } = server;
-  const password = adminPassword === '' ? 'his own password' : `password ${adminPassword}`;
+  const password = adminPassword === '' ? 'their own password' : `password ${adminPassword}`;
   return `ready at ${baseUrl}, ${adminEmail} with ${password}, console ${consoleUrl(server)}`;
 }
 
 /** Where the test CA is, and what is wrong behind which URL. */
 function tlsLines({ caFile, gallery }: TlsReady = { gallery: {} }): string[] {
-  const wrong = Object.entries(gallery).map(([name, url]) => `wrong TLS at ${url}: ${name}`);
+  const wrong = Object.entries(gallery).map(([name, url]) => `broken TLS at ${url}: ${name}`);
   return caFile === undefined ? wrong : [`test CA in ${caFile}`, ...wrong];
 }

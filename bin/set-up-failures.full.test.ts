@@ -95,7 +95,7 @@ describe('a run that cannot be set up ends with exit code 3 and one sentence', (
       const baseUrl = `http://127.0.0.1:${closed.port}`;
       const line = await failsToSetUp((command === 'simulate' ? simulate : conform)(baseUrl));
       expect(line).toContain(baseUrl);
-      expect(line).toContain('check --base-url');
+      expect(line).toContain('check --url');
     },
   );
 

@@ -4,6 +4,7 @@ import { systemRandom } from '../fixtures/random.ts';
 import { exportState } from '../server/store/state-export.ts';
 import { StateFault } from '../server/store/state-fault.ts';
 import { importState } from '../server/store/state-import.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { requireWritable } from './files.ts';
@@ -13,14 +14,14 @@ import { createOutput } from './output.ts';
 const TOKEN_BYTES = 32;
 
 const help = `
-The file is a plain SQLite database: tables as the server keeps them, with the world's id in
-front, and artifact files in parts of 1 MiB (artifact_files). It holds password hashes, tokens of
-worlds and the keys that sign tokens and links: only its owner may read it, and whoever has it
-can pass for any user or device. A text with a NUL has SUB 0 for it, and SUB SUB for a SUB.
+The file is a plain SQLite database: tables as the server keeps them, with the ID of the
+tenant first, and artifact files in parts of 1 MiB (artifact_files). It holds password hashes, tokens
+of tenants and the keys that sign tokens and links: keep it private, since whoever reads it can act
+as any user or device. A text with a NUL has SUB 0 for it, and SUB SUB for a SUB.
 
 Exit codes:
   0  everything was saved
-  1  saved in part: the folder is damaged, and what is lost is told on standard error
+  1  saved in part: the folder is damaged; what is lost is listed on standard error
   3  folder or file cannot be used: in use by a server, of another version, not empty, no state
 `;
 
@@ -38,20 +39,23 @@ interface ImportOptions {
 /** Adds the commands of `fleetbed state` and what they do. */
 export function configure(command: Command): void {
   command.addHelpText('after', help);
-  command
-    .command('export')
-    .description('write a data folder, damaged ones as far as possible, to one SQLite file')
-    .requiredOption('--data <folder>', 'data folder of a server that does not run', values.filled)
+  addExamples(
+    command,
+    'fleetbed state export --data state --out state.sqlite',
+    'fleetbed state import state.sqlite --data copy',
+  );
+  addExamples(command.command('export'), 'fleetbed state export --data state --out state.sqlite')
+    .description('save a data folder to one SQLite file, a damaged one as far as possible')
+    .requiredOption('--data <folder>', 'data folder of a server that is not running', values.filled)
     .requiredOption('--out <file>', 'file to write', values.filled)
     .option('--json', 'print one JSON line')
     .action(async (options: ExportOptions) => {
       process.exitCode = await saveState(options);
     });
-  command
-    .command('import')
-    .description('make a data folder of such a file')
-    .argument('<file>', 'what fleetbed state export has written', values.filled)
-    .requiredOption('--data <folder>', 'an empty folder, or one to be made', values.filled)
+  addExamples(command.command('import'), 'fleetbed state import state.sqlite --data copy')
+    .description('create a data folder from such a file')
+    .argument('<file>', 'file that fleetbed state export has written', values.filled)
+    .requiredOption('--data <folder>', 'empty or new folder', values.filled)
     .option('--json', 'print one JSON line')
     .action(async (file: string, options: ImportOptions) => {
       process.exitCode = await takeState(file, options);
@@ -66,7 +70,7 @@ async function saveState({ data, out, json = false }: ExportOptions): Promise<Ex
   for (const sentence of saved.lost) output.progress(`lost: ${sentence}`);
   const { worlds, rows, artifactFiles } = saved;
   if (json) output.data(saved);
-  else output.line(`${out}: worlds ${worlds}, rows ${rows}, artifact files ${artifactFiles}`);
+  else output.line(`${out}: tenants ${worlds}, rows ${rows}, artifact files ${artifactFiles}`);
   return saved.lost.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
@@ -75,9 +79,9 @@ async function takeState(file: string, { data, json = false }: ImportOptions): P
   const output = createOutput(json);
   const { worlds, rows, artifactFiles, rowsLeftOut } = taken;
   if (rowsLeftOut > 0)
-    output.progress(`left out: ${rowsLeftOut} rows that break a rule of the tables`);
+    output.progress(`left out: ${rowsLeftOut} rows that break a constraint of the tables`);
   if (json) output.data(taken);
-  else output.line(`${data}: worlds ${worlds}, rows ${rows}, artifact files ${artifactFiles}`);
+  else output.line(`${data}: tenants ${worlds}, rows ${rows}, artifact files ${artifactFiles}`);
   return exitCodes.pass;
 }
 

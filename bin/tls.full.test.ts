@@ -120,7 +120,7 @@ describe('serve --tls', () => {
     const text = await running.said('stdout', /oldProtocol\n/);
     expect(text).toMatch(/^ready at https:\S+, /);
     expect(text).toContain(`\ntest CA in ${at('ca/ca.pem')}\n`);
-    expect(text.match(/\nwrong TLS at https:\/\/127\.0\.0\.1:\d+: \w+/g)).toHaveLength(6);
+    expect(text.match(/\nbroken TLS at https:\/\/127\.0\.0\.1:\d+: \w+/g)).toHaveLength(6);
   });
 });
 
@@ -135,7 +135,7 @@ describe('serve refuses, with exit code 2 and one sentence,', () => {
     [
       'a CA to write beside a certificate of ones own',
       ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-ca-out', 'ca'],
-      'there is no test CA to write',
+      'there is no test CA then',
     ],
     [
       'a gallery beside a certificate of ones own',
@@ -160,7 +160,7 @@ describe('serve --tls-ca-out', () => {
     writeFileSync(at('file'), '');
     const { code, stderr } = await runCommand(['serve', ...free, '--tls-ca-out', at('file')]);
     expect(code).toBe(3);
-    expect(stderr).toContain('--tls-ca-out cannot make');
+    expect(stderr).toContain('--tls-ca-out cannot create');
     mkdirSync(at('ca/ca.pem'), { recursive: true });
     const other = await runCommand(['serve', ...free, '--tls-ca-out', at('ca')]);
     expect(other.code).toBe(3);

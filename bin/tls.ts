@@ -35,31 +35,35 @@ export interface TlsReady {
 /** Adds the options; each of them encrypts, with or without --tls. */
 export function addTlsOptions(command: Command): void {
   command
-    .option('--tls', 'encrypt the API with a certificate of a test CA that is made at the start')
+    .option('--tls', 'serve the API over HTTPS with a certificate of a new test CA')
     .addOption(
       new Option(
         '--tls-name <name>',
         'host name or address for the certificate; repeatable',
       ).argParser(values.listed),
     )
-    .option('--tls-cert <file>', 'PEM of your own certificate, with --tls-key', values.filled)
-    .option('--tls-key <file>', 'PEM of its key', values.filled)
+    .option(
+      '--tls-cert <file>',
+      'PEM file with your own certificate; needs --tls-key',
+      values.filled,
+    )
+    .option('--tls-key <file>', 'PEM file with the key of that certificate', values.filled)
     .option(
       '--tls-client-ca <file>',
-      'refuse callers without a certificate of an authority in this PEM file',
+      'require client certificates of an authority in this PEM file',
       values.filled,
     )
     .option(
       '--tls-ca-out <folder>',
-      "write the test CA's certificate there as ca.pem, ca.der and ca.h (C)",
+      "write the test CA's certificate to ca.pem, ca.der and ca.h (C) in this folder",
       values.filled,
     )
     .option(
       '--tls-ca-keep <file>',
-      'keep the test CA with its private key in this PEM file, so that it stays the same',
+      'keep the test CA and its private key in this PEM file over restarts',
       values.filled,
     )
-    .option('--tls-gallery', 'listen on extra ports where TLS is wrong, one for each way');
+    .option('--tls-gallery', 'listen on extra ports with broken TLS, one for each kind');
 }
 
 /**
@@ -74,7 +78,7 @@ export function tlsPlan<Options extends TlsOptions>(options: Options) {
   const given = Object.entries(all).filter(([, value]) => value !== undefined);
   if (caFolder !== undefined && tlsCert !== undefined) {
     throw new CommandFault(
-      '--tls-ca-out: there is no test CA to write beside --tls-cert; leave one of them out.',
+      '--tls-ca-out cannot be used with --tls-cert: there is no test CA then.',
       exitCodes.usage,
     );
   }
@@ -87,7 +91,7 @@ export function tlsPlan<Options extends TlsOptions>(options: Options) {
 export async function prepareCaFolder(folder: string | undefined): Promise<void> {
   if (folder === undefined) return;
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw fileFault(`--tls-ca-out cannot make ${folder}`, error);
+    throw fileFault(`--tls-ca-out cannot create ${folder}`, error);
   });
   await requireWritable('--tls-ca-out', join(folder, 'ca.pem'));
 }

@@ -1,4 +1,6 @@
+import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { commands, programFor } from './program.ts';
 import { runCommand } from './testing/built-command.ts';
 
 describe('a wrong command line', () => {
@@ -80,6 +82,77 @@ describe('help and version', () => {
       expect(stdout).toContain(option);
       expect(stdout).toContain(shown);
     }
+  });
+});
+
+describe('the options and examples of all commands', { timeout: 120_000 }, () => {
+  /** Of other words for the same thing, the one that every command uses. */
+  const sameMeaning: readonly [RegExp, RegExp][] = [
+    [/base url/i, /^--url$/],
+    [/control listener$|control listener \(/i, /^--(control-)?(url|port)$/],
+    [/control token/i, /^--control-token$/],
+    [/of a tenant \(default/i, /^--tenant$/],
+    [/^print .*JSON line/i, /^--json$/],
+    [/^dialect|dialects$/i, /^--dialect$/],
+    [/certificate or its authority/i, /^--ca$/],
+  ];
+  /** Rooms that others are editing; to be emptied. */
+  const others = ['simulate', 'conform', 'demo', 'report', 'worker'];
+  const quiet = { writeOut: () => undefined, writeErr: () => undefined };
+
+  async function allCommands(): Promise<readonly Command[]> {
+    const program = await programFor(Object.keys(commands));
+    const below = (command: Command): readonly Command[] =>
+      command.commands.flatMap((each) => [each, ...below(each)]);
+    const isOurs = (command: Command): boolean =>
+      ![...others, 'help', 'play-shard'].includes(command.name()) &&
+      (command.parent === null || isOurs(command.parent));
+    return [program, ...below(program)].filter(isOurs);
+  }
+
+  /** What `--help` prints. */
+  function helpOf(command: Command): string {
+    let text = '';
+    command.configureOutput({ ...quiet, writeOut: (part) => (text += part) }).outputHelp();
+    return text;
+  }
+
+  const examplesIn = (help: string) =>
+    [...help.matchAll(/^ {2}fleetbed (.*)$/gm)].map(([, words = '']) => words.split(' '));
+
+  it('call one thing by one name', async () => {
+    for (const command of await allCommands()) {
+      for (const { long, description, hidden } of command.options) {
+        if (hidden) continue;
+        for (const [meaning, name] of sameMeaning) {
+          if (meaning.test(description)) expect(long, description).toMatch(name);
+        }
+        expect(description, `${command.name()} ${long}`).not.toMatch(/\btell|\bworld'?s\b|\bmend/);
+      }
+      const old = ['--base-url', '--control', '--variant', '--vary', '--world-name'];
+      const shown = command.options.filter(({ hidden }) => !hidden).map(({ long }) => long);
+      expect(shown.filter((long) => old.includes(long ?? ''))).toEqual([]);
+    }
+  });
+
+  it('are shown with examples that parse', async () => {
+    const lacking: string[] = [];
+    for (const command of await allCommands()) {
+      const [, after = ''] = helpOf(command).split('\nExamples:\n');
+      const examples = examplesIn(after);
+      if (examples.length === 0) lacking.push(command.name());
+      for (const words of examples) {
+        if (words[0] === 'help') continue;
+        const program = await programFor(words);
+        const parsed = new Error('parsed');
+        program.hook('preAction', () => Promise.reject(parsed));
+        for (const each of [program, ...program.commands]) each.configureOutput(quiet);
+        await expect(program.parseAsync(words, { from: 'user' }), words.join(' ')).rejects.toBe(
+          parsed,
+        );
+      }
+    }
+    expect(lacking).toEqual([]);
   });
 });
 

@@ -8,6 +8,7 @@ import { timelineOf, WorldFault } from '../server/worlds/timeline.ts';
 import { worldJsonSchema } from '../server/worlds/world-shape.ts';
 import { readWorld, WorldTextFault } from '../server/worlds/world-text.ts';
 import { addControlOptions, ask, type ControlOptions } from './control-listener.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { readNamedFile, writeWhole } from './files.ts';
@@ -16,32 +17,34 @@ import { createOutput } from './output.ts';
 
 /** Adds the commands of `fleetbed world` and what they do. */
 export function configure(command: Command): void {
-  command
-    .command('init')
-    .description('write an example to start from; never over a file that is there')
-    .argument('[file]', 'to write', values.filled, 'world.yaml')
+  addExamples(
+    command,
+    'fleetbed world init world.yaml',
+    'fleetbed serve --world world.yaml',
+    'fleetbed world load world.yaml',
+  );
+  addExamples(command.command('init'), 'fleetbed world init', 'fleetbed world init world.yaml')
+    .description('write an example; never replaces a file')
+    .argument('[file]', 'file to write', values.filled, 'world.yaml')
     .action(async (file: string) => {
       process.exitCode = await init(file);
     });
-  command
-    .command('schema')
-    .description('print the JSON Schema of such files, for editors')
+  addExamples(command.command('schema'), 'fleetbed world schema')
+    .description('print the JSON Schema of world files, for editors')
     .action(() => {
       process.stdout.write(`${JSON.stringify(worldJsonSchema(), null, 2)}\n`);
     });
-  command
-    .command('check')
-    .description('tell whether a file is a world; faults come with line and column')
-    .argument('<file>', 'to check', values.filled)
+  addExamples(command.command('check'), 'fleetbed world check world.yaml')
+    .description('check a file; faults are printed with line and column')
+    .argument('<file>', 'file to check', values.filled)
     .action(async (file: string) => {
       checkedWorld(await readNamedFile('check', file), file);
-      createOutput(false).line(`${file} is a world.`);
+      createOutput(false).line(`${file} is valid.`);
     });
-  const load = command
-    .command('load')
-    .description('put a running server into the state of a file, in place of the one it is in')
-    .argument('<file>', 'to load', values.filled)
-    .option('--json', 'write ids, tokens and keys as one JSON line');
+  const load = addExamples(command.command('load'), 'fleetbed world load world.yaml')
+    .description('replace the state of a running server by that of a file')
+    .argument('<file>', 'file to load', values.filled)
+    .option('--json', 'print IDs, tokens and keys as one JSON line');
   addControlOptions(load).action(
     async (file: string, options: ControlOptions & { readonly json?: boolean }) => {
       const loaded = await loadWorldFile(file, options);
@@ -58,10 +61,10 @@ async function init(file: string): Promise<ExitCode> {
     () => false,
   );
   if (isThere) {
-    throw new CommandFault(`${file} is there already; name another file.`, exitCodes.setUp);
+    throw new CommandFault(`${file} exists already; choose another file.`, exitCodes.setUp);
   }
   await writeWhole(file, exampleWorld);
-  createOutput(false).line(`${file} written; load it with fleetbed serve --world ${file}`);
+  createOutput(false).line(`${file} is written; load it with: fleetbed serve --world ${file}`);
   return exitCodes.pass;
 }
 
@@ -82,7 +85,8 @@ function checkedWorld(text: string, file: string): void {
 export async function loadWorldFile(file: string, where: ControlOptions): Promise<LoadedWorld> {
   const text = await readNamedFile('--world', file);
   checkedWorld(text, file);
-  const query = where.world === undefined ? '' : `?${new URLSearchParams({ world: where.world })}`;
+  const query =
+    where.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: where.tenant })}`;
   const init = { method: 'POST', body: text, headers: { 'Content-Type': 'text/yaml' } };
   const { status, body } = await ask(where, `/world${query}`, { ...init, expected: [200, 422] });
   if (status === 200) return (await body.json()) as LoadedWorld;

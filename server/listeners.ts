@@ -47,10 +47,10 @@ export interface OpenListeners {
 export async function openListeners(
   services: Services,
   activity: ActivityFeed,
-  rest: { readonly explanations?: () => string | undefined; readonly watchdog?: Watchdog } = {},
+  rest: { readonly consoleUrl?: () => string | undefined; readonly watchdog?: Watchdog } = {},
 ): Promise<OpenListeners> {
   const at: { own: string; storage?: string } = { own: '' };
-  const origins = { own: () => at.own, storage: () => at.storage, explanations: rest.explanations };
+  const origins = { own: () => at.own, storage: () => at.storage, consoleUrl: rest.consoleUrl };
   const pipeline = new Pipeline(services, { activity, origins, watchdog: rest.watchdog });
   const { api, storage } = sharedOut(services.settings.variants);
   const tls = await preparedTls(services);

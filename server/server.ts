@@ -5,7 +5,6 @@ import { ActivityFeed } from './activity.ts';
 import { signedInAdmin } from './admin.ts';
 import { assembleServices } from './assembly.ts';
 import { startControl } from './control/control.ts';
-import { explanationsPath } from './control/explanations.ts';
 import type { FaultPlans } from './faults/fault-plans.ts';
 import { type OpenListeners, openListeners, type RunningTls } from './listeners.ts';
 import { openLog } from './log.ts';
@@ -83,9 +82,9 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
     const admin = await signedInAdmin(services, data);
     const controlToken = random.bytes(24).toString('base64url');
     const activity = new ActivityFeed();
-    let explanations: string | undefined;
+    let consoleUrl: string | undefined;
     listeners = await openListeners(services, activity, {
-      explanations: () => explanations,
+      consoleUrl: () => consoleUrl,
       watchdog,
     });
     const { baseUrl, storageUrl, tls, openInside, close } = listeners;
@@ -106,7 +105,7 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       patience: settings.patience,
       explainFacts: { names: services.names, adminEmail: admin.adminEmail },
     });
-    explanations = `${control.url}${explanationsPath}`;
+    consoleUrl = control.url;
     const { connectionsMax } = completePatience(settings.patience);
     if (openFiles.max < connectionsMax) log.info(fewerConnections(openFiles.max, connectionsMax));
     // A second call waits for the end that is underway.

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { systemClock } from '../../fixtures/clock.ts';
 import { defaultSettings } from '../../server/settings.ts';
+import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { readNamedFile } from '../files.ts';
 import * as values from '../option-values.ts';
@@ -29,15 +30,15 @@ interface EnvironmentOptions extends machine.PlannedFleet {
 }
 
 const help = `
-Checks: open files, outgoing ports, ports to listen on (without --url, or when one is named),
-trust, and with --url reachability, TLS and API; the clock, with --url against the server's.
-Each is pass, warn or fail; a step over the network takes 5 s at most.
+Checks open files, outgoing ports, ports to listen on (without --url, or when a port is given),
+trusted authorities and the clock; with --url also reachability, TLS, API and the clock of the
+server. Each check is pass, warn or fail; a check over the network takes at most 5 s.
 
 JSON is {devices, connect, verdict, connectedDevicesMax?, checks: [check]}, where a check is
   {name, verdict: "pass"|"warn"|"fail", found, wayOut?, connectedDevicesMax?}.
 
 Exit codes:
-  0  nothing fails; there may be warnings
+  0  no check fails; there may be warnings
   1  a check fails
   3  the file of --ca cannot be read
 `;
@@ -45,18 +46,34 @@ Exit codes:
 /** Adds the options of `fleetbed doctor environment` and what it does. */
 export function configure(command: Command): void {
   command
-    .option('--devices <count>', 'how many are to run', values.count(1, DEVICES_MAX), 1000)
-    .option('--connect', 'each holds a websocket', false)
-    .addOption(new Option('--url <url>', 'server that they talk to').argParser(values.baseUrl))
+    .option('--devices <count>', 'number of devices to run', values.count(1, DEVICES_MAX), 1000)
+    .option('--connect', 'each device holds a websocket', false)
+    .addOption(
+      new Option('--url <url>', 'base URL of the server they talk to').argParser(values.baseUrl),
+    )
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")
-    .option('--host <address>', 'where a server is to listen', values.filled, defaultSettings.host)
-    .option('--port <port>', 'of the API (default: 8080 without --url)', values.port)
-    .option('--control-port <port>', 'of control (default: 8081 without --url)', values.port)
-    .option('--json', 'write the checks as one line of JSON')
+    .option(
+      '--host <address>',
+      'address that a server will listen on',
+      values.filled,
+      defaultSettings.host,
+    )
+    .option('--port <port>', 'port of the API (default: 8080 without --url)', values.port)
+    .option(
+      '--control-port <port>',
+      'port of the control listener (default: 8081 without --url)',
+      values.port,
+    )
+    .option('--json', 'print one JSON line')
     .addHelpText('after', help)
     .action(async (options: EnvironmentOptions) => {
       process.exitCode = await examine(options);
     });
+  addExamples(
+    command,
+    'fleetbed doctor environment --devices 10000 --connect',
+    'fleetbed doctor environment --url https://staging.example.com --ca ca.pem',
+  );
 }
 
 async function examine(options: EnvironmentOptions): Promise<ExitCode> {

@@ -8,6 +8,7 @@ import type { Diagnosis } from '../../server/doctor/diagnosis.ts';
 import { diagnoseKey } from '../../server/doctor/key.ts';
 import { diagnoseSignature } from '../../server/doctor/signature.ts';
 import { type DeviceKey, OTHER_KEYS_MAX } from '../../server/doctor/signing-mistakes.ts';
+import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { fileFault } from '../files.ts';
@@ -35,27 +36,40 @@ JSON is {fits, about: "signature"|"key", sentence} and, where a mistake was foun
   {mistake, remedy, detail?, also?: [mistake]}.
 
 Exit codes:
-  0  the signature fits
-  1  it does not fit, or the key cannot be used; with or without a known mistake
+  0  the signature matches
+  1  it does not match, or the key cannot be used
   3  a file cannot be read
 `;
 
 /** Adds the options of `fleetbed doctor signature` and what it does. */
 export function configure(command: Command): void {
   command
-    .requiredOption('--body <file>', 'the request body, byte for byte as sent', values.filled)
-    .requiredOption('--signature <text>', 'as the signature header carried it', values.filled)
-    .option('--key <file>', 'the public key in PEM (default: pubkey of the body)', values.filled)
+    .requiredOption(
+      '--body <file>',
+      'file with the request body, byte for byte as sent',
+      values.filled,
+    )
+    .requiredOption('--signature <text>', 'value of the signature header', values.filled)
+    .option(
+      '--key <file>',
+      'PEM file with the public key (default: pubkey in the body)',
+      values.filled,
+    )
     .option(
       '--other-key <file>',
-      'public key of another device that may have signed; repeatable',
+      'PEM file with the public key of another device that may have signed; repeatable',
       (file: string, previous: readonly string[] = []) => [...previous, values.filled(file)],
     )
-    .option('--json', 'write the finding as one line of JSON')
+    .option('--json', 'print one JSON line')
     .addHelpText('after', help)
     .action(async (options: SignatureOptions) => {
       process.exitCode = await examine(options);
     });
+  addExamples(
+    command,
+    'fleetbed doctor signature --body request.json --signature MEUCIQ==',
+    'fleetbed doctor signature --body request.json --signature MEUCIQ== --key device.pem --json',
+  );
 }
 
 async function examine(options: SignatureOptions): Promise<ExitCode> {
@@ -64,7 +78,7 @@ async function examine(options: SignatureOptions): Promise<ExitCode> {
   const keyText = options.key === undefined ? sentKey : await readKeyFile('--key', options.key);
   if (keyText === undefined) {
     throw new CommandFault(
-      `--body ${options.body} has no text "pubkey"; name the key with --key FILE.`,
+      `--body ${options.body} has no text "pubkey"; give the key with --key FILE.`,
       exitCodes.usage,
     );
   }
@@ -91,10 +105,10 @@ function findingOf({ body, keyText, signature, otherKeys }: Case): Finding {
   }
   const about = 'signature';
   if (signatureFits(body, key, signature)) {
-    const sentence = `The ${key.keyType} signature fits the ${body.length} bytes of the body.`;
+    const sentence = `The ${key.keyType} signature matches the ${body.length} bytes of the body.`;
     return { fits: true, about, sentence };
   }
-  const sentence = 'The signature does not fit, and no known mistake explains it.';
+  const sentence = 'The signature does not match, and no known mistake explains it.';
   const diagnosis = diagnoseSignature({ body, key, signatureText: signature, otherKeys });
   return { fits: false, about, sentence, ...diagnosis };
 }
@@ -118,7 +132,7 @@ async function readBody(path: string): Promise<Buffer> {
     throw fileFault(what, error);
   }
   throw new CommandFault(
-    `${what}: it has more than the ${limits.bodyMaxBytes} bytes of a request; name another file.`,
+    `${what}: it is larger than the ${limits.bodyMaxBytes} bytes of a request; choose another file.`,
     exitCodes.setUp,
   );
 }
@@ -133,12 +147,12 @@ async function readKeyFile(option: string, path: string): Promise<string> {
   } catch (error) {
     throw fileFault(`${option} cannot read ${path}`, error);
   }
-  throw new CommandFault(`${option} ${path} is no key: it is too large.`, exitCodes.setUp);
+  throw new CommandFault(`${option} ${path} is not a key: it is too large.`, exitCodes.setUp);
 }
 
 async function readOtherKeys(paths: readonly string[]): Promise<DeviceKey[]> {
   if (paths.length >= OTHER_KEYS_MAX) {
-    const sentence = `--other-key is taken at most ${OTHER_KEYS_MAX - 1} times.`;
+    const sentence = `--other-key can be given at most ${OTHER_KEYS_MAX - 1} times.`;
     throw new CommandFault(sentence, exitCodes.usage);
   }
   const texts = await Promise.all(paths.map((path) => readKeyFile('--other-key', path)));
@@ -146,7 +160,7 @@ async function readOtherKeys(paths: readonly string[]): Promise<DeviceKey[]> {
     const [found] = keysOf(paths[index] ?? '', text);
     if (found) return [found];
     throw new CommandFault(
-      `--other-key ${paths[index]} is no public key that can be used; name a PEM file "PUBLIC KEY".`,
+      `--other-key ${paths[index]} is not a usable public key; give a PEM file "PUBLIC KEY".`,
       exitCodes.setUp,
     );
   });

@@ -14,36 +14,38 @@ const filterNames = [
   'since',
   'until',
   'after',
-  'world',
+  'tenant',
 ] as const;
 
 /** Where the control listener is, and which entries are meant. */
 export interface JournalOptions
   extends Readonly<Partial<Record<(typeof filterNames)[number], string>>> {
-  readonly control: string;
-  readonly token: string;
+  readonly controlUrl: string;
+  readonly controlToken: string;
 }
 
 /** Adds the filters of entries; all that are given must hold. */
 export function addFilterOptions(command: Command): Command {
   return command
+    .optionsGroup('Filters (all must match):')
     .addOption(
-      new Option('--kind <kind>', 'what entries tell of').choices([
-        'exchange',
-        'frame',
-        'unreadable',
-      ]),
+      new Option('--kind <kind>', 'kind of entry').choices(['exchange', 'frame', 'unreadable']),
     )
-    .option('--operation <id>', 'such as put-deployment-status', values.filled)
-    .option('--method <method>', 'such as GET', values.filled)
-    .option('--device <device>', 'its id, or a value of its identity', values.filled)
-    .option('--user <user>', 'id or e-mail', values.filled)
-    .option('--status <status>', 'such as 404, 4xx, or 0 for no answer', values.filled)
-    .option('--deployment <id>', 'that exchanges are about', values.filled)
-    .option('--text <text>', 'a part of the path, or of the type of a frame', values.filled)
-    .option('--since <moment>', "of the world's time, such as 2027-08-25T08:00:00Z", moment)
-    .option('--until <moment>', 'the same; both are included', moment)
-    .option('--after <sequence>', 'what follows this entry', sequence);
+    .option('--operation <id>', 'operation ID, such as put-deployment-status', values.filled)
+    .option('--method <method>', 'HTTP method, such as GET', values.filled)
+    .option('--device <device>', 'device ID, or a value of its identity', values.filled)
+    .option('--user <user>', 'user ID or e-mail address', values.filled)
+    .option('--status <status>', 'status, such as 404 or 4xx; 0 for no answer', values.filled)
+    .option('--deployment <id>', 'deployment ID', values.filled)
+    .option('--text <text>', 'part of the path, or of the message type of a frame', values.filled)
+    .option(
+      '--since <moment>',
+      "not before, in the server's time, such as 2027-08-25T08:00:00Z",
+      moment,
+    )
+    .option('--until <moment>', "not after, in the server's time", moment)
+    .option('--after <sequence>', 'only entries after this sequence number', sequence)
+    .optionsGroup('Options:');
 }
 
 /** The query that the options stand for, with what a command adds. */

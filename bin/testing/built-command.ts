@@ -1,6 +1,6 @@
 /** The built command line as a child process, as users run it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ServerReady } from '../ready.ts';
 
@@ -8,6 +8,7 @@ const command = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.
 
 /** RSA keys outlive a run of the tests, but not among those of the user. */
 const cacheFolder = fileURLToPath(new URL('../../.fleetbed/test-cache', import.meta.url));
+mkdirSync(cacheFolder, { recursive: true });
 
 /** What a child process has come to. */
 export interface Ended {
@@ -38,7 +39,13 @@ export function startCommand(
   if (!existsSync(command)) throw new Error('there is no built command: npm run build');
   const [program = '', ...rest] = [...launcher, process.execPath, command, ...words];
   const child = spawn(program, rest, {
-    env: { ...process.env, XDG_CACHE_HOME: cacheFolder, ...environment },
+    env: {
+      ...process.env,
+      XDG_CACHE_HOME: cacheFolder,
+      // Run files of tests must not be found by the user's own commands.
+      XDG_RUNTIME_DIR: cacheFolder,
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const written = { stdout: '', stderr: '' };
@@ -78,9 +85,13 @@ export function runCommand(
 }
 
 /** Starts `fleetbed serve` on free ports and gives what it says when it is ready. */
-export async function startServe(words: readonly string[] = [], launcher: readonly string[] = []) {
+export async function startServe(
+  words: readonly string[] = [],
+  launcher: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+) {
   const free = ['--port', '0', '--control-port', '0', '--log-level', 'error', '--json'];
-  const running = startCommand(['serve', ...free, ...words], {}, launcher);
+  const running = startCommand(['serve', ...free, ...words], environment, launcher);
   const ready = JSON.parse(await running.said('stdout', /\n/));
   return { running, ready: ready as ServerReady };
 }

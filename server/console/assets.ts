@@ -17,11 +17,13 @@ export const consoleAssets: readonly ConsoleAsset[] = [
   { path: '/console.css', file: 'console.css', mediaType: style },
   { path: '/overview.css', file: 'overview.css', mediaType: style },
   { path: '/icon.svg', file: 'icon.svg', mediaType: 'image/svg+xml' },
-  ...['console', 'connection', 'overview', 'live', 'tables', 'element'].map((name) => ({
-    path: `/${name}.js`,
-    file: `${name}.js`,
-    mediaType: script,
-  })),
+  ...['console', 'connection', 'explanation', 'overview', 'live', 'tables', 'element'].map(
+    (name) => ({
+      path: `/${name}.js`,
+      file: `${name}.js`,
+      mediaType: script,
+    }),
+  ),
 ];
 
 /** The bytes of an asset. Rejects when the file is not there: the page has not been built. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,6 +33,7 @@ interface Ready {
   readonly controlToken: string;
 }
 
+let runFolder: string;
 let browser: Browser;
 let server: ChildProcess;
 let ready: Ready;
@@ -45,14 +46,29 @@ beforeAll(async () => {
       `no chromium at ${chromiumPath}: sudo apt-get install chromium, or CHROMIUM_PATH`,
     );
   }
+  runFolder = mkdtempSync(join(tmpdir(), 'fleetbed-console-'));
   browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumFlags });
 });
 
-afterAll(() => browser?.close());
+afterAll(async () => {
+  await browser?.close();
+  rmSync(runFolder, { recursive: true });
+});
 
 beforeEach(async () => {
-  const options = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'error'];
+  const options = [
+    '--port',
+    '0',
+    '--control-port',
+    '0',
+    '--auto-accept',
+    '--log-level',
+    'error',
+    '--explain-header',
+  ];
   server = spawn(process.execPath, [command, 'serve', '--json', ...options], {
+    // Its run file must not be found by the user's own commands.
+    env: { ...process.env, XDG_RUNTIME_DIR: runFolder },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = server.stdout ? await once(server.stdout, 'data') : [];
@@ -156,10 +172,8 @@ describe('the console page', () => {
       /200[\s\S]*post-auth-request/,
     );
     await rowsOf('devices').nth(3).waitFor();
-    const folder = mkdtempSync(join(tmpdir(), 'fleetbed-console-'));
-    const path = join(folder, 'console.png');
+    const path = join(runFolder, 'console.png');
     await page.screenshot({ path, fullPage: true });
-    process.stderr.write(`screenshot of the console: ${path}\n`);
     const image = readFileSync(path);
     expect(image.subarray(1, 4).toString()).toBe('PNG');
     expect(image.length).toBeGreaterThan(20_000);
@@ -210,6 +224,26 @@ describe('the console page', () => {
     await page.getByText('No device has called yet').waitFor();
     expect(await alert.isVisible()).toBe(false);
     expect(complaints).toEqual([expect.stringContaining('401')]);
+  });
+
+  it('explains the request of a link once the token is known', async () => {
+    const answer = await fetch(ready.baseUrl + operations['get-configuration'].path, {
+      headers: { 'X-SVC-RequestID': '<b>a/b</b>' },
+    });
+    const link = answer.headers.get('X-SVC-Testbed-Explain') ?? '';
+    expect(link).toBe(`${ready.controlUrl}/#request=%3Cb%3Ea%2Fb%3C%2Fb%3E`);
+    await page.goto(link);
+    await page.getByLabel('Control token').fill(ready.controlToken);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Request <b>a/b</b>' }).waitFor();
+    await page.getByText('the Authorization header is missing').waitFor();
+    await page.goto(`${ready.controlUrl}/#request=unknown`);
+    await page.getByText('no request of this id is in the journal').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    expect(page.url()).toBe(`${ready.controlUrl}/`);
+    expect(await page.locator('#explanation').isVisible()).toBe(false);
+    // The browser reports the 404 by itself; nothing else.
+    expect(complaints).toEqual([expect.stringContaining('404')]);
   });
 
   it('says that the server is gone and keeps what it showed', async () => {

@@ -103,17 +103,22 @@ export function readBody<const Shape extends v.GenericSchema>(
   return undefined;
 }
 
-/** The world that `?world=` names by its id or name, the first one without; nothing when refused here. */
+/** The tenant that the query names; `world` is the earlier name of the parameter. */
+export function tenantIn({ query }: Request): unknown {
+  return query.tenant ?? query.world;
+}
+
+/** The tenant that `?tenant=` names by its id or name, the first one without; nothing when refused here. */
 export function worldOf(
   tenants: Tenants,
   request: Request,
   response: Response,
 ): Tenant | undefined {
-  const { world } = request.query;
-  if (world === undefined) return tenants.first;
-  const found = tenants.list().find(({ id, name }) => id === world || name === world);
+  const named = tenantIn(request);
+  if (named === undefined) return tenants.first;
+  const found = tenants.list().find(({ id, name }) => id === named || name === named);
   if (!found)
-    refuse(response, 404, 'there is no world of this id or name; GET /tenants lists them');
+    refuse(response, 404, 'there is no tenant of this id or name; GET /tenants lists them');
   return found;
 }
 

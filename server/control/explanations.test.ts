@@ -105,8 +105,8 @@ describe('the header of refused answers', () => {
   it('leads to the explanation', async () => {
     const id = 'a b/c';
     const reply = await server.call('get-configuration', named(id));
-    expect(placeIn(reply)).toBe(`${server.controlUrl}/explanations/a%20b%2Fc`);
-    const answer = await ask(new URL(placeIn(reply) ?? '').pathname);
+    expect(placeIn(reply)).toBe(`${server.controlUrl}/#request=a%20b%2Fc`);
+    const answer = await ask(`/explanations/${encodeURIComponent(id)}`);
     expect(await answer.json()).toMatchObject({ requestId: id, status: 401 });
   });
 

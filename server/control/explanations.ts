@@ -9,13 +9,13 @@ import { deviceNamed } from '../journal/known-devices.ts';
 import { maskText } from '../journal/masking.ts';
 import type { ExchangeRecord } from '../journal/record.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
-import { mount, refuse, worldOf } from './answers.ts';
+import { mount, refuse, tenantIn, worldOf } from './answers.ts';
 
 /** What explanations are made with, beside a record and its world. */
 export type ExplainSettings = Omit<ExplainFacts, 'world'>;
 
 /** Where the explanations are; the request id follows. */
-export const explanationsPath = '/explanations';
+const explanationsPath = '/explanations';
 
 /** Mounts the paths of explanations: as JSON, or as text where the caller asks for that. */
 export function mountExplanations(app: Express, tenants: Tenants, settings: ExplainSettings): void {
@@ -59,7 +59,7 @@ function worldsOf(
   request: Request,
   response: Response,
 ): readonly Tenant[] | undefined {
-  if (request.query.world === undefined) return tenants.list();
+  if (tenantIn(request) === undefined) return tenants.list();
   const world = worldOf(tenants, request, response);
   return world && [world];
 }

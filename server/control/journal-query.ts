@@ -47,6 +47,7 @@ export const periodEntries = {
 const queryShape = v.strictObject({
   ...filterEntries,
   ...periodEntries,
+  tenant: v.optional(filled),
   world: v.optional(filled),
   after: v.optional(queryInteger(0, SEQUENCE_MAX)),
   limit: v.optional(queryInteger(1, LIMIT_MAX), String(LIMIT_DEFAULT)),
@@ -106,7 +107,7 @@ export function readQuery(
   const checked = v.safeParse(queryShape, request.query);
   if (!checked.success) {
     const [issue] = checked.issues;
-    const known = Object.keys({ ...filterEntries, ...periodEntries }).concat('world', takes);
+    const known = Object.keys({ ...filterEntries, ...periodEntries }).concat('tenant', takes);
     const told = issue.expected === 'never' ? `is unknown; there are ${known.join(', ')}` : '';
     refuse(response, 400, `query: ${v.getDotPath(issue) ?? ''}: ${told || sentenceOf(issue)}`);
     return undefined;
@@ -114,7 +115,8 @@ export function readQuery(
   const {
     since,
     until,
-    world: _,
+    tenant: _tenant,
+    world: _world,
     after,
     limit,
     whole,

@@ -1,6 +1,9 @@
 /** Bringing worlds back: the start state, a file, named snapshots, and forks. */
 import type { Express, Request, Response } from 'express';
 import * as v from 'valibot';
+import { nearestOf } from '../../fixtures/nearest.ts';
+import { deviceNamed } from '../journal/known-devices.ts';
+import { maskText } from '../journal/masking.ts';
 import type { Tenant, Tenants } from '../tenants.ts';
 import { WorldFault } from '../worlds/timeline.ts';
 import { worldJsonSchema } from '../worlds/world-shape.ts';
@@ -39,13 +42,13 @@ export function mountWorlds(app: Express, tenants: Tenants, worlds: Worlds): voi
     put: within((world, request, response) => take(worlds, world, { request, response })),
     delete: within((world, request, response) => {
       if (worlds.discard(world, nameIn(request))) response.status(204).end();
-      else refuse(response, 404, unknownSnapshot);
+      else refuse(response, 404, unknownSnapshot(worlds, world, nameIn(request)));
     }),
   });
   mount(app, '/snapshots/:name/restore', {
     post: within((world, request, response) => {
       if (worlds.restore(world, nameIn(request))) response.status(204).end();
-      else refuse(response, 404, unknownSnapshot);
+      else refuse(response, 404, unknownSnapshot(worlds, world, nameIn(request)));
     }),
   });
   mount(app, '/fork', {
@@ -57,8 +60,6 @@ export function mountWorlds(app: Express, tenants: Tenants, worlds: Worlds): voi
     }),
   });
 }
-
-const unknownSnapshot = 'there is no snapshot of this name; GET /snapshots lists them';
 
 interface Exchange {
   readonly request: Request;
@@ -85,20 +86,37 @@ function reset(worlds: Worlds, world: Tenant, { request, response }: Exchange): 
     return;
   }
   const outcome = worlds.resetDevice(world, given.device);
-  if (outcome === undefined) refuse(response, 409, 'this world has no start state to go back to');
-  else if (outcome === 'unknown') refuse(response, 404, unknownDevice);
+  if (outcome === undefined) refuse(response, 409, 'there is no start state to go back to');
+  else if (outcome === 'unknown') refuse(response, 404, unknownDevice(world, given.device));
   else response.json({ device: outcome });
 }
 
-const unknownDevice =
-  'body: device: neither the world nor its start state has a device of this id or identity';
+function unknownDevice({ store }: Tenant, wanted: string): string {
+  const named = deviceNamed(store, wanted);
+  const nearest = 'nearest' in named ? named.nearest.join(', ') : '';
+  const told = nearest === '' ? 'there are no devices' : `nearest: ${nearest}`;
+  return maskText(`body: device: there is no device with this id or identity value; ${told}`);
+}
+
+function unknownSnapshot(worlds: Worlds, world: Tenant, wanted: string): string {
+  const nearest = nearestOf(
+    wanted,
+    worlds.snapshots(world).map(({ name }) => name),
+  );
+  const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
+  return `there is no snapshot of this name; ${told}`;
+}
 
 function take(worlds: Worlds, world: Tenant, { request, response }: Exchange): void {
   const name = nameIn(request);
   if (!namePattern.test(name)) {
     refuse(response, 400, 'a name is 1 to 100 letters, digits, dots, dashes and underscores');
   } else if (!worlds.take(world, name)) {
-    refuse(response, 422, `a world has at most ${SNAPSHOTS_MAX} snapshots; delete one first`);
+    refuse(
+      response,
+      422,
+      `there are ${SNAPSHOTS_MAX} snapshots already, the most that are kept; delete one first`,
+    );
   } else response.status(204).end();
 }
 

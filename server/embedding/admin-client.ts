@@ -73,13 +73,16 @@ export interface AdminClient {
   ): Promise<AdminAnswer<Id>>;
 }
 
+/** How requests are sent, as the platform's `fetch`. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
 /** A client of the API at `baseUrl` that shows `token`. */
-export function adminClient(baseUrl: string, token: string): AdminClient {
+export function adminClient(baseUrl: string, token: string, fetchBy: Fetch = fetch): AdminClient {
   return {
     call: async <Id extends AdminOperation>(id: Id, call: object = {}) => {
       if (!Object.hasOwn(rows, id)) throw new TypeError(`there is no operation "${id}"`);
       const operation: Operation = rows[id];
-      const response = await send(baseUrl, token, { operation, call });
+      const response = await fetchBy(...requestOf(baseUrl, token, { operation, call }));
       const text = await response.text();
       if (!response.ok) throw new AdminRefusal(id, response.status, text);
       const { status, headers } = response;
@@ -99,11 +102,11 @@ interface BareCall {
   readonly json?: unknown;
 }
 
-function send(
+function requestOf(
   baseUrl: string,
   token: string,
   { operation, call }: { readonly operation: Operation; readonly call: BareCall },
-): Promise<Response> {
+): [url: string, init: RequestInit] {
   const { query = {}, parameters = {}, json, form } = call;
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(parameters[name] ?? ''),
@@ -114,11 +117,8 @@ function send(
   const search = pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
   const headers = new Headers({ Authorization: `Bearer ${token}`, ...call.headers });
   if (json !== undefined) headers.set('Content-Type', 'application/json');
-  return fetch(baseUrl + path + search, {
-    method: operation.method,
-    headers,
-    body: json === undefined ? (form ?? null) : JSON.stringify(json),
-  });
+  const body = json === undefined ? (form ?? null) : JSON.stringify(json);
+  return [baseUrl + path + search, { method: operation.method, headers, body }];
 }
 
 function bodyOf(text: string, mediaType: string): unknown {

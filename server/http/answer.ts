@@ -31,7 +31,7 @@ export class AnswerWriter {
   readonly #openFiles: Semaphore;
   readonly #variation: Variation | undefined;
   /** Where a refusal is explained; set once that is known, where answers are to say it. */
-  explanations: (() => string | undefined) | undefined;
+  consoleUrl: (() => string | undefined) | undefined;
 
   /** `clock` is that of answers that belong to no world. */
   constructor(
@@ -96,9 +96,10 @@ export class AnswerWriter {
     const body = { ...refusal.body, error: refusal.error, request_id: requestId };
     const headers: [string, HeaderValue][] = Object.entries(refusal.headers);
     headers.push(['Content-Type', jsonType]);
-    const explanations = this.explanations?.();
-    if (explanations !== undefined) {
-      const place = `${explanations}/${encodeURIComponent(requestId)}`;
+    const consoleUrl = this.consoleUrl?.();
+    if (consoleUrl !== undefined) {
+      // A page, which asks for the token: whoever sees the header may have none at hand.
+      const place = `${consoleUrl}/#request=${encodeURIComponent(requestId)}`;
       headers.push([this.#names.testbed.explain, place]);
     }
     this.#write(exchange, refusal.status, headers, JSON.stringify(body));

@@ -28,8 +28,8 @@ export interface Origins {
   readonly own: () => string;
   /** Of the listener for artifact files, where there is one. */
   readonly storage: () => string | undefined;
-  /** Of explanations, on the control listener. */
-  readonly explanations?: (() => string | undefined) | undefined;
+  /** Of the console, on the control listener. */
+  readonly consoleUrl?: (() => string | undefined) | undefined;
 }
 
 /** A class of plain fields: an object spread together for each request cost a third of a poll. */

@@ -57,7 +57,7 @@ export class Pipeline {
     const variation = varySeed === undefined ? undefined : openVariation(varySeed);
     this.#variation = variation;
     this.writer = new AnswerWriter({ names, clock: tenants.first.clock, openFiles }, variation);
-    if (settings.explainHeader) this.writer.explanations = origins.explanations;
+    if (settings.explainHeader) this.writer.consoleUrl = origins.consoleUrl;
     this.newRequestId = variation
       ? () => variation.newRequestId(random.uuid())
       : () => random.uuid();
@@ -192,7 +192,7 @@ export class Pipeline {
   /** What somebody is told who opens the root of this listener. */
   get whatLivesWhere(): string {
     const { device, management } = apiPrefixes;
-    const console = this.#origins.explanations?.();
+    const console = this.#origins.consoleUrl?.();
     const there = console === undefined ? '' : `; the console is at ${new URL('/', console)}`;
     return `there is no page at /: devices call ${device}..., users ${management}...${there}`;
   }

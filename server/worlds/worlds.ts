@@ -4,6 +4,7 @@
  */
 
 import { dropWorld } from '../dropped-worlds.ts';
+import { deviceNamed } from '../journal/known-devices.ts';
 import { readIdentity } from '../rules/identity.ts';
 import type { Services } from '../services.ts';
 import type { DeviceReset, Snapshot } from '../store/snapshot.ts';
@@ -182,8 +183,8 @@ export class Worlds {
 
 function deviceIdOf({ store }: Tenant, named: string): string {
   const identity = readIdentity(named);
-  if ('because' in identity) return named;
-  return store.devices.findByIdentity(identity.canonical)?.id ?? named;
+  const known = deviceNamed(store, 'because' in identity ? named : identity.canonical);
+  return 'id' in known ? known.id : named;
 }
 
 /** Asks the API at this URL. */

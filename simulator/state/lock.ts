@@ -13,7 +13,8 @@ const holderShape = v.object({
   /** When the process started, as the system counts; tells it from a later one of the same number. */
   started: v.optional(v.string()),
 });
-type Holder = v.InferOutput<typeof holderShape>;
+/** A process, and where it runs. */
+export type Holder = v.InferOutput<typeof holderShape>;
 
 const OWNER_ONLY = 0o600;
 /** Takeovers that are tried while others try the same. */
@@ -43,8 +44,7 @@ export function takeLock(file: string, what: string): Lock {
 function wasCreated(file: string, what: string): boolean {
   try {
     const lock = openSync(file, 'wx', OWNER_ONLY);
-    const own: Holder = { pid: process.pid, host: hostname(), started: startOf(process.pid) };
-    writeSync(lock, JSON.stringify(own));
+    writeSync(lock, JSON.stringify(ownHolder()));
     closeSync(lock);
     return true;
   } catch (error) {
@@ -73,7 +73,13 @@ function refusal(
   return `${who} is using ${what}; end it first, or remove ${file} when nothing runs there.`;
 }
 
-function isAlive({ pid, host, started }: Holder): boolean {
+/** This process. */
+export function ownHolder(): Holder {
+  return { pid: process.pid, host: hostname(), started: startOf(process.pid) };
+}
+
+/** Whether the process still runs, as far as can be known from here. */
+export function isAlive({ pid, host, started }: Holder): boolean {
   // Of another machine, or another container, nothing can be known from here.
   if (host !== hostname()) return true;
   try {

@@ -10,12 +10,20 @@ export class TokenRefused extends Error {
 
 /** The token of the address's fragment, which is then taken out of the address bar, or the kept one. */
 export function knownToken(): string | undefined {
-  const given = new URLSearchParams(location.hash.slice(1)).get('token');
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const given = fragment.get('token');
   if (given) {
     keepToken(given);
-    history.replaceState(null, '', location.pathname);
+    fragment.delete('token');
+    const rest = fragment.size > 0 ? `#${fragment}` : '';
+    history.replaceState(null, '', location.pathname + rest);
   }
   return sessionStorage.getItem(TOKEN_KEY) ?? undefined;
+}
+
+/** The id of the request that the address's fragment asks about. */
+export function requestAskedAbout(): string | undefined {
+  return new URLSearchParams(location.hash.slice(1)).get('request') ?? undefined;
 }
 
 /** Keeps the token for as long as this tab lives. */
@@ -35,6 +43,14 @@ export async function readOverview(token: string): Promise<Overview> {
   throw new Error('the server answered with something that is no overview');
 }
 
+/** Why a request was answered as it was, or why that is not known. Throws as `readOverview` does. */
+export async function readExplanation(token: string, requestId: string): Promise<string> {
+  const path = `/explanations/${encodeURIComponent(requestId)}`;
+  const answer = await ask(path, token, { accept: 'text/plain', expected: 404 });
+  const text = await answer.text();
+  return answer.ok ? text : String(JSON.parse(text).error);
+}
+
 /**
  * Follows the stream of answered requests until it ends or the signal aborts.
  * @throws TokenRefused, TypeError when the server cannot be reached or goes away
@@ -44,7 +60,7 @@ export async function followActivity(
   onActivity: (activity: Activity) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const answer = await ask('/events', token, signal);
+  const answer = await ask('/events', token, { signal });
   const lines = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (let read = await lines?.read(); read && !read.done; read = await lines?.read()) {
@@ -60,10 +76,18 @@ function activitiesIn(message: string): Activity[] {
   return isActivity(value) ? [value] : [];
 }
 
-async function ask(path: string, token: string, signal?: AbortSignal): Promise<Response> {
-  const headers = { Authorization: `Bearer ${token}` };
+interface Asking {
+  readonly signal?: AbortSignal;
+  readonly accept?: string;
+  /** A status that is no fault, beside those of success. */
+  readonly expected?: number;
+}
+
+async function ask(path: string, token: string, asking: Asking = {}): Promise<Response> {
+  const { signal, accept = '*/*', expected } = asking;
+  const headers = { Authorization: `Bearer ${token}`, Accept: accept };
   const answer = await fetch(path, { headers, ...(signal && { signal }) });
   if (answer.status === 401) throw new TokenRefused();
-  if (answer.ok) return answer;
+  if (answer.ok || answer.status === expected) return answer;
   throw new Error(`the server answered ${answer.status}`);
 }

@@ -8,6 +8,7 @@ import {
   TokenRefused,
 } from './connection.ts';
 import { byId, type Tone } from './element.ts';
+import { showExplanation } from './explanation.ts';
 import { LiveList } from './live.ts';
 import { showOverview } from './tables.ts';
 
@@ -56,6 +57,7 @@ function enter(): void {
   showNotice(undefined);
   showLink('Connecting', 'waiting');
   void watch(token, stay.signal);
+  void showExplanation(token);
 }
 
 function askForToken(why?: string): void {

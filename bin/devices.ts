@@ -1,0 +1,92 @@
+/** `fleetbed devices`: the devices that a server knows. */
+import type { Command } from 'commander';
+import type { Device } from '../fixtures/contract/management/devices.ts';
+import type { InventoryDevice } from '../fixtures/contract/management/inventory.ts';
+import { deviceStatuses } from '../fixtures/contract/vocabulary.ts';
+import { printable } from '../fixtures/printable.ts';
+import { addExamples } from './examples.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { ManagementApi } from './management-api.ts';
+import { shownIdentity } from './named-devices.ts';
+import * as values from './option-values.ts';
+import { createOutput } from './output.ts';
+import { addServerOptions, type ServerOptions } from './server-options.ts';
+
+interface DevicesOptions extends ServerOptions {
+  readonly status?: readonly Device['status'][];
+  readonly json?: boolean;
+}
+
+const help = `
+JSON is one line: [{id, identity, status, deviceType?, lastSeenAt?}].
+
+Exit codes: 0 done; 1 the server refuses it; 2 the command line is wrong; 3 no server, or no user.
+`;
+
+/** Adds the options of `fleetbed devices` and what it does. */
+export function configure(command: Command): void {
+  addServerOptions(command)
+    .option(
+      '--status <status>',
+      `only devices of this status (${deviceStatuses.join(', ')}); repeatable`,
+      values.someOf(deviceStatuses),
+    )
+    .option('--json', 'print one JSON line')
+    .addHelpText('after', help)
+    .action(async (options: DevicesOptions) => {
+      process.exitCode = await list(options);
+    });
+  addExamples(
+    command,
+    'fleetbed devices',
+    'fleetbed devices --status pending --json',
+    'fleetbed devices --url https://staging.example.com --email ci@example.com',
+  );
+}
+
+async function list(options: DevicesOptions): Promise<ExitCode> {
+  const api = await ManagementApi.open(options);
+  const all = await api.devices();
+  const inventory = await api.pages((query) => api.call('list-inventory', { query }));
+  const types = new Map(inventory.map((device) => [device.id, deviceTypeOf(device)]));
+  const { status: wanted = deviceStatuses } = options;
+  const shown = all.filter(({ status }) => wanted.includes(status));
+  const output = createOutput(options.json ?? false);
+  output.data(
+    shown.map(({ id, identity_data: identity, status, check_in_time: lastSeenAt }) => {
+      return { id, identity, status, deviceType: types.get(id), lastSeenAt };
+    }),
+  );
+  if (output.json) return exitCodes.pass;
+  if (shown.length === 0) output.line('There are no devices.');
+  else for (const line of lines(shown, types)) output.line(line);
+  return exitCodes.pass;
+}
+
+function deviceTypeOf({ attributes }: InventoryDevice): string | undefined {
+  const value = attributes.find(({ name }) => name === 'device_type')?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
+function lines(devices: readonly Device[], types: ReadonlyMap<string, string | undefined>) {
+  const rows = devices.map((device) => [
+    printable(device.id),
+    shownIdentity(device),
+    device.status,
+    printable(types.get(device.id) ?? '-'),
+    device.check_in_time ?? '-',
+  ]);
+  return columns([['ID', 'IDENTITY', 'STATUS', 'DEVICE TYPE', 'LAST SEEN'], ...rows]);
+}
+
+function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, at) =>
+    Math.max(...rows.map((row) => row[at]?.length ?? 0)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

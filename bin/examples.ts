@@ -1,0 +1,10 @@
+/** Examples below the help of a command. A test parses each of them. */
+import type { Command } from 'commander';
+
+/** Adds whole command lines. */
+export function addExamples(command: Command, ...lines: readonly string[]): Command {
+  return command.addHelpText(
+    'after',
+    `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`,
+  );
+}

@@ -1,0 +1,34 @@
+/** Where the management API is and who the command is there, for commands that need no control listener. */
+import { type Command, Option } from 'commander';
+import { fillServer } from './found-server.ts';
+import { addLoginOptions, type LoginOptions, loginWays } from './login-options.ts';
+import { addOldNames } from './old-names.ts';
+import * as values from './option-values.ts';
+import type { RunFile } from './run-file.ts';
+
+/** What `addServerOptions` adds, and what it finds on this machine where nothing is given. */
+export interface ServerOptions extends LoginOptions {
+  readonly url: string;
+  /** A file. */
+  readonly ca?: string;
+  /** The certificate of the server that was found. */
+  readonly caPem?: string;
+  /** Who the command is when neither token nor password was given. */
+  readonly foundAdmin?: Pick<RunFile, 'adminEmail' | 'adminPassword' | 'adminToken'>;
+}
+
+/** Adds them; what is not given is that of the server on this machine. */
+export function addServerOptions(command: Command): Command {
+  command
+    .optionsGroup('Server:')
+    .addOption(
+      new Option('--url <url>', 'base URL (default: of the server running on this machine)')
+        .env('FLEETBED_URL')
+        .argParser(values.baseUrl),
+    );
+  addLoginOptions(command)
+    .option('--ca <file>', "PEM file with the server's certificate or its authority's")
+    .optionsGroup('Options:')
+    .hook('preAction', () => fillServer(command, loginWays));
+  return addOldNames(command, { '--base-url': '--url' });
+}
