@@ -141,7 +141,7 @@ function differenceOf(device: Device, compared: Compared): BalanceDifference[] {
       deviceId: device.id ?? 'unknown',
       deviceIndex: device.index,
       kind: isDoubled ? 'doubled' : kindOf(part, theirs),
-      ours: part ? recordedStatus(part) : NO_PART,
+      ours: part ? oursOf(part, theirs) : NO_PART,
       servers: isDoubled ? `${theirs}, listed ${listed?.times} times` : (theirs ?? NOT_LISTED),
     },
   ];
@@ -156,9 +156,22 @@ function kindOf(
   theirs: string | undefined,
 ): BalanceDifference['kind'] {
   if (part === undefined) return 'unknown';
+  if (lacksSuccess(part, theirs)) return 'lost';
   if (part.state === 'aborted' && theirs === part.refused) return 'doubled';
   const before = ['pending', ...part.reported.slice(0, -1)];
   return theirs === undefined || before.includes(theirs) ? 'lost' : 'unknown';
+}
+
+/**
+ * Whether the server has acknowledged a success that it does not list. Asked again, such a server
+ * offers the artifact anew or finds it installed, so that what it lists may be later than the loss.
+ */
+function lacksSuccess({ reported }: DeploymentPart, theirs: string | undefined): boolean {
+  return reported.includes('success') && theirs !== 'success';
+}
+
+function oursOf(part: DeploymentPart, theirs: string | undefined): string {
+  return lacksSuccess(part, theirs) ? 'success' : recordedStatus(part);
 }
 
 /**
@@ -166,6 +179,7 @@ function kindOf(
  * that its own operator aborted it.
  */
 function partAgrees(part: DeploymentPart, theirs: string | undefined): boolean {
+  if (lacksSuccess(part, theirs)) return false;
   if (theirs === recordedStatus(part)) return true;
   if (theirs === 'aborted') return part.abortAsked && !isFinal(part.state);
   return theirs !== undefined && theirs === part.unanswered;
