@@ -7,7 +7,7 @@ import type { ManagementClient } from '../client/management.ts';
 import { type DeploymentPart, type Device, recordedStatus } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
 import type { Target } from '../device/world.ts';
-import type { Balance, BalanceDifference } from '../report/result-devices.ts';
+import { type Balance, type BalanceDifference, noUser } from '../report/result-devices.ts';
 import { FleetStopped } from '../stopped.ts';
 import {
   auditDifferences,
@@ -34,11 +34,12 @@ export interface BalanceSubject {
 /** Compares the books after a run. Never throws: a list that cannot be had is a result. */
 export async function checkBalance(subject: BalanceSubject): Promise<Balance> {
   const { management } = subject;
-  if (management === undefined) return unchecked('there was no login to the management API');
+  if (management === undefined) return unchecked(noUser);
   try {
     return await comparedBooks(subject, management);
   } catch (error) {
-    if (error instanceof FleetStopped) return unchecked('the run ended before the server answered');
+    if (error instanceof FleetStopped)
+      return unchecked('the run ended before the server responded');
     if (!(error instanceof ClientError)) throw error;
     return unchecked(error.message);
   }
@@ -124,7 +125,7 @@ interface Compared {
 }
 
 const NOT_LISTED = 'not listed';
-const NO_PART = 'nothing was offered';
+const NO_PART = 'no offer';
 
 function differenceOf(device: Device, compared: Compared): BalanceDifference[] {
   const { deploymentId, servers } = compared;

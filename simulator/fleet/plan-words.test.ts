@@ -101,6 +101,8 @@ describe('a plan file', () => {
     ['acceptWith: admin', '1:13 acceptWith: must be EMAIL:PASSWORD'],
     ['checkShare: 120%', '1:13 checkShare: must be a share of the devices above 0'],
     ['checkShare: 0', '1:13 checkShare: must be a share of the devices above 0'],
+    ['link: { latency: 300 }', '1:18 link.latency: must be a length of time with its unit'],
+    ['link: { jitter: "5" }', '1:17 link.jitter: must be a length of time with its unit'],
     ['keys: { dsa: 1 }', '1:9 keys.dsa: is unknown here'],
   ])('with %j is refused with line and column', (text, fault) => {
     expect(faultsOf(() => readPlanWords(text))[0]).toContain(fault);
@@ -118,6 +120,7 @@ describe('a member of a plan on the command line', () => {
   it.each([
     ['stage', 'ramp: 30s, devices: 100', { ramp: 30_000, devices: 100 }],
     ['scene', 'power-cut, at: 10s', { name: 'power-cut', at: 10_000 }],
+    ['scene', 'herd-comparison', { name: 'backoff-comparison', at: 0 }],
     ['cohort', 'herd', { name: 'herd', weight: 1 }],
     ['backOff', 'kind: fixed, least: 1s', { kind: 'fixed', least: 1000 }],
     ['link', 'latency: 300ms', { latency: 300 }],
@@ -130,6 +133,7 @@ describe('a member of a plan on the command line', () => {
     ['scene', 'fire, at: 10s', 'name: must be one of'],
     ['cohort', 'weight: 2', 'name: is required'],
     ['link', 'lost: 2', 'lost: is unknown here'],
+    ['link', 'latency: 300', 'latency: must be a length of time with its unit, such as 300ms'],
     ['backOff', 'kind: [', ''],
   ] as const)('%s of %j is refused', (name, text, fault) => {
     expect(faultsOf(() => readPlanPart(name, text))[0]).toContain(fault);

@@ -27,6 +27,16 @@ const duration = v.pipe(
 );
 const optionalDuration = v.optional(duration);
 
+/** Of a network, milliseconds are meant as often as seconds: a bare number could be either. */
+const linkDurationSaid = 'must be a length of time with its unit, such as 300ms or 1.5s';
+const linkDuration = v.optional(
+  v.pipe(
+    v.string(linkDurationSaid),
+    v.check((text) => /[a-z]$/.test(text) && durationMs(text) !== undefined, linkDurationSaid),
+    v.transform((text) => durationMs(text) ?? 0),
+  ),
+);
+
 const rateSaid = 'must be so many a second, such as 20/s or 0.5';
 const rate = v.pipe(
   v.union([v.number(), v.pipe(v.string(), v.regex(/^\d+(\.\d+)?(\/s)?$/, rateSaid))], rateSaid),
@@ -56,8 +66,8 @@ const backOffWords = v.strictObject({
 });
 
 const linkWords = v.strictObject({
-  latency: optionalDuration,
-  jitter: optionalDuration,
+  latency: linkDuration,
+  jitter: linkDuration,
   /** Share of the exchanges. */
   loss: v.optional(share),
   bytesPerSecond: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
@@ -98,7 +108,11 @@ const stageWords = v.pipe(
 );
 
 const sceneWords = v.strictObject({
-  name: oneOf(sceneNames),
+  name: v.pipe(
+    v.string(),
+    v.transform((name) => (name === 'herd-comparison' ? 'backoff-comparison' : name)),
+    oneOf(sceneNames),
+  ),
   at: v.optional(duration, 0),
   within: optionalDuration,
   jitter: v.optional(yesOrNo),

@@ -159,7 +159,7 @@ const planShape = v.pipe(
       ({ scenes = [], cohorts }) =>
         scenes.every(
           ({ name, between }) =>
-            name !== 'herd-comparison' ||
+            name !== 'backoff-comparison' ||
             cohorts === undefined ||
             (between === undefined && cohorts.length > 1),
         ),
@@ -217,7 +217,7 @@ export function checkPlan(plan: FleetPlan): FleetPlan {
 
 /** A herd comparison of a plan without cohorts makes them: one for each back-off, alike in size. */
 function withHerd(plan: FleetPlan): FleetPlan {
-  const herd = plan.scenes?.find(({ name }) => name === 'herd-comparison');
+  const herd = plan.scenes?.find(({ name }) => name === 'backoff-comparison');
   if (herd === undefined || plan.cohorts !== undefined) return plan;
   const [one = {}, other = {}] = herd.between ?? [{ kind: 'exponential' }, { kind: 'full-jitter' }];
   const names =
