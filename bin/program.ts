@@ -21,19 +21,19 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: () => import('./serve.ts'),
   },
   simulate: {
-    summary: 'run a fleet of devices against a server',
+    summary: 'simulate a fleet of devices',
     load: () => import('./simulate.ts'),
   },
   report: {
-    summary: 'render, merge and compare the results of fleets',
+    summary: 'render, merge and compare results of simulate',
     load: () => import('./report.ts'),
   },
   worker: {
-    summary: 'play parts of fleets that are simulated on several machines',
+    summary: 'run parts of a fleet that is simulated on several machines',
     load: () => import('./worker.ts'),
   },
   'play-shard': {
-    summary: 'play one part of a fleet for a parent process',
+    summary: 'run one part of a fleet for a parent process',
     hidden: true,
     load: () => import('./simulate/play-shard.ts'),
   },
@@ -46,7 +46,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: () => import('./terminal.ts'),
   },
   demo: {
-    summary: 'run server, fleet and suite together, and stay up',
+    summary: 'run server, fleet and conformance suite together',
     load: () => import('./demo.ts'),
   },
   journal: {

@@ -46,8 +46,8 @@ describe('an option with a secret for its value', () => {
     const named = secrets.map(({ path, option }) => `${path.join(' ')} ${option.long}`);
     expect(named).toEqual(
       expect.arrayContaining([
-        ...['serve --admin-password', 'simulate --accept-with', 'simulate --tenant-token'],
-        ...['simulate cleanup --accept-with', 'simulate --redis', 'worker --redis'],
+        ...['serve --admin-password', 'simulate --password', 'simulate --tenant-token'],
+        ...['simulate cleanup --token', 'simulate --redis', 'worker --redis'],
         ...['conform --password', 'conform --token', 'conform replay --control-token'],
         ...['conform cleanup --token', 'terminal --password', 'journal --token'],
       ]),
@@ -63,13 +63,9 @@ describe('an option with a secret for its value', () => {
   const unasked = { FLEETBED_CONTROL_TOKEN: '', FLEETBED_TOKEN: '', FLEETBED_PASSWORD: '' };
   it.each<[string, Readonly<Record<string, string>>, string]>([
     ['journal', {}, "'--token <text>' (env: FLEETBED_CONTROL_TOKEN) is not given"],
-    [
-      'simulate cleanup x',
-      {},
-      "--accept-with <email:password>' (env: FLEETBED_ACCEPT_WITH) is not",
-    ],
+    ['simulate cleanup x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_T'],
     ['worker', { FLEETBED_REDIS: '' }, '(env: FLEETBED_REDIS) is not given'],
-    ['simulate --deploy x', {}, 'needs --accept-with EMAIL:PASSWORD (env: FLEETBED_ACCEPT_WITH)'],
+    ['simulate --deploy x', {}, 'needs --accept, with --password (env: FLEETBED_PASSWORD) or --t'],
     ['terminal x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN) is'],
     ['conform cleanup x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETB'],
     [

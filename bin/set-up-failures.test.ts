@@ -187,18 +187,19 @@ describe('Ctrl-C', () => {
     const fleet = startCommand(['simulate', ...words, '--seed', 'one', '--ready-file', file]);
     await fleet.said('stderr', /seed "one"/);
     const { code, stdout } = await fleet.end('SIGINT');
-    expect(code).not.toBe(70);
+    expect(code).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ ended: 'interrupted', seed: 'one' });
   });
 
-  it('ends at once with exit code 130 when it comes twice', async () => {
+  it('ends it with its summary and exit code 130 when it comes twice, before it began', async () => {
     const sockets = new Set<Socket>();
     const mute = await listener((socket) => sockets.add(socket));
     const fleet = startCommand(simulate(`http://127.0.0.1:${mute.port}`));
     await once(mute, 'connection');
     fleet.child.kill('SIGINT');
-    const { code } = await fleet.end('SIGTERM');
+    const { code, stdout } = await fleet.end('SIGTERM');
     expect(code).toBe(130);
+    expect(stdout).toMatch(/^\d+ devices?: INTERRUPTED, no device got an answer\n/);
     for (const socket of sockets) socket.destroy();
     mute.close();
   });

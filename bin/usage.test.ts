@@ -15,9 +15,11 @@ describe('a wrong command line', () => {
     ['simulate --keys dsa=1', /'--keys <shares>' argument 'dsa=1' .*rsa, ecdsa, ed25519/],
     ['simulate --behaviour lazy', /argument 'lazy' .*name=weight/],
     ['simulate --behaviour lazy=1', /name is no behaviour; there are steady, slow/],
-    ['simulate --base-url ftp://h', /argument 'ftp:\/\/h' .*http:\/\/ or https:\/\//],
+    ['simulate --url ftp://h', /argument 'ftp:\/\/h' .*http:\/\/ or https:\/\//],
     ['simulate --accept-with admin', /'--accept-with <email:password>' .*EMAIL:PASSWORD/],
-    ['simulate --deploy release-2', /'--deploy <artifact>' needs --accept-with/],
+    ['simulate --deploy release-2', /'--deploy <artifact>' needs --accept, with --password/],
+    ['simulate --accept', /'--accept' needs --password .* or --token/],
+    ['simulate --password secret', /'--password <password>' needs --accept/],
     ['conform --token a --password b', /'--token <jwt>' cannot be used with .*'--password/],
     ['conform --report xml=f', /argument 'xml=f' .*json=FILE, junit=FILE and html=FILE/],
     ['demo --devices 5', /unknown option '--devices'/],
@@ -80,6 +82,17 @@ describe('help and version', () => {
       expect(stdout).toContain(option);
       expect(stdout).toContain(shown);
     }
+  });
+});
+
+describe('the help of simulate', () => {
+  it('has its options in groups, examples, and no old names', async () => {
+    const { stdout } = await runCommand(['simulate', '--help']);
+    for (const group of ['Fleet', 'Load', 'Devices', 'Connection', 'Results']) {
+      expect(stdout).toContain(`\n${group}:\n`);
+    }
+    expect(stdout).toContain('\nExamples:\n');
+    expect(stdout).not.toMatch(/--base-url|--accept-with|--scene/);
   });
 });
 

@@ -65,7 +65,7 @@ async function startWorker(
     ...environment,
   });
   workers.push(worker);
-  await worker.said('stderr', /worker: ready at/);
+  await worker.said('stderr', /worker: ready for runs/);
   return worker;
 }
 

@@ -24,6 +24,7 @@ import { FleetStopped } from './stopped.ts';
 
 export { BehaviourFileError } from './behaviours/behaviour-file.ts';
 export { ClientError } from './client/errors.ts';
+export { NotDeployableError, requireDeployable } from './fleet/deployable.ts';
 export { type FleetPlan, PlanError } from './fleet/plan.ts';
 export { IdentityError } from './identity/identity-error.ts';
 export type { FleetEvent } from './report/events.ts';
@@ -35,6 +36,8 @@ export { StateError } from './state/state-error.ts';
 export interface FleetHooks {
   /** Ends the run in order; the result is then that of an interrupted run. */
   readonly signal: AbortSignal;
+  /** Ends the run without waiting for open deployments; effective once `signal` has aborted. */
+  readonly hurry?: AbortSignal | undefined;
   /** Called at once, then about once a second, and once at the end. */
   readonly onProgress?: (progress: FleetProgress) => void;
   /** Called at once for everything that happens; must return quickly. */
@@ -102,7 +105,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     report();
     await unlessStopped(fleet.reach(signal));
     await unlessStopped(preparedKeys(identities, fleet, signal));
-    const ended = await fleet.run(signal);
+    const ended = await fleet.run(signal, hooks.hurry);
     events.emit({ kind: 'ended', because: ended });
     report();
     const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);

@@ -168,9 +168,10 @@ export class Fleet {
 
   /**
    * Lets every device live until the signal, the plan's duration or the last outcome ends it.
+   * @param hurry leaves open deployments as they stand once the run has ended
    * @throws ClientError when the operator cannot do his work
    */
-  async run(signal: AbortSignal): Promise<Ended> {
+  async run(signal: AbortSignal, hurry?: AbortSignal): Promise<Ended> {
     const lateMs = (await this.#coordinator?.started(signal)) ?? 0;
     this.#startedMs = this.#clock.monotonicMs();
     const ended = this.#whenEnded(signal, lateMs);
@@ -181,7 +182,7 @@ export class Fleet {
       return await Promise.race([ended.reason, firstFault(lives)]);
     } finally {
       ended.forget();
-      await this.#stop(lives);
+      await this.#stop(lives, hurry);
     }
   }
 
@@ -249,18 +250,19 @@ export class Fleet {
   }
 
   /** Nobody begins anything new; deployments and exchanges that are underway may end, within bounds. */
-  async #stop(lives: readonly Promise<never>[]): Promise<void> {
+  async #stop(lives: readonly Promise<never>[], hurry?: AbortSignal): Promise<void> {
     this.#endedMs = this.#clock.monotonicMs();
     this.#coordinator?.over();
     const ended = Promise.allSettled(lives);
     const { drainMs = 0 } = this.#plan;
     if (drainMs > 0) {
       this.#rests.drain();
-      await atMost(this.#clock, drainMs, ended);
+      await atMost(this.#clock, drainMs, ended, hurry);
     }
     this.#rests.stop();
     this.#identities.close();
-    const limit = this.#clock.after(EXCHANGES_MAX_MS, () => this.#transport.breakOff());
+    const exchangesMs = hurry?.aborted ? 0 : EXCHANGES_MAX_MS;
+    const limit = this.#clock.after(exchangesMs, () => this.#transport.breakOff());
     const ends = await ended;
     limit.cancel();
     this.#sockets?.close();
