@@ -17,7 +17,7 @@ export function demoSummary({ fleet, conformance }: DemoResults, server: Running
     fleetTable(fleet),
     reconciliationLine(fleet),
     verdictTable(conformance),
-    addresses(server),
+    addresses(server, fleet),
   ]
     .map((part) => `${part}\n`)
     .join('\n')
@@ -50,13 +50,16 @@ function verdictTable({ outcome, totals, verdicts }: ConformanceResult): string 
   return `Suite: ${outcome}\n${table.toString()}`;
 }
 
-function addresses(server: RunningServer): string {
+function addresses(server: RunningServer, { devices }: FleetResult): string {
   const { baseUrl, controlUrl, adminEmail, adminPassword } = server;
+  const deviceId = devices.find(({ outcome }) => outcome === 'success')?.deviceId;
+  const terminal = `fleetbed terminal --url ${baseUrl} --password ${adminPassword}`;
   return [
-    `Base URL  ${baseUrl}`,
-    `Log in    ${adminEmail} with password ${adminPassword}`,
+    `URL       ${baseUrl}`,
+    `User      ${adminEmail} with password ${adminPassword}`,
     `Control   ${controlUrl}`,
     `Console   ${consoleUrl(server)}`,
+    ...(deviceId === undefined ? [] : [`Terminal  ${terminal} ${deviceId}`]),
   ].join('\n');
 }
 

@@ -144,7 +144,7 @@ describe('the metrics of a run', { timeout: 30_000 }, () => {
     expect(states()).toBe(4);
     const shards = families.get('fleetbed_generator_memory_bytes')?.samples;
     expect(shards).toHaveLength(more.length === 0 ? 1 : 2);
-    expect((await running.end('SIGINT')).code).toBe(exitCodes.interrupted);
+    expect((await running.end('SIGINT')).code).toBe(130);
     await expect(fetch(url)).rejects.toThrow();
   });
 });
