@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ConformanceResult } from '../conformance/conformance.ts';
 import { systemClock } from '../fixtures/clock.ts';
 import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { pathOf } from '../fixtures/contract/operation.ts';
-import type { ConformanceResult } from '../conformance/conformance.ts';
 import type { FleetResult } from '../simulator/simulator.ts';
 import type { ServerReady } from './ready.ts';
 import { type Ended, startCommand } from './testing/built-command.ts';
@@ -119,7 +119,13 @@ describe('fleetbed demo', () => {
     const login = pathOf(managementOperations.login);
     const token = await (await ask('POST', login, `Basic ${basic}`)).text();
     const list = async (operation: 'list-devices' | 'list-deployments') =>
-      (await ask('GET', `${pathOf(managementOperations[operation])}?per_page=100`, `Bearer ${token}`)).json();
+      (
+        await ask(
+          'GET',
+          `${pathOf(managementOperations[operation])}?per_page=100`,
+          `Bearer ${token}`,
+        )
+      ).json();
     expect(await list('list-devices')).toHaveLength(30);
     expect(await list('list-deployments')).toMatchObject([{ name: 'demo' }]);
     const [, id = ''] = /fleetbed terminal .* (\S+)\n/.exec(shown) ?? [];

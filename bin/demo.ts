@@ -250,7 +250,11 @@ async function suiteTenant({ controlUrl, controlToken }: RunningServer) {
     const sentence = `the server answered ${answer.status} to the suite's tenant: ${await answer.text()}`;
     throw new CommandFault(sentence, exitCodes.setUp);
   }
-  const { adminEmail: email, adminPassword: password, tenantToken } = (await answer.json()) as {
+  const {
+    adminEmail: email,
+    adminPassword: password,
+    tenantToken,
+  } = (await answer.json()) as {
     readonly [Name in 'adminEmail' | 'adminPassword' | 'tenantToken']: string;
   };
   return { credentials: { email, password }, tenantToken };

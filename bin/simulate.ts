@@ -63,7 +63,11 @@ export function addRunOptions(command: Command): Command {
     )
     .option('--json', 'write the result to stdout as JSON')
     .option('--events <file>', 'write every event as a line of JSON; - is stdout', values.filled)
-    .option('--metrics <address>', 'serve Prometheus metrics at PORT or ADDRESS:PORT', listenAddress)
+    .option(
+      '--metrics <address>',
+      'serve Prometheus metrics at PORT or ADDRESS:PORT',
+      listenAddress,
+    )
     .option('--ready-file <file>', 'write this JSON file when every device has made contact')
     .option('--plan-schema', 'print the JSON Schema of a plan file and exit');
   return addSpreadOptions(command);
@@ -114,7 +118,9 @@ async function act(command: Command, options: RunOptions): Promise<ExitCode> {
     return exitCodes.pass;
   }
   if (options.json && options.events === STANDARD_OUTPUT) {
-    command.error("error: '--events -' and '--json' both write to standard output; use one of them");
+    command.error(
+      "error: '--events -' and '--json' both write to standard output; use one of them",
+    );
   }
   const plan = spreadPlan(await planFrom(command), options);
   const wrong = spreadFault(options, command.getOptionValueSource('redis') === 'cli');

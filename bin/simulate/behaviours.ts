@@ -20,7 +20,11 @@ interface ListOptions {
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
   command
-    .option('--behaviour-file <file>', 'JavaScript file with more behaviours; repeatable', values.listed)
+    .option(
+      '--behaviour-file <file>',
+      'JavaScript file with more behaviours; repeatable',
+      values.listed,
+    )
     .option('--json', 'write the list to stdout as JSON')
     .action(async () => {
       process.exitCode = await list(command.optsWithGlobals());

@@ -33,7 +33,9 @@ export function addCleanup(simulate: Command): void {
     }),
   )
     .summary('remove what a fleet created on a server')
-    .description('Abort the deployments of a fleet and decommission its devices, as its ledger lists them.')
+    .description(
+      'Abort the deployments of a fleet and decommission its devices, as its ledger lists them.',
+    )
     .argument('<ledger...>', 'file of --ledger, or folder of --state')
     .addOption(acceptWithOption())
     .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
@@ -79,7 +81,9 @@ async function cleanup(
 function cleanupReport(result: FleetCleanupResult): string {
   const { baseUrl, devices, decommissioned, notThere, deploymentsClosed, stayed } = result;
   return [
-    ...(stayed.length > 0 ? [`Not removed from ${baseUrl}`, ...stayed.map((line) => `  ${line}`)] : []),
+    ...(stayed.length > 0
+      ? [`Not removed from ${baseUrl}`, ...stayed.map((line) => `  ${line}`)]
+      : []),
     `${devices} devices in the ledger: ${decommissioned} decommissioned, ${notThere} already gone; ` +
       `${deploymentsClosed} deployments aborted, ${stayed.length} objects not removed`,
   ].join('\n');

@@ -26,10 +26,22 @@ export function addIdentityOptions(command: Command): void {
       values.filled,
     )
     .option('--key-folder <folder>', 'folder of PEM files with your own device keys', values.filled)
-    .option('--id-data <template>', 'template of id_data: \'{"mac":"{mac}","nr":"{index}"}\'', values.filled)
+    .option(
+      '--id-data <template>',
+      'template of id_data: \'{"mac":"{mac}","nr":"{index}"}\'',
+      values.filled,
+    )
     .option('--id-data-csv <file>', 'CSV file of id_data, one row per device', values.filled)
-    .option('--state <folder>', 'folder to keep the fleet in; the next run continues from it', values.filled)
-    .option('--ledger <file>', 'list what the fleet creates, for `simulate cleanup`', values.filled);
+    .option(
+      '--state <folder>',
+      'folder to keep the fleet in; the next run continues from it',
+      values.filled,
+    )
+    .option(
+      '--ledger <file>',
+      'list what the fleet creates, for `simulate cleanup`',
+      values.filled,
+    );
 }
 
 /** Where RSA keys are kept when nobody says otherwise. */

@@ -36,7 +36,16 @@ const ofDeployment = /"kind":"deployment"[^\n]*"deploymentId":"([^"]+)"/;
 async function installing(seed: string, installMs: number, ...more: readonly string[]) {
   const report = join(folder, `${seed}.json`);
   const run = startCommand([
-    ...['simulate', '--url', ready.baseUrl, '--accept', '--password', ready.adminPassword, '--seed', seed],
+    ...[
+      'simulate',
+      '--url',
+      ready.baseUrl,
+      '--accept',
+      '--password',
+      ready.adminPassword,
+      '--seed',
+      seed,
+    ],
     ...['--devices', String(DEVICES), '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'],
     ...['--deploy', releaseName, '--behaviour-parameter', `steady.installMs=${installMs}`],
     ...['--events', '-', '--report', `json=${report}`, '--drain', '30s', ...more],
@@ -98,7 +107,10 @@ describe.concurrent.each(['1', '2'])(
       const group = groupOf(run);
       expect(group).toHaveLength(processes === '1' ? 1 : 3);
       interrupt(group);
-      await run.said('stderr', /stopping: open deployments have 30 s to finish; press Ctrl-C again to stop now/);
+      await run.said(
+        'stderr',
+        /stopping: open deployments have 30 s to finish; press Ctrl-C again to stop now/,
+      );
       interrupt(group);
       const ended = await run.ended;
       expect(ended.code, ended.stderr).toBe(exitCodes.interrupted);

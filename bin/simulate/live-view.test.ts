@@ -122,7 +122,7 @@ describe('fleetbed simulate on a terminal', { timeout: 30_000 }, () => {
 
   it('shows the frame, and after Ctrl-C the summary alone, with its cursor', async () => {
     const { code, written, screen } = await onTerminal(words(), { keys: [['idle 3', CTRL_C]] });
-    expect(code).toBe(0);
+    expect(code).toBe(130);
     expect(written).toContain('stopping …');
     expect(written).toContain('\u001b[?25l');
     expect(screen.cursorShown).toBe(true);

@@ -5,8 +5,8 @@ import { fleetFault } from '../fleet-outcome.ts';
 import { addLoginOptions, type LoginOptions } from '../login-options.ts';
 import * as values from '../option-values.ts';
 import { SecretOption, secretVariables } from '../secret-option.ts';
-import { acceptWithOption, addUrlOption, credentialsIn } from '../simulate/connection-options.ts';
 import { certificatesIn } from '../simulate/certificates.ts';
+import { acceptWithOption, addUrlOption, credentialsIn } from '../simulate/connection-options.ts';
 import { defaultPoolFolder } from '../simulate/identity-options.ts';
 import type { OwnPlan } from '../simulate/redis/divided-plan.ts';
 

@@ -75,7 +75,11 @@ describe('a behaviour file', () => {
     ['has no default export', () => written('export const a = 1;'), /no default export/],
     ['exports a text', () => written("export default 'slow';"), /must be a behaviour: name/],
     ['has another ending', () => written(row(), '.json'), /must end in one of \.js, \.mjs, \.ts/],
-    ['lacks a sentence', () => written(row('expectedServerBehavior: undefined')), /expectedServerBehavior is missing/],
+    [
+      'lacks a sentence',
+      () => written(row('expectedServerBehavior: undefined')),
+      /expectedServerBehavior is missing/,
+    ],
     ['has a name with spaces', () => written(row("name: 'My own'")), /name must be small letters/],
     ['has a word too many', () => written(row('speed: 1')), /speed is not known/],
     [

@@ -8,7 +8,8 @@ export default defineBehaviour({
   name: 'doubtful-battery',
   description:
     'A device on a battery that postpones an installation once while the battery is cold.',
-  expectedServerBehavior: 'Offers the same deployment again when the device is back, and counts one success.',
+  expectedServerBehavior:
+    'Offers the same deployment again when the device is back, and counts one success.',
   parameters: { installMs: 200, rebootMs: 300, warmUpMs: 500, coldShare: 0.5 },
   hooks: {
     async whenOffered(moment) {

@@ -32,7 +32,11 @@ export async function requireDeployable(
   const giveUp = (): void => transport.breakOff();
   signal.addEventListener('abort', giveUp, { once: true });
   try {
-    const fault = await faultOf(plan, deploy, new ManagementClient({ transport, clock, credentials }));
+    const fault = await faultOf(
+      plan,
+      deploy,
+      new ManagementClient({ transport, clock, credentials }),
+    );
     if (fault !== undefined) throw new NotDeployableError(`${plan.baseUrl}: ${fault}`);
   } catch (error) {
     // A run that is interrupted before it begins has a result like any other.

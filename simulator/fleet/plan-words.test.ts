@@ -103,7 +103,10 @@ describe('a plan file', () => {
     ['cohort:\n  - { name: a }\n  - { weight: 2 }', '3:5 cohort.1.name: is required'],
     ['stage:\n  - { devices: 3 }', '2:5 stage.0: must be one of ramp, hold, burst and drain'],
     ['stage:\n  - { ramp: 1s, hold: 1s }', '2:5 stage.0: must be one of ramp, hold, burst'],
-    ['incident: [{ name: fire }]', '1:20 incident.0.name: must be one of power-cut, reconnect-storm'],
+    [
+      'incident: [{ name: fire }]',
+      '1:20 incident.0.name: must be one of power-cut, reconnect-storm',
+    ],
     ['arrivals: { alerts: often }', '1:21 arrivals.alerts: must be so many a second'],
     ['acceptWith: admin', '1:13 acceptWith: must be EMAIL:PASSWORD'],
     ['checkShare: 120%', '1:13 checkShare: must be a share of the devices above 0'],

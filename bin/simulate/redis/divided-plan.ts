@@ -57,16 +57,14 @@ const saidBy: Readonly<Record<keyof FleetPlan, 'head' | 'worker'>> = {
 
 /** What a worker has to have of its own where the plan of the head has it, and how it is given. */
 const needed = {
-  tenantToken:
-    'it has no tenant token: start it with FLEETBED_TENANT_TOKEN in its environment',
-  certificate: "it has no client certificate: start it with --cert FILE and --key FILE",
+  tenantToken: 'it has no tenant token: start it with FLEETBED_TENANT_TOKEN in its environment',
+  certificate: 'it has no client certificate: start it with --cert FILE and --key FILE',
   behaviourFiles: 'it has no behaviour file: start it with --behaviour-file FILE',
   idDataFile: 'it has no id_data: start it with --id-data-csv FILE',
-  keyFolder: "it has no device keys: start it with --key-folder FOLDER",
+  keyFolder: 'it has no device keys: start it with --key-folder FOLDER',
   state: 'it has no state folder: start it with --state FOLDER',
   ledger: 'it has no ledger: start it with --ledger FILE',
-  sourceAddresses:
-    'it has no source addresses: start it with --source-addresses ADDRESSES',
+  sourceAddresses: 'it has no source addresses: start it with --source-addresses ADDRESSES',
 } as const;
 
 const needsFields = {

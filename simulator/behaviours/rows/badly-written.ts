@@ -14,7 +14,8 @@ export const badlyWritten: readonly Behaviour[] = [
   defineBehaviour({
     name: 'ignores-429',
     description: 'A client that repeats a request at once when it gets 429.',
-    expectedServerBehavior: 'Keeps answering 429 with Retry-After, and serves other devices meanwhile.',
+    expectedServerBehavior:
+      'Keeps answering 429 with Retry-After, and serves other devices meanwhile.',
     parameters: { installMs: 200, rebootMs: 300, retryMs: 100 },
     hooks: {
       waitAfterFaultMs({ parameters }, { status }, usualMs) {
@@ -25,14 +26,17 @@ export const badlyWritten: readonly Behaviour[] = [
   defineBehaviour({
     name: 'reports-success-without-installing',
     description: 'A client that reports success without installing anything.',
-    expectedServerBehavior: 'Records success as reported; the inventory still shows the old artifact.',
+    expectedServerBehavior:
+      'Records success as reported; the inventory still shows the old artifact.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: { whenOffered: async () => 'claim-success' },
   }),
   defineBehaviour({
     name: 'floods',
-    description: 'A client that polls in long bursts, because one branch of its loop does not wait.',
-    expectedServerBehavior: 'Answers 429 to this device beyond its rate, and serves other devices as before.',
+    description:
+      'A client that polls in long bursts, because one branch of its loop does not wait.',
+    expectedServerBehavior:
+      'Answers 429 to this device beyond its rate, and serves other devices as before.',
     parameters: { installMs: 200, rebootMs: 300, pollMs: 20, burstCount: 200 },
     hooks: {
       nextCycleMs({ parameters, memory }, usualMs) {
@@ -43,7 +47,8 @@ export const badlyWritten: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'polls-in-lockstep',
-    description: 'A client that polls at round times of the clock, like every other client of its kind.',
+    description:
+      'A client that polls at round times of the clock, like every other client of its kind.',
     expectedServerBehavior: 'Answers every device, later if necessary; refuses none for good.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
@@ -55,7 +60,8 @@ export const badlyWritten: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'ignores-409',
-    description: 'A client that treats 409 like any other response and continues an aborted update.',
+    description:
+      'A client that treats 409 like any other response and continues an aborted update.',
     expectedServerBehavior: 'Answers 409 to each further report and keeps the status aborted.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
@@ -67,7 +73,8 @@ export const badlyWritten: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'keeps-a-finished-deployments-id',
-    description: 'A client that does not clear its state and repeats its last success at every poll.',
+    description:
+      'A client that does not clear its state and repeats its last success at every poll.',
     expectedServerBehavior: 'Answers 204 each time, changes nothing, and counts the device once.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {

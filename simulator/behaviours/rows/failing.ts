@@ -7,8 +7,10 @@ const DIGIT_ZERO = 0x30;
 export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'failing-install',
-    description: 'A device whose storage is worn out: writing the payload fails, and it reports failure.',
-    expectedServerBehavior: 'Records failure with the uploaded log, and does not offer the deployment again.',
+    description:
+      'A device whose storage is worn out: writing the payload fails, and it reports failure.',
+    expectedServerBehavior:
+      'Records failure with the uploaded log, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whileInstalling(moment) {
@@ -21,7 +23,8 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'failing-commit',
     description: 'A device whose new software fails its own check and rolls back.',
-    expectedServerBehavior: 'Records failure after rebooting; the inventory still shows the old artifact.',
+    expectedServerBehavior:
+      'Records failure after rebooting; the inventory still shows the old artifact.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whileCommitting(moment) {
@@ -33,7 +36,8 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'wrong-checksum',
     description: 'A device that receives a corrupted byte, from a bad cache or bad memory.',
-    expectedServerBehavior: 'Records failure with a log that names the checksum; its own file is unchanged.',
+    expectedServerBehavior:
+      'Records failure with a log that names the checksum; its own file is unchanged.',
     // In every artifact the manifest's first digit stands there, and it is one of a checksum.
     parameters: { installMs: 200, rebootMs: 300, spoiledAtBytes: 1536 },
     hooks: {
@@ -50,7 +54,8 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'disk-full',
     description: 'A device whose data partition is full, so that the artifact does not fit.',
-    expectedServerBehavior: 'Records failure with a log that says so; the aborted download affects no other device.',
+    expectedServerBehavior:
+      'Records failure with a log that says so; the aborted download affects no other device.',
     parameters: { installMs: 200, rebootMs: 300, freeBytes: 4096 },
     hooks: {
       async whileDownloading({ parameters, fromByte, log, fail }, piece) {
@@ -63,7 +68,8 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'reject',
     description: 'A device whose user or policy rejects this release.',
-    expectedServerBehavior: 'Records failure without a download, keeps the reason in the log, does not offer it again.',
+    expectedServerBehavior:
+      'Records failure without a download, keeps the reason in the log, does not offer it again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whenOffered(moment) {
@@ -75,7 +81,8 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'hang-while-downloading',
     description: 'A device whose modem stalls in the middle of a download and recovers much later.',
-    expectedServerBehavior: 'Shows downloading meanwhile, closes the dead connection, and serves the rest by range.',
+    expectedServerBehavior:
+      'Shows downloading meanwhile, closes the dead connection, and serves the rest by range.',
     parameters: { installMs: 200, rebootMs: 300, hangAfterBytes: 2048, hangMs: 600_000 },
     hooks: {
       async whileDownloading({ parameters, memory, fromByte, rest }, piece) {
@@ -91,7 +98,8 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'hang-for-ever',
     description: 'A device whose installer waits for ever for a lock.',
-    expectedServerBehavior: 'Shows installing until the deployment is aborted, and lets the other devices finish.',
+    expectedServerBehavior:
+      'Shows installing until the deployment is aborted, and lets the other devices finish.',
     parameters: { installMs: 200, rebootMs: 300, hangMs: YEAR_MS },
     hooks: {
       async whileInstalling({ parameters, rest }) {
@@ -102,7 +110,8 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'reboot-loop',
     description: 'A device that restarts several times until its boot loader rolls back.',
-    expectedServerBehavior: 'Accepts rebooting several times with a new sign-in between, then failure; counts it once.',
+    expectedServerBehavior:
+      'Accepts rebooting several times with a new sign-in between, then failure; counts it once.',
     parameters: { installMs: 200, rebootMs: 300, rebootsCount: 3 },
     hooks: {
       async afterReboot({ parameters, reboots, log, fail }) {
@@ -115,7 +124,8 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'bricked',
     description: 'A device that never comes up again after the update.',
-    expectedServerBehavior: 'Shows rebooting and a disconnected device until a user aborts the deployment or removes it.',
+    expectedServerBehavior:
+      'Shows rebooting and a disconnected device until a user aborts the deployment or removes it.',
     parameters: { installMs: 200, rebootMs: 300, offMs: YEAR_MS },
     hooks: {
       async afterReboot({ parameters, losePower }) {
@@ -126,7 +136,8 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'crash-and-resume',
     description: 'A device that loses power in the middle of a download and comes back.',
-    expectedServerBehavior: 'Offers the same deployment again with a new link, serves the rest by range with 206, and records success once.',
+    expectedServerBehavior:
+      'Offers the same deployment again with a new link, serves the rest by range with 206, and records success once.',
     parameters: { installMs: 200, rebootMs: 300, crashAfterBytes: 2048, offMs: 5000 },
     hooks: {
       async whileDownloading({ parameters, beginning, fromByte, losePower }, piece) {
@@ -138,7 +149,8 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'aborted-midway',
     description: 'A device whose update is aborted by a user while it installs.',
-    expectedServerBehavior: 'Answers its next report with 409, keeps aborted, and does not offer the deployment again.',
+    expectedServerBehavior:
+      'Answers its next report with 409, keeps aborted, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whileInstalling(moment) {
@@ -149,8 +161,10 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'big-logs',
-    description: 'A device in debug mode that writes thousands of log lines before its update fails.',
-    expectedServerBehavior: 'Accepts a log close to the largest body that it allows, and returns all of it.',
+    description:
+      'A device in debug mode that writes thousands of log lines before its update fails.',
+    expectedServerBehavior:
+      'Accepts a log close to the largest body that it allows, and returns all of it.',
     parameters: { installMs: 200, rebootMs: 300, linesCount: 5000, lineBytes: 80 },
     hooks: {
       async whileInstalling({ parameters, log, fail }) {

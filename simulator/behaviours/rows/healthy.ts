@@ -7,8 +7,10 @@ const DAY_HOURS = 24;
 export const healthy: readonly Behaviour[] = [
   defineBehaviour({
     name: 'steady',
-    description: 'A healthy device: it installs every update that it is offered and comes up again.',
-    expectedServerBehavior: 'Offers each deployment once and records downloading, installing, rebooting and success.',
+    description:
+      'A healthy device: it installs every update that it is offered and comes up again.',
+    expectedServerBehavior:
+      'Offers each deployment once and records downloading, installing, rebooting and success.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {},
   }),
@@ -22,7 +24,8 @@ export const healthy: readonly Behaviour[] = [
   defineBehaviour({
     name: 'night-only',
     description: 'A shop terminal that has a network connection at night only.',
-    expectedServerBehavior: 'Keeps its deployment pending by day, and offers it when the device polls at night.',
+    expectedServerBehavior:
+      'Keeps its deployment pending by day, and offers it when the device polls at night.',
     parameters: { installMs: 200, rebootMs: 300, nightFromHour: 22, nightToHour: 5 },
     hooks: {
       offForMs({ parameters, memory, nowMs }) {
@@ -43,7 +46,8 @@ export const healthy: readonly Behaviour[] = [
   defineBehaviour({
     name: 'already-installed',
     description: 'A device that was flashed with the deployed artifact at the factory.',
-    expectedServerBehavior: 'Answers its poll with 204 and records already-installed without sending the file.',
+    expectedServerBehavior:
+      'Answers its poll with 204 and records already-installed without sending the file.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: { installedAtStart: ({ deployedArtifact }) => deployedArtifact },
   }),

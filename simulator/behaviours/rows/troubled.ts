@@ -7,7 +7,8 @@ export const troubled: readonly Behaviour[] = [
   defineBehaviour({
     name: 'flaky-2g',
     description: 'A meter in a cellar with a 2G modem: slow, with jitter and lost connections.',
-    expectedServerBehavior: 'Accepts repeated reports as one, serves ranges, and lets it finish in its own time.',
+    expectedServerBehavior:
+      'Accepts repeated reports as one, serves ranges, and lets it finish in its own time.',
     parameters: {
       installMs: 200,
       rebootMs: 300,
@@ -25,14 +26,16 @@ export const troubled: readonly Behaviour[] = [
   defineBehaviour({
     name: 'clock-skew',
     description: 'A device without a battery for its clock, which is years behind.',
-    expectedServerBehavior: 'Stores its timestamps as sent, decides nothing by them, and answers 401 to an expired token.',
+    expectedServerBehavior:
+      'Stores its timestamps as sent, decides nothing by them, and answers 401 to an expired token.',
     parameters: { installMs: 200, rebootMs: 300, clockSkewMs: -5 * YEAR_MS },
     hooks: { clockSkewMs: ({ clockSkewMs }) => clockSkewMs },
   }),
   defineBehaviour({
     name: 'alert-storm',
     description: 'A device with a flapping service that reports each change at once.',
-    expectedServerBehavior: 'Accepts what it can, answers 429 to the rest, and serves other devices as before.',
+    expectedServerBehavior:
+      'Accepts what it can, answers 429 to the rest, and serves other devices as before.',
     parameters: { installMs: 200, rebootMs: 300, messagesCount: 4, alertsCount: 50 },
     hooks: {
       async eachCycle({ parameters, nowMs, postAlerts }) {
@@ -50,13 +53,15 @@ export const troubled: readonly Behaviour[] = [
   defineBehaviour({
     name: 'socket-flapping',
     description: 'A device behind a router that drops every idle connection after a few seconds.',
-    expectedServerBehavior: 'Accepts each new connection, closes the old one, and shows the device as connected.',
+    expectedServerBehavior:
+      'Accepts each new connection, closes the old one, and shows the device as connected.',
     parameters: { installMs: 200, rebootMs: 300, holdMs: 3000 },
     hooks: { socketHoldsMs: ({ holdMs }) => holdMs },
   }),
   defineBehaviour({
     name: 'key-rotation',
-    description: 'A device that generates a new key from time to time, as its security policy requires.',
+    description:
+      'A device that generates a new key from time to time, as its security policy requires.',
     expectedServerBehavior: 'Adds the new key to the same device, pending until it is accepted.',
     parameters: { installMs: 200, rebootMs: 300, everyCyclesCount: 10 },
     hooks: {
@@ -69,7 +74,8 @@ export const troubled: readonly Behaviour[] = [
   defineBehaviour({
     name: 'cloned-identity',
     description: 'Two devices flashed from one image with the same key: one device to the server.',
-    expectedServerBehavior: 'Knows one device with one key, accepts both, and never mixes in a third.',
+    expectedServerBehavior:
+      'Knows one device with one key, accepts both, and never mixes in a third.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async eachCycle({ letCloneSpeak }) {
