@@ -64,10 +64,10 @@ const planFields = {
   deviceType: v.optional(v.pipe(filled, v.maxLength(limits.provideMaxCharacters, 'is too long'))),
   /** The operator that accepts the fleet's own devices; without it they wait. */
   acceptWith: v.optional(
-    v.union([
-      v.strictObject({ email: filled, password: filled }),
-      v.strictObject({ token: filled }),
-    ]),
+    v.union(
+      [v.strictObject({ email: filled, password: filled }), v.strictObject({ token: filled })],
+      'must be an e-mail address with a password, or a token',
+    ),
   ),
   /** Name of the artifact to deploy to the fleet's own devices. */
   deploy: v.optional(v.pipe(filled, v.maxLength(limits.provideMaxCharacters, 'is too long'))),

@@ -180,7 +180,11 @@ describe('the first line of the report', () => {
 
   it('is followed by a way to accept devices, where some are not', () => {
     const waiting = { ...funnel, waiting: 12 };
-    const text = fleetReport({ ...sampleResult, funnel: waiting, balance: unchecked });
+    const text = fleetReport({
+      ...sampleResult,
+      funnel: waiting,
+      balance: { ...unchecked, because: noUser },
+    });
     expect(text).toContain('12 devices are not accepted: run with --accept and --password');
     expect(text).toContain('or run: fleetbed accept --all');
   });

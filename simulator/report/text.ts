@@ -4,6 +4,7 @@ import { sharedKeysLine } from '../identity/shared-keys.ts';
 import { columns } from './columns.ts';
 import { counted, differencesIn, endings, headline } from './headline.ts';
 import type { FleetProgress, FleetResult } from './result.ts';
+import { noUser } from './result-devices.ts';
 import { machineLine } from './result-machines.ts';
 import type { Takeover } from './result-spread.ts';
 import { brokenWords, checkSections } from './text-checks.ts';
@@ -147,11 +148,11 @@ function balanceLines({ balance, funnel, plan }: FleetResult): string[] {
   if (!checked) {
     return [
       `Reconciliation: not checked (${because ?? 'no reason given'})`,
-      ...pendingLines(funnel),
+      ...(because === noUser ? pendingLines(funnel) : []),
     ];
   }
   if (balance.deploymentsChecked === 0) {
-    return ['Reconciliation: nothing to compare, no deployment was made', ...pendingLines(funnel)];
+    return ['Reconciliation: nothing to compare, no deployment was made'];
   }
   const partly = because === undefined ? '' : ` (${because})`;
   if (ok) {
