@@ -204,7 +204,7 @@ describe('a simulated device', { timeout: RUN_MAX_MS }, () => {
       expect((await next()).typ).toBe('pong');
       const { code, stdout } = await other.fleet.end('SIGINT');
       const { errors, operations }: FleetResult = JSON.parse(stdout);
-      expect({ code, errors }).toEqual({ code: 0, errors: [] });
+      expect({ code, errors }).toEqual({ code: 130, errors: [] });
       const inventories = operations.find(({ operation }) => operation === 'put-attributes');
       expect(inventories?.answers).toEqual({ '2xx': 2 });
     } finally {

@@ -13,7 +13,12 @@ export interface DemoResults {
 
 /** The whole summary, in lines. */
 export function demoSummary({ fleet, conformance }: DemoResults, server: RunningServer): string {
-  return [fleetTable(fleet), balanceLine(fleet), verdictTable(conformance), addresses(server)]
+  return [
+    fleetTable(fleet),
+    reconciliationLine(fleet),
+    verdictTable(conformance),
+    addresses(server, fleet),
+  ]
     .map((part) => `${part}\n`)
     .join('\n')
     .trimEnd();
@@ -31,10 +36,11 @@ function fleetTable({ devices }: FleetResult): string {
   return `Fleet: ${devices.length} devices\n${table.toString()}`;
 }
 
-function balanceLine({ balance }: FleetResult): string {
-  if (!balance.checked) return `Balance: not checked (${balance.because ?? 'no reason given'})`;
-  if (balance.ok) return "Balance: every device's outcome equals the server's list";
-  return `Balance: ${balance.differences.length} devices differ from the server's list`;
+function reconciliationLine({ balance }: FleetResult): string {
+  if (!balance.checked)
+    return `Reconciliation: not checked (${balance.because ?? 'no reason given'})`;
+  if (balance.ok) return 'Reconciliation: server and fleet agree on every device';
+  return `Reconciliation: ${balance.differences.length} devices differ from the server's list`;
 }
 
 /** How often each verdict was given. */
@@ -44,13 +50,16 @@ function verdictTable({ outcome, totals, verdicts }: ConformanceResult): string 
   return `Suite: ${outcome}\n${table.toString()}`;
 }
 
-function addresses(server: RunningServer): string {
+function addresses(server: RunningServer, { devices }: FleetResult): string {
   const { baseUrl, controlUrl, adminEmail, adminPassword } = server;
+  const deviceId = devices.find(({ outcome }) => outcome === 'success')?.deviceId;
+  const terminal = `fleetbed terminal --url ${baseUrl} --password ${adminPassword}`;
   return [
-    `Base URL  ${baseUrl}`,
-    `Log in    ${adminEmail} with password ${adminPassword}`,
+    `URL       ${baseUrl}`,
+    `User      ${adminEmail} with password ${adminPassword}`,
     `Control   ${controlUrl}`,
     `Console   ${consoleUrl(server)}`,
+    ...(deviceId === undefined ? [] : [`Terminal  ${terminal} ${deviceId}`]),
   ].join('\n');
 }
 

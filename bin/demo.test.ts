@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConformanceResult } from '../conformance/conformance.ts';
+import { systemClock } from '../fixtures/clock.ts';
+import { managementOperations } from '../fixtures/contract/management/index.ts';
+import { pathOf } from '../fixtures/contract/operation.ts';
 import type { FleetResult } from '../simulator/simulator.ts';
 import type { ServerReady } from './ready.ts';
 import { type Ended, startCommand } from './testing/built-command.ts';
@@ -47,7 +50,9 @@ describe('fleetbed demo --exit --json while ports 8080 and 8081 are taken', () =
   it('ends with exit code 0, JSON alone on standard output and words on standard error', () => {
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1);
-    expect(ended.stderr).toContain('a port is busy; taking a free one');
+    const { port } = new URL(result.server.baseUrl);
+    expect(ended.stderr).toContain(`port 8080 is in use; using ${port}\n`);
+    expect(ended.stderr).toMatch(/^port 8081 is in use; using \d+$/m);
     expect(ended.stderr).toMatch(/suite: (\d+) of \1 cases/);
   });
 
@@ -95,18 +100,41 @@ describe('fleetbed demo --exit --json while ports 8080 and 8081 are taken', () =
 });
 
 describe('fleetbed demo', () => {
-  it('prints outcome, verdicts and addresses, and stays up until Ctrl-C', {
+  it('stays up until Ctrl-C with a connected fleet, which has the default tenant to itself', {
     timeout: DEMO_MAX_MS,
   }, async () => {
     const demo = startCommand(['demo']);
-    await demo.said('stderr', /Ctrl-C ends it/);
+    await demo.said('stderr', /press Ctrl-C to stop/);
     const shown = await demo.said('stdout', /#token=\S+\n/);
-    for (const part of [/│ success +│ 7 +│ 7 +│ 7 +│ 21 /, /Suite: pass/, /Base URL {2}http:/]) {
+    for (const part of [/│ success +│ 7 +│ 7 +│ 7 +│ 21 /, /Suite: pass/, /URL {7}http:/]) {
       expect(shown).toMatch(part);
     }
     const controlUrl = /Control +(\S+)/.exec(shown)?.[1];
     expect((await fetch(`${controlUrl}/ready`)).status).toBe(200);
+    const [, email = '', password = ''] = /User +(\S+) with password (\S+)/.exec(shown) ?? [];
+    const url = /URL +(\S+)/.exec(shown)?.[1] ?? '';
+    const ask = (method: string, path: string, authorization: string) =>
+      fetch(url + path, { method, headers: { Authorization: authorization } });
+    const basic = Buffer.from(`${email}:${password}`).toString('base64');
+    const login = pathOf(managementOperations.login);
+    const token = await (await ask('POST', login, `Basic ${basic}`)).text();
+    const list = async (operation: 'list-devices' | 'list-deployments') =>
+      (
+        await ask(
+          'GET',
+          `${pathOf(managementOperations[operation])}?per_page=100`,
+          `Bearer ${token}`,
+        )
+      ).json();
+    expect(await list('list-devices')).toHaveLength(30);
+    expect(await list('list-deployments')).toMatchObject([{ name: 'demo' }]);
+    const [, id = ''] = /fleetbed terminal .* (\S+)\n/.exec(shown) ?? [];
+    const connection = pathOf(managementOperations['get-connection'], { id });
+    const answer = await ask('GET', connection, `Bearer ${token}`);
+    expect(await answer.json()).toMatchObject({ status: 'connected' });
+    const stoppedMs = systemClock.monotonicMs();
     expect((await demo.end('SIGINT')).code).toBe(0);
+    expect(systemClock.monotonicMs() - stoppedMs).toBeLessThan(5000);
     await expect(fetch(`${controlUrl}/ready`)).rejects.toThrow();
   });
 });

@@ -6,6 +6,7 @@ import { systemClock } from '../fixtures/clock.ts';
 import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { pathOf } from '../fixtures/contract/operation.ts';
 import { artifactMediaType } from '../fixtures/contract/operations.ts';
+import { controlPaths } from '../fixtures/control-listener.ts';
 import { writeArtifact } from '../fixtures/formats/mender-artifact-writer.ts';
 import { seededRandom } from '../fixtures/random.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
@@ -32,6 +33,9 @@ const ARTIFACT_NAME = 'demo-release-2';
 const PAYLOAD_BYTES = 65_536;
 /** A fleet of this size needs a few seconds; beyond this something is wrong. */
 const FLEET_MAX_MS = 40_000;
+/** Often enough to be seen, and rarely enough to be read in the journal. */
+const STAY_POLL_MS = 10_000;
+const SUITE_TENANT = { name: 'conformance', adminEmail: 'conformance@example.com' };
 const SUITE_JOBS = 4;
 const SUITE_CASE_MAX_MS = 60_000;
 
@@ -46,16 +50,28 @@ interface Ports {
   readonly controlPort: number;
 }
 
+const wantedPorts: Ports = { port: 8080, controlPort: 8081 };
+
+const examples = `
+Examples:
+  # Server, fleet and suite; server and fleet stay up until Ctrl-C
+  $ fleetbed demo
+
+  # In CI: exit code 0 if every device was updated and no case failed
+  $ fleetbed demo --exit --report junit=demo.xml
+`;
+
 /** Adds the options of `fleetbed demo` and what it does. */
 export function configure(command: Command): void {
   command
-    .option('--exit', 'end after the run in place of staying up')
+    .option('--exit', 'exit after the run instead of staying up')
     .option(
       '--report <form=file>',
-      'json=FILE, junit=FILE (the verdicts); repeatable',
+      'write a report: json=FILE or junit=FILE (verdicts); repeatable',
       values.report,
     )
-    .option('--json', 'standard output carries the results as JSON')
+    .option('--json', 'write the results to stdout as JSON')
+    .addHelpText('after', examples)
     .action(async (options: DemoOptions) => {
       process.exitCode = await demo(options);
     });
@@ -65,28 +81,30 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   await prepareReports(options.report);
   const signal = stopSignal();
-  const server = await startOnFreePorts({ port: 8080, controlPort: 8081 }, output);
+  const server = await startOnFreePorts(wantedPorts, output);
   let removeRunFile: (() => void) | undefined;
   try {
     removeRunFile = await leaveRunFile(serverReady(server), output);
     output.progress(`server: ready at ${server.baseUrl}`);
     await uploadArtifact(server);
-    output.progress(`server: has ${ARTIFACT_NAME}`);
+    output.progress(`server: artifact ${ARTIFACT_NAME} uploaded`);
     const plan = planFor(server);
-    const fleet = await runFleet(plan, signal, output);
-    const conformance = await judgeServer(server, signal, output);
-    const results = { fleet, conformance };
-    await writeReports(options.report, {
-      json: results,
-      junit: () => conformanceJunit(conformance),
-    });
-    output.data({ ...results, server: serverReady(server) });
-    output.line(demoSummary(results, server));
-    if (!options.exit) {
-      output.progress('Ctrl-C ends it');
+    let exitCode: ExitCode = exitCodes.undecided;
+    await runFleet(plan, { signal, output }, async (fleet) => {
+      const conformance = await judgeServer(server, signal, output);
+      const results = { fleet, conformance };
+      await writeReports(options.report, {
+        json: results,
+        junit: () => conformanceJunit(conformance),
+      });
+      output.data({ ...results, server: serverReady(server) });
+      output.line(demoSummary(results, server));
+      exitCode = worstExitCode([fleetOutcome(fleet, plan), conformanceExitCode(conformance)]);
+      if (options.exit) return;
+      output.progress('server and fleet stay up; press Ctrl-C to stop');
       await aborted(signal);
-    }
-    return worstExitCode([fleetOutcome(fleet, plan), conformanceExitCode(conformance)]);
+    });
+    return exitCode;
   } finally {
     removeRunFile?.();
     await server.close();
@@ -95,12 +113,22 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
 
 async function startOnFreePorts(ports: Ports, output: Output): Promise<RunningServer> {
   try {
-    return await startServer({ ...ports, logLevel: 'warn' });
+    const server = await startServer({ ...ports, logLevel: 'warn' });
+    sayPorts(server, ports, output);
+    return server;
   } catch (fault) {
     const others = avoidBusy(ports, fault);
     if (!others) throw fault;
-    output.progress('server: a port is busy; taking a free one');
     return startOnFreePorts(others, output);
+  }
+}
+
+/** Which ports are taken in place of those in use. */
+function sayPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: Output): void {
+  const taken = { port: new URL(baseUrl).port, controlPort: new URL(controlUrl).port };
+  for (const name of ['port', 'controlPort'] as const) {
+    if (ports[name] !== 0) continue;
+    output.progress(`port ${wantedPorts[name]} is in use; using ${taken[name]}`);
   }
 }
 
@@ -159,16 +187,27 @@ function planFor({ baseUrl, adminEmail, adminPassword, headerPrefix }: RunningSe
   };
 }
 
+/** Runs the fleet, and keeps it connected until `until` resolves. */
 async function runFleet(
   plan: FleetPlan,
-  signal: AbortSignal,
-  output: Output,
-): Promise<FleetResult> {
+  { signal, output }: { readonly signal: AbortSignal; readonly output: Output },
+  until: (result: FleetResult) => Promise<void>,
+): Promise<void> {
+  let isOver = false;
   try {
-    return await simulateFleet(plan, {
+    await simulateFleet(plan, {
       signal,
       clock: systemClock,
-      onProgress: (progress) => output.progress(`fleet: ${progressLine(progress)}`),
+      onProgress: (progress) => {
+        if (!isOver) output.progress(`fleet: ${progressLine(progress)}`);
+      },
+      stay: {
+        pollIntervalMs: STAY_POLL_MS,
+        until: (result) => {
+          isOver = true;
+          return until(result);
+        },
+      },
     });
   } catch (error) {
     throw fleetFault(error, plan);
@@ -186,14 +225,14 @@ async function judgeServer(
   signal: AbortSignal,
   output: Output,
 ): Promise<ConformanceResult> {
-  const { baseUrl, headerPrefix, adminEmail, adminPassword } = server;
-  output.progress('suite: judging the server');
+  const { baseUrl, headerPrefix } = server;
+  output.progress('suite: testing the server, in a tenant of its own');
   return judge({
     baseUrl,
     headerPrefix,
-    credentials: { email: adminEmail, password: adminPassword },
+    ...(await suiteTenant(server)),
     control: { url: server.controlUrl, token: server.controlToken },
-    // The server is our own, and the fleet is done with it.
+    // The server is our own, and the fleet lives in another tenant.
     disruptive: true,
     jobs: SUITE_JOBS,
     caseTimeLimitMs: SUITE_CASE_MAX_MS,
@@ -201,4 +240,26 @@ async function judgeServer(
     signal,
     onVerdict: verdictTeller(output, selectedCases().length),
   });
+}
+
+/** A tenant that is the suite's alone, so that the console shows the fleet by itself. */
+async function suiteTenant({ controlUrl, controlToken }: RunningServer) {
+  const headers = {
+    Authorization: `Bearer ${controlToken}`,
+    'Content-Type': 'application/json',
+  };
+  const body = JSON.stringify(SUITE_TENANT);
+  const answer = await fetch(controlUrl + controlPaths.tenants, { method: 'POST', headers, body });
+  if (answer.status !== 201) {
+    const sentence = `the server answered ${answer.status} to the suite's tenant: ${await answer.text()}`;
+    throw new CommandFault(sentence, exitCodes.setUp);
+  }
+  const {
+    adminEmail: email,
+    adminPassword: password,
+    tenantToken,
+  } = (await answer.json()) as {
+    readonly [Name in 'adminEmail' | 'adminPassword' | 'tenantToken']: string;
+  };
+  return { credentials: { email, password }, tenantToken };
 }

@@ -8,6 +8,7 @@ import {
   type FleetPlan,
   type FleetResult,
   IdentityError,
+  NotDeployableError,
   PlanError,
   StateError,
 } from '../simulator/simulator.ts';
@@ -44,7 +45,7 @@ export function fleetFault(
   plan: Pick<FleetPlan, 'baseUrl' | 'acceptWith' | 'tls'>,
 ): unknown {
   if (error instanceof PlanError) {
-    return new CommandFault(`the plan is wrong: ${error.message}`, exitCodes.usage, error);
+    return new CommandFault(`invalid plan: ${error.message}`, exitCodes.usage, error);
   }
   if (error instanceof BehaviourFileError) {
     return new CommandFault(error.message, exitCodes.usage, error);
@@ -52,18 +53,24 @@ export function fleetFault(
   if (error instanceof IdentityError || error instanceof StateError) {
     return new CommandFault(error.message, exitCodes.setUp, error);
   }
+  if (error instanceof NotDeployableError) {
+    return new CommandFault(`${error.message}.`, exitCodes.setUp, error);
+  }
   if (error instanceof MergeError) return new CommandFault(error.message, exitCodes.setUp, error);
   if (error instanceof PlayerFault)
     return new CommandFault(error.message, knownExitCode(error), error);
   if (!(error instanceof ClientError)) return error;
-  if (error instanceof StatusError && error.operation === 'login' && error.status === 401) {
-    const who = plan.acceptWith?.email ?? 'the operator';
-    const sentence = `${plan.baseUrl} refused the login of ${who}; check EMAIL:PASSWORD`;
-    return new CommandFault(sentence, exitCodes.setUp, error);
+  if (error instanceof StatusError && error.status === 401 && plan.acceptWith !== undefined) {
+    return new CommandFault(refusedUser(plan.baseUrl, plan.acceptWith), exitCodes.setUp, error);
   }
   const unwanted = error instanceof TransportError ? unwantedCaller(error, plan) : undefined;
   if (unwanted === undefined) return setUpFault(error, plan.baseUrl);
   return new CommandFault(`${plan.baseUrl}: ${unwanted}`, exitCodes.setUp, error);
+}
+
+function refusedUser(place: string, user: NonNullable<FleetPlan['acceptWith']>): string {
+  if ('token' in user) return `${place} refused the token of --token; get a valid token`;
+  return `${place} refused the login of ${user.email}; check --email and --password`;
 }
 
 /** What a server says, where it says anything, to a caller whose certificate it does not take. */
@@ -84,12 +91,12 @@ function unwantedCaller(
   const hasCertificate = tls?.certPem !== undefined;
   if (isRefused) {
     return hasCertificate
-      ? 'the server does not accept the certificate of --cert; name another one'
-      : 'the server wants a certificate of its callers; name one with --cert and --key';
+      ? 'the server does not accept the certificate of --cert; use another one'
+      : 'the server requires a client certificate; give one with --cert and --key';
   }
   return hasCertificate
     ? 'the connection was cut; the server may not accept the certificate of --cert'
-    : 'the connection was cut; if the server wants a certificate of its callers, name one with --cert and --key';
+    : 'the connection was cut; if the server requires a client certificate, give one with --cert and --key';
 }
 
 function knownExitCode({ exitCode }: PlayerFault): ExitCode {

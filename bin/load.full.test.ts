@@ -293,7 +293,7 @@ describe('a herd comparison', () => {
       phase: 'lockstep',
       pollIntervalMs: MINUTE_MS,
       // All of them poll half a second after the network has gone, and not again before the end.
-      scenes: [{ name: 'herd-comparison', atMs: 59_500, lastingMs: 30_000 }],
+      scenes: [{ name: 'backoff-comparison', atMs: 59_500, lastingMs: 30_000 }],
       durationMs: 119_000,
     });
     const [exponential, jittered, ...others] = run.result.herd ?? [];
@@ -314,7 +314,7 @@ describe('a herd comparison', () => {
   it('takes the sockets away for as long as the network is, and each comes back', {
     timeout: RUN_MAX_MS,
   }, async () => {
-    const outage = { name: 'herd-comparison', atMs: 60_000, lastingMs: 30_000 } as const;
+    const outage = { name: 'backoff-comparison', atMs: 60_000, lastingMs: 30_000 } as const;
     const backOff = { leastMs: 1000, mostMs: 8000 };
     const run = await play({ connect: true, backOff, scenes: [outage] });
     const ofKind = (kind: FleetEvent['kind']) =>

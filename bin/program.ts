@@ -26,7 +26,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   },
   simulate: {
     group: 'Run:',
-    summary: 'run a fleet of devices against a server',
+    summary: 'simulate a fleet of devices',
     load: () => import('./simulate.ts'),
   },
   conform: {
@@ -36,7 +36,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   },
   demo: {
     group: 'Run:',
-    summary: 'run server, fleet and suite together, and stay up',
+    summary: 'run server, fleet and conformance suite together',
     load: () => import('./demo.ts'),
   },
   devices: {
@@ -111,7 +111,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   },
   report: {
     group: 'Files and results:',
-    summary: 'render, merge and compare the results of fleets',
+    summary: 'render, merge and compare results of simulate',
     load: () => import('./report.ts'),
   },
   calendar: {
@@ -126,12 +126,12 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   },
   worker: {
     group: 'Files and results:',
-    summary: 'run parts of fleets that are simulated on several machines',
+    summary: 'run parts of a fleet that is simulated on several machines',
     load: () => import('./worker.ts'),
   },
   'play-shard': {
     group: 'Files and results:',
-    summary: 'play one part of a fleet for a parent process',
+    summary: 'run one part of a fleet for a parent process',
     hidden: true,
     load: () => import('./simulate/play-shard.ts'),
   },

@@ -46,8 +46,8 @@ describe('an option with a secret for its value', () => {
     const named = secrets.map(({ path, option }) => `${path.join(' ')} ${option.long}`);
     expect(named).toEqual(
       expect.arrayContaining([
-        ...['serve --admin-password', 'simulate --accept-with', 'simulate --tenant-token'],
-        ...['simulate cleanup --accept-with', 'simulate --redis', 'worker --redis'],
+        ...['serve --admin-password', 'simulate --password', 'simulate --tenant-token'],
+        ...['simulate cleanup --token', 'simulate --redis', 'worker --redis'],
         ...['conform --password', 'conform --token', 'conform replay --control-token'],
         ...['conform cleanup --token', 'terminal --password', 'journal --control-token'],
       ]),
@@ -69,14 +69,10 @@ describe('an option with a secret for its value', () => {
       {},
       'give --control-token (env: FLEETBED_CONTROL_TOKEN).',
     ],
-    [
-      'simulate cleanup x',
-      {},
-      "--accept-with <email:password>' (env: FLEETBED_ACCEPT_WITH) is not",
-    ],
+    ['simulate cleanup x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_T'],
     ['worker', { FLEETBED_REDIS: '' }, '(env: FLEETBED_REDIS) is not given'],
     ['worker --redis htp://:hunter22@h', {}, '(env: FLEETBED_REDIS) is invalid. Accepted: a redis'],
-    ['simulate --deploy x', {}, 'needs --accept-with EMAIL:PASSWORD (env: FLEETBED_ACCEPT_WITH)'],
+    ['simulate --deploy x', {}, 'needs --accept, with --password (env: FLEETBED_PASSWORD) or --t'],
     [
       'terminal x --url http://127.0.0.1:1',
       {},

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../fixtures/clock.ts';
+import { managementOperations } from '../fixtures/contract/management/index.ts';
+import { pathOf } from '../fixtures/contract/operation.ts';
 import type { ServerReady } from './ready.ts';
 import {
   type RunningCommand,
@@ -136,10 +138,40 @@ describe('a run that cannot be set up ends with exit code 3 and one sentence', (
     },
   );
 
-  it('when the artifact to deploy is unknown', async () => {
-    const login = `${ready.adminEmail}:${ready.adminPassword}`;
-    const deploy = ['--accept-with', login, '--deploy', 'no-such-artifact'];
-    expect(await failsToSetUp(simulate(ready.baseUrl, ...deploy))).toContain('422');
+  it('when the artifact to deploy does not exist, or fits no device, before a device is seen', async () => {
+    const headers = { Authorization: `Bearer ${ready.adminToken}` };
+    const accept = ['--accept', '--token', ready.adminToken, '--deploy'];
+    const deploy = (...words: string[]) =>
+      failsToSetUp(simulate(ready.baseUrl, ...accept, ...words));
+    const devices = async () => {
+      const path = pathOf(managementOperations['list-devices']);
+      return (await fetch(ready.baseUrl + path, { headers })).json();
+    };
+    const before = await devices();
+    expect(await deploy('release-3')).toContain('no artifact named "release-3", and no other one');
+    const body = new FormData();
+    for (const [name, value] of [
+      ['name', 'release-2'],
+      ['device_types_compatible', 'boards'],
+      ['type', 'single-file'],
+    ] as const) {
+      body.append(name, value);
+    }
+    body.append('file', new Blob(['x']), 'x');
+    const path = pathOf(managementOperations['generate-artifact']);
+    await fetch(ready.baseUrl + path, { method: 'POST', headers, body });
+    expect(await deploy('release-3')).toContain('nearest names: "release-2"');
+    expect(await deploy('release-2', '--device-type', 'board')).toContain(
+      'no artifact named "release-2" fits device type "board"; it fits "boards"',
+    );
+    expect(await devices()).toEqual(before);
+  });
+
+  it('when the token of the user is not valid', async () => {
+    const words = ['--accept', '--token', 'x.y.z', '--duration', '1s'];
+    expect(await failsToSetUp(simulate(ready.baseUrl, ...words))).toContain(
+      'refused the token of --token; get a valid token',
+    );
   });
 
   it.each([
@@ -187,18 +219,19 @@ describe('Ctrl-C', () => {
     const fleet = startCommand(['simulate', ...words, '--seed', 'one', '--ready-file', file]);
     await fleet.said('stderr', /seed "one"/);
     const { code, stdout } = await fleet.end('SIGINT');
-    expect(code).not.toBe(70);
+    expect(code).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ ended: 'interrupted', seed: 'one' });
   });
 
-  it('ends at once with exit code 130 when it comes twice', async () => {
+  it('ends it with its summary and exit code 130 when it comes twice, before it began', async () => {
     const sockets = new Set<Socket>();
     const mute = await listener((socket) => sockets.add(socket));
     const fleet = startCommand(simulate(`http://127.0.0.1:${mute.port}`));
     await once(mute, 'connection');
     fleet.child.kill('SIGINT');
-    const { code } = await fleet.end('SIGTERM');
+    const { code, stdout } = await fleet.end('SIGTERM');
     expect(code).toBe(130);
+    expect(stdout).toMatch(/^\d+ devices?: INTERRUPTED, no device got an answer\n/);
     for (const socket of sockets) socket.destroy();
     mute.close();
   });

@@ -32,15 +32,15 @@ async function read<Answer>(path: string): Promise<Answer> {
   return (await (await manage(path)).json()) as Answer;
 }
 
-const reach = () => ['--base-url', ready.baseUrl, '--poll', '200ms', '--ramp', '0'];
-const login = () => ['--accept-with', `${ready.adminEmail}:${ready.adminPassword}`];
+const reach = () => ['--url', ready.baseUrl, '--poll', '200ms', '--ramp', '0'];
+const login = () => ['--accept', '--token', ready.adminToken];
 
 /** Ends a fleet once its progress shows that nobody is underway any more. */
 async function runUntilSettled(words: readonly string[]): Promise<FleetResult> {
   const fleet = startCommand(['simulate', '--json', ...words]);
-  await fleet.said('stderr', /\b(\d+) of \1 ended/);
+  await fleet.said('stderr', /\b(\d+) of \1 finished/);
   const { code, stdout, stderr } = await fleet.end('SIGINT');
-  expect(code, stderr).toBe(0);
+  expect(code, stderr).toBe(130);
   return JSON.parse(stdout);
 }
 
@@ -91,8 +91,8 @@ describe('a fleet against our server', () => {
     const reports = ['--report', `json=${json}`, '--report', `junit=${junit}`];
     const { code, stdout } = await runCommand(['simulate', ...words, ...reports]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/3 devices against \S+, seed "lonely"/);
-    expect(stdout).toContain('Balance: not checked');
+    expect(stdout).toMatch(/3 devices: PASSED\n {2}server \S+, seed "lonely"/);
+    expect(stdout).toContain('Reconciliation: not checked');
     expect(JSON.parse(readFileSync(json, 'utf8')).funnel).toMatchObject({ waiting: 3, offered: 0 });
     expect(readFileSync(junit, 'utf8')).toMatch(/<testsuites tests="3" failures="0".*skipped="1"/);
     expect(await read<Deployment[]>(list)).toEqual(before);

@@ -2,16 +2,18 @@
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
 import { planSchema } from '../simulator/fleet/plan-words.ts';
+import { counted } from '../simulator/report/headline.ts';
 import { fleetHtml } from '../simulator/report/html.ts';
 import { fleetJunit } from '../simulator/report/junit.ts';
 import { fleetReport } from '../simulator/report/text.ts';
-import type { FleetPlan, FleetProgress } from '../simulator/simulator.ts';
+import { type FleetPlan, type FleetProgress, requireDeployable } from '../simulator/simulator.ts';
 import { type ExitCode, exitCodes, worstExitCode } from './exit-codes.ts';
 import { figuresExitCode, fleetExitCode, fleetFault } from './fleet-outcome.ts';
 import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
 import { prepareReadyFile } from './ready.ts';
 import { prepareReports, writeReports } from './reports.ts';
+import { AcceptanceHint } from './simulate/acceptance-hint.ts';
 import { openAudience, STANDARD_OUTPUT } from './simulate/audience.ts';
 import { addCleanup } from './simulate/cleanup.ts';
 import { keyTeller } from './simulate/identity-options.ts';
@@ -27,7 +29,7 @@ import {
   spreadFault,
   spreadPlan,
 } from './simulate/spread.ts';
-import { stopSignal } from './stop-signal.ts';
+import { stopSignals } from './stop-signal.ts';
 import { packageVersion } from './version.ts';
 
 /** The options that are about the run and its reports; the others make up the plan. */
@@ -43,23 +45,48 @@ interface RunOptions extends SpreadOptions {
 /** Adds the options of `fleetbed simulate` and what it does. */
 export function configure(command: Command): void {
   addCleanup(command.enablePositionalOptions());
-  addPlanOptions(command)
-    .option('--plan-schema', 'print the JSON Schema of a plan file, and run nothing')
-    .option('--ready-file <file>', 'write this JSON file when all devices have made contact')
-    .option(
-      '--report <form=file>',
-      'json=FILE, junit=FILE, html=FILE; repeatable',
-      values.reportOrPage,
-    )
-    .option('--events <file>', 'write every event as NDJSON; - is standard output', values.filled)
-    .option('--metrics <address>', 'Prometheus, at PORT or ADDRESS:PORT', listenAddress)
-    .option('--json', 'standard output carries the result as JSON')
+  addRunOptions(command)
+    .addHelpText('after', examples)
     .action(async (options: RunOptions) => {
       process.exitCode = await act(command, options);
     });
-  addSpreadOptions(command);
   addSubcommands(command);
 }
+
+/** Adds every option of a run. */
+export function addRunOptions(command: Command): Command {
+  addPlanOptions(command)
+    .option(
+      '--report <form=file>',
+      'write a report: json=FILE, junit=FILE or html=FILE; repeatable',
+      values.reportOrPage,
+    )
+    .option('--json', 'write the result to stdout as JSON')
+    .option('--events <file>', 'write every event as a line of JSON; - is stdout', values.filled)
+    .option(
+      '--metrics <address>',
+      'serve Prometheus metrics at PORT or ADDRESS:PORT',
+      listenAddress,
+    )
+    .option('--ready-file <file>', 'write this JSON file when every device has made contact')
+    .option('--plan-schema', 'print the JSON Schema of a plan file and exit');
+  return addSpreadOptions(command);
+}
+
+const examples = `
+Examples:
+  # 100 devices that poll for 30 seconds (accept them with: fleetbed accept --all)
+  $ fleetbed simulate --devices 100 --duration 30s
+
+  # Deploy an artifact to 1,000 devices; password in FLEETBED_PASSWORD
+  $ fleetbed simulate --devices 1000 --accept --deploy release-2 --until settled \\
+      --threshold '95% updated within 10m' --report html=run.html
+
+  # The load of a plan file, on every core
+  $ fleetbed simulate --plan night.yaml --processes auto
+
+Reference of all options: simulator/guide.md
+`;
 
 interface SubcommandRow {
   readonly summary: string;
@@ -68,7 +95,7 @@ interface SubcommandRow {
 
 const subcommands: Readonly<Record<string, SubcommandRow>> = {
   behaviours: {
-    summary: 'show every behaviour: whom it stands for, and what a good server does',
+    summary: 'list the behaviours with their parameters',
     load: () => import('./simulate/behaviours.ts'),
   },
 };
@@ -91,7 +118,9 @@ async function act(command: Command, options: RunOptions): Promise<ExitCode> {
     return exitCodes.pass;
   }
   if (options.json && options.events === STANDARD_OUTPUT) {
-    command.error("error: '--events -' and '--json' both want standard output");
+    command.error(
+      "error: '--events -' and '--json' both write to standard output; use one of them",
+    );
   }
   const plan = spreadPlan(await planFrom(command), options);
   const wrong = spreadFault(options, command.getOptionValueSource('redis') === 'cli');
@@ -105,23 +134,29 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
   await prepareReadyFile(options.readyFile);
   // Beyond one machine, each worker has limits of its own.
   if (options.shards === undefined) await preflight(plan, options.processes ?? 1);
-  const signal = stopSignal();
-  const title = `${plan.devices} devices against ${plan.baseUrl}, seed "${plan.seed}"`;
+  const { signal, hurry } = stopSignals();
+  await requireDeployable(plan, { clock: systemClock, signal }).catch((error: unknown) => {
+    throw fleetFault(error, plan);
+  });
+  const title = `${counted(plan.devices, 'device')} against ${plan.baseUrl}, seed "${plan.seed}"`;
   output.progress(title);
   const watch = new ReadyWatch(plan, options.readyFile);
   const audience = await openAudience(options, { clock: systemClock, output, title, signal });
-  signal.addEventListener('abort', () => audience.output.progress(endingLine(plan)), {
-    once: true,
-  });
+  const say = (text: string): void => audience.output.progress(text);
+  signal.addEventListener('abort', () => say(stoppingLine(plan)), { once: true });
+  hurry.addEventListener('abort', () => say('stopping now; the summary follows'), { once: true });
+  const acceptance = new AcceptanceHint(plan, say);
   const hooks = {
     signal,
+    hurry,
     clock: systemClock,
     version: packageVersion(),
     ...audience.hooks,
     onKeys: keyTeller(audience.output),
-    say: (text: string) => audience.output.progress(text),
+    say,
     onProgress: (progress: FleetProgress) => {
       watch.see(progress);
+      acceptance.see(progress);
       audience.see(progress);
     },
   };
@@ -140,16 +175,17 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
   });
   output.data(result);
   output.line(fleetReport(result));
+  if (signal.aborted) return exitCodes.interrupted;
   return worstExitCode([fleetExitCode(result, plan), figuresExitCode(result)]);
 }
 
-/** What the first Ctrl-C has come to. */
-function endingLine({ drainMs = 0 }: FleetPlan): string {
-  const open = drainMs > 0 ? `open deployments have ${drainMs / 1000} s left` : 'nothing is begun';
-  return `ending: ${open}; Ctrl-C stops at once`;
+/** What the first Ctrl-C does. */
+function stoppingLine({ drainMs = 0 }: FleetPlan): string {
+  if (drainMs === 0) return 'stopping; the summary follows';
+  return `stopping: open deployments have ${drainMs / 1000} s to finish; press Ctrl-C again to stop now`;
 }
 
-/** Where the events have standard output to themselves, everything for human eyes goes beside it. */
+/** Where the events take standard output, text for people goes to standard error. */
 function outputOf({ json = false, events }: RunOptions): Output {
   if (events !== STANDARD_OUTPUT) return createOutput(json);
   return createOutput(json, { stdout: process.stderr, stderr: process.stderr });

@@ -1,19 +1,31 @@
-/** Ctrl-C and SIGTERM: the first one ends a run with its summary, the second one at once. */
+/** Ctrl-C and SIGTERM: the first ones end a run with its summary, one more ends the process. */
 import { setMaxListeners } from 'node:events';
 import { exitCodes } from './exit-codes.ts';
 
 /** Aborts at the first SIGINT or SIGTERM; a second one ends the process with 130. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
+  abortInTurn([stop]);
+  return stop.signal;
+}
+
+/** As stopSignal, of a run that can be hurried: a second one aborts `hurry`, a third ends the process. */
+export function stopSignals(): { readonly signal: AbortSignal; readonly hurry: AbortSignal } {
+  const [stop, hurry] = [new AbortController(), new AbortController()];
+  abortInTurn([stop, hurry]);
+  return { signal: stop.signal, hurry: hurry.signal };
+}
+
+function abortInTurn(steps: readonly AbortController[]): void {
   // Every case that is played at the moment listens; Node would take so many for a leak.
-  setMaxListeners(0, stop.signal);
+  for (const { signal } of steps) setMaxListeners(0, signal);
   const onSignal = (): void => {
-    if (stop.signal.aborted) process.exit(exitCodes.interrupted);
-    stop.abort();
+    const next = steps.find(({ signal }) => !signal.aborted);
+    if (next === undefined) process.exit(exitCodes.interrupted);
+    next.abort();
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
-  return stop.signal;
 }
 
 /** Resolves once the signal has aborted, at once when it already has. */

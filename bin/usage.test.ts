@@ -17,9 +17,11 @@ describe('a wrong command line', () => {
     ['simulate --keys dsa=1', /'--keys <shares>' argument 'dsa=1' .*rsa, ecdsa, ed25519/],
     ['simulate --behaviour lazy', /argument 'lazy' .*name=weight/],
     ['simulate --behaviour lazy=1', /name is no behaviour; there are steady, slow/],
-    ['simulate --base-url ftp://h', /argument 'ftp:\/\/h' .*http:\/\/ or https:\/\//],
+    ['simulate --url ftp://h', /argument 'ftp:\/\/h' .*http:\/\/ or https:\/\//],
     ['simulate --accept-with admin', /'--accept-with <email:password>' .*EMAIL:PASSWORD/],
-    ['simulate --deploy release-2', /'--deploy <artifact>' needs --accept-with/],
+    ['simulate --deploy release-2', /'--deploy <artifact>' needs --accept, with --password/],
+    ['simulate --accept', /'--accept' needs --password .* or --token/],
+    ['simulate --password secret', /'--password <password>' needs --accept/],
     ['conform --token a --password b', /'--token <jwt>' cannot be used with .*'--password/],
     ['conform --report xml=f', /argument 'xml=f' .*json=FILE, junit=FILE and html=FILE/],
     ['demo --devices 5', /unknown option '--devices'/],
@@ -97,7 +99,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     [/certificate or its authority/i, /^--ca$/],
   ];
   /** Rooms that others are editing; to be emptied. */
-  const others = ['simulate', 'conform', 'demo', 'report', 'worker'];
+  const others = ['conform'];
   const quiet = { writeOut: () => undefined, writeErr: () => undefined };
 
   async function allCommands(): Promise<readonly Command[]> {

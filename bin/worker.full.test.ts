@@ -65,7 +65,7 @@ async function startWorker(
     ...environment,
   });
   workers.push(worker);
-  await worker.said('stderr', /worker: ready at/);
+  await worker.said('stderr', /worker: ready for runs/);
   return worker;
 }
 
@@ -153,10 +153,10 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     const last = stderr.trimEnd().split('\n').at(-1);
     expect(last).toMatch(/^fleetbed: 0 of 2 shards found a worker within 2 s; start more of them/);
     expect(last).toContain(
-      `the password of ${ready.adminEmail}: start it with FLEETBED_ACCEPT_WITH=`,
+      `it cannot log in as ${ready.adminEmail}: start it with FLEETBED_EMAIL and`,
     );
     expect(last).toContain(
-      `the run is against ${ready.baseUrl}, and its own --base-url is ${elsewhere}`,
+      `the run is against ${ready.baseUrl}, and its own --url is ${elsewhere}`,
     );
     const ended = await Promise.all(strangers.map((stranger) => stranger.end()));
     expect(ended.map((each) => each.code)).toEqual([0, 0]);

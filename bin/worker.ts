@@ -16,8 +16,9 @@ type WorkerOptions = RedisOptions & OwnOptions & { readonly workerSecret?: strin
 
 /** Adds the options of `fleetbed worker` and what it does. */
 export function configure(command: Command): void {
-  for (const option of redisOptions('where the runs are')) command.addOption(option);
-  addOwnOptions(command.addOption(workerSecretOption()));
+  command.optionsGroup('Coordinator:');
+  for (const option of redisOptions('Redis of the runs')) command.addOption(option);
+  addOwnOptions(command.addOption(workerSecretOption())).addHelpText('after', examples);
   command.action(async ({ redis, ...options }: WorkerOptions) => {
     if (redis === undefined) {
       command.error("error: required option '--redis <url>' (env: FLEETBED_REDIS) is not given");
@@ -25,6 +26,15 @@ export function configure(command: Command): void {
     process.exitCode = await work(redis, options);
   });
 }
+
+const examples = `
+Examples:
+  # Redis in FLEETBED_REDIS, the shared secret in FLEETBED_WORKER_SECRET, the user's password in FLEETBED_PASSWORD
+  $ fleetbed worker --url https://staging.example.com
+
+  # A second machine, with its own copy of the behaviours that the plan names
+  $ fleetbed worker --url https://staging.example.com --behaviour-file behaviours.mjs
+`;
 
 async function work(url: string, options: WorkerOptions): Promise<ExitCode> {
   const { progress } = createOutput(false);
@@ -35,7 +45,7 @@ async function work(url: string, options: WorkerOptions): Promise<ExitCode> {
   const signal = stopSignal();
   const link = await openRedis({ url, caPem }, systemClock);
   progress(
-    `worker: ready at ${link.shown} for ${own.baseUrl}; Ctrl-C plays what is underway to its end`,
+    `worker: ready for runs against ${own.baseUrl} at ${link.shown}; Ctrl-C finishes the current run and ends`,
   );
   try {
     const random = systemRandom;

@@ -47,6 +47,8 @@ export interface ConformanceOptions extends Progress, SteeringOptions {
   readonly baseUrl: string;
   /** The vendor's prefix of header names, such as `X-SVC`. */
   readonly headerPrefix: string;
+  /** What devices say in `tenant_token`, where the user is not one of the server's default tenant. */
+  readonly tenantToken?: string;
   /** Beginnings of case ids; without any, every case is played. */
   readonly selection?: readonly string[];
   /** Exactly these cases; wins over `selection`. */

@@ -55,6 +55,8 @@ export interface RunOptions extends Progress {
   readonly operator: OperatorSource;
   /** Powers over the target that no client has. */
   readonly control?: Control | undefined;
+  /** What devices say in `tenant_token` to belong to the tenant of the operator. */
+  readonly tenantToken?: string;
   /** The capabilities that cases may count on. */
   readonly offered: ReadonlySet<Capability>;
   readonly mask: Mask;
@@ -184,13 +186,14 @@ export class Run {
 
   /** @param stream names the chance of the case: the same name and seed, the same choices */
   #openStage(each: PlayableCase, stream: string, signal: AbortSignal): Stage {
-    const { target, headerPrefix, clock, mask, control } = this.#options;
+    const { target, headerPrefix, clock, mask, control, tenantToken } = this.#options;
     const session = target.session(signal, judgesPatience(each));
     const random = this.#options.random.stream(stream);
     return new Stage({
       session,
       operator: this.#operatorOn(session),
       control,
+      tenantToken,
       operations: operationsWith(this.#gates.capabilities),
       artifacts: this.#artifacts,
       ledger: this.#ledger,

@@ -6,7 +6,7 @@
 import type { Clock } from '../fixtures/clock.ts';
 import { type AuthSetStatus, authSetStatuses } from '../fixtures/contract/vocabulary.ts';
 import { ClientError } from './client/errors.ts';
-import { ManagementClient } from './client/management.ts';
+import { type Credentials, ManagementClient } from './client/management.ts';
 import { Transport } from './client/transport.ts';
 import { Lanes } from './fleet/lanes.ts';
 import type { FleetPlan } from './fleet/plan.ts';
@@ -22,7 +22,7 @@ export interface FleetCleanupOptions {
   readonly places: readonly string[];
   /** Where the server answers; without it, where the ledger says. */
   readonly baseUrl?: string | undefined;
-  readonly credentials: { readonly email: string; readonly password: string };
+  readonly credentials: Credentials;
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
   /** Whom to trust, and who asks. */

@@ -183,7 +183,7 @@ describe('a run without an operator', () => {
     expect(result.funnel).toMatchObject({ waiting: 8, idle: 0 });
     expect(result.errors).toEqual([]);
     expect(result.balance.checked).toBe(false);
-    expect(fleetReport(result)).toContain('Balance: not checked');
+    expect(fleetReport(result)).toContain('Reconciliation: not checked');
     expect(world.server.askedOf('list-devices')).toEqual([]);
   });
 
@@ -248,7 +248,7 @@ describe('an interruption', () => {
     interrupt.abort();
     const result = await running;
     expect(result.ended).toBe('interrupted');
-    expect(fleetReport(result)).toContain('Balance: nothing to check');
+    expect(fleetReport(result)).toContain('Reconciliation: nothing to compare');
   });
 
   it('does not wait for a server that keeps its books to itself', async () => {
@@ -260,7 +260,7 @@ describe('an interruption', () => {
     interrupt.abort();
     const { balance } = await running;
     expect(balance).toMatchObject({ checked: false, ok: false });
-    expect(balance.because).toContain('the run ended before the server answered');
+    expect(balance.because).toContain('the run ended before the server responded');
   });
 });
 

@@ -12,18 +12,20 @@ import { type Machine, thisMachine, thisMachineFacts } from './report/generator-
 import { GeneratorWatch } from './report/generator-watch.ts';
 import type { ExchangeJudge } from './report/ledger-checks.ts';
 import { planSummary } from './report/plan-summary.ts';
-import type { FleetProgress, FleetResult, LatencySoFar } from './report/result.ts';
+import type { Ended, FleetProgress, FleetResult, LatencySoFar } from './report/result.ts';
 import type { Funnel } from './report/result-devices.ts';
 import type { ProcessFacts } from './report/result-generator.ts';
 import { resultOf } from './report/result-of-fleet.ts';
 import { measuresNow, ThresholdWatch } from './report/thresholds-live.ts';
 import type { Coordinator } from './shards/coordinator.ts';
 import { latencySoFar, partFigures } from './shards/part-figures.ts';
+import { Promised } from './shards/promised.ts';
 import { openMemory } from './state/memory.ts';
 import { FleetStopped } from './stopped.ts';
 
 export { BehaviourFileError } from './behaviours/behaviour-file.ts';
 export { ClientError } from './client/errors.ts';
+export { NotDeployableError, requireDeployable } from './fleet/deployable.ts';
 export { type FleetPlan, PlanError } from './fleet/plan.ts';
 export { IdentityError } from './identity/identity-error.ts';
 export type { FleetEvent } from './report/events.ts';
@@ -35,6 +37,15 @@ export { StateError } from './state/state-error.ts';
 export interface FleetHooks {
   /** Ends the run in order; the result is then that of an interrupted run. */
   readonly signal: AbortSignal;
+  /** Ends the run without waiting for open deployments; effective once `signal` has aborted. */
+  readonly hurry?: AbortSignal | undefined;
+  /** Keeps the fleet alive after the end of the run, when its result is there. */
+  readonly stay?: {
+    /** Milliseconds between two polls of a device from then on. */
+    readonly pollIntervalMs: number;
+    /** Given the result; the fleet ends when it resolves. */
+    readonly until: (result: FleetResult) => Promise<void>;
+  };
   /** Called at once, then about once a second, and once at the end. */
   readonly onProgress?: (progress: FleetProgress) => void;
   /** Called at once for everything that happens; must return quickly. */
@@ -102,14 +113,25 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     report();
     await unlessStopped(fleet.reach(signal));
     await unlessStopped(preparedKeys(identities, fleet, signal));
-    const ended = await fleet.run(signal);
-    events.emit({ kind: 'ended', because: ended });
-    report();
-    const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);
-    return await resultOf(fleet, {
-      ...{ plan: checked, summary, ended, startedAt, watch, sharedKeys },
-      machine: thisMachineFacts(hooks.version),
-    });
+    const { hurry, stay } = hooks;
+    const resultWhen = async (ended: Ended): Promise<FleetResult> => {
+      events.emit({ kind: 'ended', because: ended });
+      report();
+      const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);
+      return resultOf(fleet, {
+        ...{ plan: checked, summary, ended, startedAt, watch, sharedKeys },
+        machine: thisMachineFacts(hooks.version),
+      });
+    };
+    if (stay === undefined) return await resultWhen(await fleet.run(signal, { hurry }));
+    const { pollIntervalMs } = stay;
+    const result = new Promised<FleetResult>();
+    const until = async (ended: Ended): Promise<void> => {
+      result.resolve(await resultWhen(ended));
+      await stay.until(await result.value);
+    };
+    await fleet.run(signal, { hurry, stay: { pollIntervalMs, until } });
+    return await result.value;
   } finally {
     reports.cancel();
     driver?.cancel();

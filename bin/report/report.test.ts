@@ -43,8 +43,12 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
       ...['render', result, '--html', html, '--junit', junit, '--text'],
     );
     expect(code, stderr).toBe(0);
-    expect(stdout).toContain('3 devices against http://127.0.0.1:8080');
-    expect(readFileSync(html, 'utf8')).toContain('<h1>Fleet of 3: settled</h1>');
+    expect(stdout).toContain(
+      '3 devices: PASSED, reconciliation agrees\n  server http://127.0.0.1:8080',
+    );
+    expect(readFileSync(html, 'utf8')).toContain(
+      '<h1>3 devices: PASSED, reconciliation agrees</h1>',
+    );
     expect(new XMLParser().parse(readFileSync(junit, 'utf8'))).toHaveProperty('testsuites');
   });
 
@@ -81,8 +85,10 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     const before = fileOf('before.json', runOf(20));
     const worse = await report('compare', before, fileOf('after.json', runOf(60)));
     expect(worse.code, worse.stderr).toBe(1);
-    expect(worse.stdout).toMatch(/^Comparison: regression\n/);
-    expect(worse.stdout).toMatch(/^ {2}post-next-deployment-v2 {2}p50 +2\d\.\dms -> 6\d\.\dms/m);
+    expect(worse.stdout).toMatch(/^Comparison of B with A: regression \(/);
+    expect(worse.stdout).toMatch(
+      /^ {2}post-next-deployment-v2 {2}p50 +2\d\.\d ms -> 6\d\.\d ms +\+1\d\d/m,
+    );
     const same = await report('compare', before, before, '--json');
     expect(same.code, same.stderr).toBe(0);
     expect(JSON.parse(same.stdout)).toMatchObject({ verdict: 'no difference' });

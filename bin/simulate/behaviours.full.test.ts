@@ -19,19 +19,19 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Row {
   readonly name: string;
-  readonly standsFor: string;
-  readonly goodServer: string;
+  readonly description: string;
+  readonly expectedServerBehavior: string;
   readonly parameters: readonly { name: string; value: number; unit: string }[];
   readonly hooks: readonly string[];
 }
 
 describe('fleetbed simulate behaviours', () => {
-  it('shows each with whom it stands for, what is good, and its numbers with units', async () => {
+  it('describes each, how a good server treats it, and its parameters with units', async () => {
     const { code, stdout } = await runCommand(['simulate', 'behaviours']);
     expect(code).toBe(0);
-    for (const { name, standsFor, goodServer } of behaviours.values()) {
-      expect(stdout).toContain(`${name}\n  is           ${standsFor}\n`);
-      expect(stdout).toContain(`  good server  ${goodServer}\n`);
+    for (const { name, description, expectedServerBehavior } of behaviours.values()) {
+      expect(stdout).toContain(`${name}\n  ${description}\n`);
+      expect(stdout).toContain(`  server:      ${expectedServerBehavior}\n`);
     }
     expect(stdout).toContain('installMs 20000 ms, rebootMs 40000 ms');
     expect(stdout).toContain("nightFromHour 22 o'clock UTC");
@@ -79,6 +79,6 @@ describe('fleetbed simulate behaviours', () => {
     writeFileSync(path, "export default { name: 'mine', hooks: {} };");
     const { code, stderr } = await runCommand(['simulate', '--behaviour-file', path]);
     expect(code).toBe(2);
-    expect(stderr.trimEnd()).toMatch(/wrong\.mjs: standsFor is missing$/);
+    expect(stderr.trimEnd()).toMatch(/wrong\.mjs: description is missing$/);
   });
 });

@@ -1,4 +1,4 @@
-/** `fleetbed simulate behaviours`: which behaviours there are, whom they stand for, what is good. */
+/** `fleetbed simulate behaviours`: the behaviours, how a good server treats each, their parameters. */
 import type { Command } from 'commander';
 import type { Behaviour } from '../../simulator/behaviours/behaviour.ts';
 import {
@@ -20,8 +20,12 @@ interface ListOptions {
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
   command
-    .option('--behaviour-file <file>', 'show those of this file, too; repeatable', values.listed)
-    .option('--json', 'standard output carries the list as JSON')
+    .option(
+      '--behaviour-file <file>',
+      'JavaScript file with more behaviours; repeatable',
+      values.listed,
+    )
+    .option('--json', 'write the list to stdout as JSON')
     .action(async () => {
       process.exitCode = await list(command.optsWithGlobals());
     });
@@ -40,19 +44,19 @@ async function list({ behaviourFile = [], json = false }: ListOptions) {
 }
 
 function rowOf(behaviour: Behaviour) {
-  const { name, standsFor, goodServer, hooks } = behaviour;
+  const { name, description, expectedServerBehavior, hooks } = behaviour;
   const parameters = shownParameters(behaviour);
-  return { name, standsFor, goodServer, parameters, hooks: Object.keys(hooks) };
+  return { name, description, expectedServerBehavior, parameters, hooks: Object.keys(hooks) };
 }
 
 function paragraphOf(behaviour: Behaviour): string {
-  const { name, standsFor, goodServer, parameters, hooks } = rowOf(behaviour);
+  const { name, description, expectedServerBehavior, parameters, hooks } = rowOf(behaviour);
   const numbers = parameters.map((each) => `${each.name} ${each.value} ${each.unit}`.trim());
   return [
     name,
-    `  is           ${standsFor}`,
-    `  good server  ${goodServer}`,
-    `  numbers      ${numbers.join(', ')}`,
-    `  hooks        ${hooks.length === 0 ? 'none' : hooks.join(', ')}`,
+    `  ${description}`,
+    `  server:      ${expectedServerBehavior}`,
+    `  parameters:  ${numbers.join(', ')}`,
+    `  hooks:       ${hooks.length === 0 ? 'none' : hooks.join(', ')}`,
   ].join('\n');
 }

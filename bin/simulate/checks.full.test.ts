@@ -180,7 +180,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
     const { code, stdout } = await play();
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^Checks: 4 devices watched, \d+ exchanges: 1 of \d+ requirements BROKEN/m,
+      /^Checks: 4 devices watched, \d+ requests: 1 of \d+ requirements BROKEN/m,
     );
     expect(stdout).toMatch(/^ {2}inventory\.put-is-200 +\d+ of \d+$/m);
     expect(stdout).toMatch(/first: device \d, .*, put-attributes, at [\d.]+ requests\/s/);
@@ -218,6 +218,6 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
   it.each(['0', '2', '101%', 'some'])('refuses a share of %s', async (text) => {
     const { code, stderr } = await runCommand(['simulate', '--check-share', text]);
     expect(code).toBe(2);
-    expect(stderr).toContain('Accepted: a share above 0, such as 1% or 0.01; at most 100%.');
+    expect(stderr).toContain('Accepted: a share above 0, such as 1% or 0.01, at most 100%.');
   });
 });

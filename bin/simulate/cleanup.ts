@@ -4,19 +4,20 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { cleanUpFleet, type FleetCleanupResult } from '../../simulator/cleanup.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { fleetFault } from '../fleet-outcome.ts';
-import * as values from '../option-values.ts';
+import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.ts';
+import type * as values from '../option-values.ts';
 import { createOutput } from '../output.ts';
-import { SecretOption, secretVariables } from '../secret-option.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { certificatesIn } from './certificates.ts';
+import { acceptWithOption, addUrlOption, credentialsIn } from './connection-options.ts';
 
 const REQUEST_TIME_LIMIT_MS = 30_000;
 /** Devices between two lines of progress. */
 const DEVICES_TOLD = 100;
 
-interface CleanupOptions {
-  readonly acceptWith: values.Credentials;
-  readonly baseUrl?: string;
+interface CleanupOptions extends LoginOptions {
+  readonly acceptWith?: values.Credentials;
+  readonly url?: string;
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -25,30 +26,37 @@ interface CleanupOptions {
 
 /** Adds the subcommand and what it does. */
 export function addCleanup(simulate: Command): void {
-  simulate
-    .command('cleanup')
-    .summary('decommission what a fleet has made, by its ledger')
-    .description('Closes the deployments of a fleet and decommissions its devices, by its ledger.')
-    .argument('<ledger...>', 'what --ledger named, or the folder of --state')
-    .addOption(
-      new SecretOption('--accept-with <email:password>', 'the operator', {
-        variable: secretVariables.acceptWith,
-        parse: values.credentials,
-      }).needed(),
+  const command = simulate.command('cleanup');
+  addLoginOptions(
+    addUrlOption(command, {
+      description: 'base URL of the server (default: that of the ledger)',
+    }),
+  )
+    .summary('remove what a fleet created on a server')
+    .description(
+      'Abort the deployments of a fleet and decommission its devices, as its ledger lists them.',
     )
-    .option('--base-url <url>', 'where the server is, if not where the ledger says', values.baseUrl)
-    .option('--ca <file>', "PEM file with the server's certificate or its authority's")
-    .option('--cert <file>', "PEM file with the operator's own certificate; with --key")
-    .option('--key <file>', 'PEM file with the key of --cert')
-    .option('--json', 'standard output carries the result as JSON')
+    .argument('<ledger...>', 'file of --ledger, or folder of --state')
+    .addOption(acceptWithOption())
+    .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
+    .option('--cert <file>', 'PEM file with a client certificate; needs --key')
+    .option('--key <file>', 'PEM file with the private key of --cert')
+    .option('--json', 'write the result to stdout as JSON')
     .action(async (places: readonly string[], options: CleanupOptions) => {
-      process.exitCode = await cleanup(places, options);
+      const credentials = credentialsIn(options);
+      if (credentials === undefined) return command.error(`error: ${loginWays} is needed`);
+      process.exitCode = await cleanup(places, { ...options, credentials });
     });
 }
 
-async function cleanup(places: readonly string[], options: CleanupOptions): Promise<ExitCode> {
+type Credentials = NonNullable<ReturnType<typeof credentialsIn>>;
+
+async function cleanup(
+  places: readonly string[],
+  options: CleanupOptions & { readonly credentials: Credentials },
+): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
-  const { baseUrl, ca, cert, key, acceptWith: credentials } = options;
+  const { url: baseUrl, ca, cert, key, credentials } = options;
   const tls = await certificatesIn({ ca, cert, key });
   const result = await cleanUpFleet({
     places,
@@ -73,8 +81,10 @@ async function cleanup(places: readonly string[], options: CleanupOptions): Prom
 function cleanupReport(result: FleetCleanupResult): string {
   const { baseUrl, devices, decommissioned, notThere, deploymentsClosed, stayed } = result;
   return [
-    ...(stayed.length > 0 ? [`Stayed on ${baseUrl}`, ...stayed.map((line) => `  ${line}`)] : []),
-    `${devices} devices in the ledger: ${decommissioned} decommissioned now, ${notThere} not there; ` +
-      `${deploymentsClosed} deployments closed, ${stayed.length} things stayed`,
+    ...(stayed.length > 0
+      ? [`Not removed from ${baseUrl}`, ...stayed.map((line) => `  ${line}`)]
+      : []),
+    `${devices} devices in the ledger: ${decommissioned} decommissioned, ${notThere} already gone; ` +
+      `${deploymentsClosed} deployments aborted, ${stayed.length} objects not removed`,
   ].join('\n');
 }

@@ -57,7 +57,9 @@ describe('a server that asks its callers for a certificate', { timeout: RUN_MAX_
     const sockets = result.operations.find(({ operation }) => operation === 'connect');
     expect(sockets).toMatchObject({ answers: { '1xx': 2 }, unanswered: 0 });
     const cleanup = ['simulate', 'cleanup', ledger, '--json', '--ca', at('ca.pem'), ...login];
-    expect((await runCommand(cleanup)).stderr).toMatch(/if the server wants a certificate/);
+    expect((await runCommand(cleanup)).stderr).toMatch(
+      /if the server requires a client certificate/,
+    );
     const cleaned = await runCommand([...cleanup, ...own('good.crt', 'good.key')]);
     expect(cleaned.code, cleaned.stderr).toBe(0);
     expect(JSON.parse(cleaned.stdout)).toMatchObject({ decommissioned: 2 });
@@ -67,7 +69,7 @@ describe('a server that asks its callers for a certificate', { timeout: RUN_MAX_
     [
       'no certificate',
       () => [],
-      /the connection was cut; if the server wants a certificate of its/,
+      /the connection was cut; if the server requires a client certificate/,
     ],
     [
       'one that it does not know',
@@ -108,7 +110,7 @@ describe('a server that asks its callers for a certificate', { timeout: RUN_MAX_
       return String(fleetFault(new TransportError(reason, circumstances), plan));
     };
     const wants = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
-    expect(said(wants)).toMatch(/wants a certificate of its callers; name one with --cert and/);
+    expect(said(wants)).toMatch(/requires a client certificate; give one with --cert and/);
     expect(said('ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'pem')).toMatch(
       /does not accept the certificate/,
     );

@@ -13,22 +13,35 @@ const KEYS_TOLD = 8;
 /** Adds them to the command. */
 export function addIdentityOptions(command: Command): void {
   command
+    .option('--id-prefix <text>', 'prefix of serial numbers (default: FB)', values.filled)
     .option(
       '--rsa-pool <count>',
-      'RSA keys that the devices share (default: 64)',
+      'number of RSA keys that the devices share (default: 64)',
       values.count(1, RSA_POOL_MAX),
     )
-    .option('--rsa-bits <bits>', '2048 or 3072 (default: 2048)', rsaBits)
+    .option('--rsa-bits <bits>', 'size of RSA keys: 2048 or 3072 (default: 2048)', rsaBits)
     .option(
       '--rsa-pool-folder <folder>',
-      "where RSA keys are kept (default: in the user's cache folder)",
+      "folder of RSA keys (default: in the user's cache folder)",
       values.filled,
     )
-    .option('--key-folder <folder>', 'own keys, as PEM files, in place of others', values.filled)
-    .option('--id-data <template>', 'id_data as \'{"mac":"{mac}","nr":"{index}"}\'', values.filled)
-    .option('--id-data-csv <file>', 'id_data from a file, one row a device', values.filled)
-    .option('--state <folder>', 'keep the fleet there, and go on with it', values.filled)
-    .option('--ledger <file>', 'list there what the fleet makes, for cleanup', values.filled);
+    .option('--key-folder <folder>', 'folder of PEM files with your own device keys', values.filled)
+    .option(
+      '--id-data <template>',
+      'template of id_data: \'{"mac":"{mac}","nr":"{index}"}\'',
+      values.filled,
+    )
+    .option('--id-data-csv <file>', 'CSV file of id_data, one row per device', values.filled)
+    .option(
+      '--state <folder>',
+      'folder to keep the fleet in; the next run continues from it',
+      values.filled,
+    )
+    .option(
+      '--ledger <file>',
+      'list what the fleet creates, for `simulate cleanup`',
+      values.filled,
+    );
 }
 
 /** Where RSA keys are kept when nobody says otherwise. */
@@ -40,7 +53,7 @@ export function defaultPoolFolder(): string {
 export function keyTeller(output: Output): NonNullable<FleetHooks['onKeys']> {
   return ({ made, of }) => {
     const isWorthTelling = made > 0 && (made % KEYS_TOLD === 0 || made === of);
-    if (isWorthTelling) output.progress(`RSA keys: ${made} of ${of} made`);
+    if (isWorthTelling) output.progress(`RSA keys: ${made} of ${of} generated`);
   };
 }
 

@@ -35,9 +35,17 @@ const ofDeployment = /"kind":"deployment"[^\n]*"deploymentId":"([^"]+)"/;
 /** A fleet that is deployed to, seen until each device is in the midst of its installation. */
 async function installing(seed: string, installMs: number, ...more: readonly string[]) {
   const report = join(folder, `${seed}.json`);
-  const login = `${ready.adminEmail}:${ready.adminPassword}`;
   const run = startCommand([
-    ...['simulate', '--base-url', ready.baseUrl, '--accept-with', login, '--seed', seed],
+    ...[
+      'simulate',
+      '--url',
+      ready.baseUrl,
+      '--accept',
+      '--password',
+      ready.adminPassword,
+      '--seed',
+      seed,
+    ],
     ...['--devices', String(DEVICES), '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'],
     ...['--deploy', releaseName, '--behaviour-parameter', `steady.installMs=${installMs}`],
     ...['--events', '-', '--report', `json=${report}`, '--drain', '30s', ...more],
@@ -80,7 +88,7 @@ describe.concurrent.each(['1', '2'])(
       const { run, report } = await installing(`drained-${processes}`, 1500, ...spread);
       interrupt(groupOf(run));
       const ended = await run.ended;
-      expect(ended.code, ended.stderr).toBe(exitCodes.pass);
+      expect(ended.code, ended.stderr).toBe(exitCodes.interrupted);
       const result = JSON.parse(readFileSync(report, 'utf8')) as FleetResult;
       expect(result.ended).toBe('interrupted');
       expect(result.devices.map(({ outcome }) => outcome)).toEqual(all('success'));
@@ -92,18 +100,23 @@ describe.concurrent.each(['1', '2'])(
       expect(afterUpdate).not.toContain('next-deployment');
     });
 
-    it('stops at once at the second, and leaves it as it stands', {
+    it('stops at once at the second, leaves it as it stands, and still has its summary', {
       timeout: RUN_MAX_MS,
     }, async () => {
       const { run, report } = await installing(`stopped-${processes}`, HOUR_MS, ...spread);
       const group = groupOf(run);
       expect(group).toHaveLength(processes === '1' ? 1 : 3);
       interrupt(group);
-      await run.said('stderr', /ending: open deployments have 30 s left; Ctrl-C stops at once/);
+      await run.said(
+        'stderr',
+        /stopping: open deployments have 30 s to finish; press Ctrl-C again to stop now/,
+      );
       interrupt(group);
       const ended = await run.ended;
       expect(ended.code, ended.stderr).toBe(exitCodes.interrupted);
-      expect(existsSync(report)).toBe(false);
+      expect(ended.stderr).toMatch(/^4 devices: INTERRUPTED, reconciliation agrees\n/m);
+      const result = JSON.parse(readFileSync(report, 'utf8')) as FleetResult;
+      expect(result).toMatchObject({ ended: 'interrupted', balance: { checked: true, ok: true } });
       expect(await recorded(ended)).toEqual(all('installing'));
       for (const pid of group) while (existsSync(`/proc/${pid}`)) await systemClock.sleep(20);
     });

@@ -20,14 +20,14 @@ describe('the frame of the live view', () => {
   it('shows time, deployment, every state with a bar, rates, percentiles and causes', () => {
     const frame = liveFrame(factsOf({ elapsedMs: 3_725_000 }), size);
     expect(frame).toMatch(/^01:02:05 {2}run {2}3 devices against http:\S+, seed "x"$/m);
-    expect(frame).toContain('deployment release-2 id-1  100 % ended (3 of 3)');
+    expect(frame).toContain('deployment release-2 id-1  100 % finished (3 of 3)');
     expect(frame).toMatch(/^offered +3 {2}█{40}$/m);
     expect(frame).toMatch(/^rebooting +1 {2}█{13}▎?▍?$/m);
     expect(frame).toMatch(/^already installed +0$/m);
-    expect(frame).toContain('underway 0  idle 0  waiting 0  silent 0  sockets 3');
-    expect(frame).toContain('exchanges 42 (12/s)  errors 1  (0.5/s)');
+    expect(frame).toContain('updating 0  idle 0  pending 0  no contact 0  sockets 3');
+    expect(frame).toContain('requests 42 (12/s)  errors 1  (0.5/s)');
     expect(frame).toContain(
-      'generator  CPU 30 %  event loop 20 % busy, p99 2.0 ms  memory 64 MiB  sent late p99 2.0 ms',
+      'generator  CPU 30 %  event loop 20 % busy, p99 2.0 ms  memory 64 MiB  send delay p99 2.0 ms',
     );
     expect(frame).toMatch(/^latency in ms +p50 +p90 +p99 +max +count$/m);
     expect(frame).toMatch(/^post-alerts +1\.0 +13\.0 +13\.0 +13\.0 +6$/m);
@@ -37,7 +37,7 @@ describe('the frame of the live view', () => {
   it('says how long the rest will take at the rate of late', () => {
     const funnel = { ...sampleProgress.funnel, devices: 103 };
     const facts = { ...factsOf({ funnel }), rates: { exchanges: 0, errors: 0, ended: 0.5 } };
-    expect(liveFrame(facts, size)).toContain('2 % ended (3 of 103), about 00:03:20 left');
+    expect(liveFrame(facts, size)).toContain('2 % finished (3 of 103), about 00:03:20 left');
   });
 
   it('shows no deployment where there is none', () => {
@@ -62,7 +62,7 @@ describe('the frame of the live view', () => {
   });
 
   it('says that the run is ending', () => {
-    expect(liveFrame({ ...factsOf(), ending: true }, size)).toContain('ending …');
+    expect(liveFrame({ ...factsOf(), ending: true }, size)).toContain('stopping …');
   });
 
   it.each([20, 40, 79, 200])('is never wider than %i columns', (columns) => {

@@ -47,7 +47,7 @@ type Line = readonly Piece[];
 
 function titleLines({ title, progress, ending }: LiveFacts): Line[] {
   const words: Piece[] = [{ text: clock(progress.elapsedMs), tone: 'strong' }];
-  const now = ending ? 'ending …' : progress.phase;
+  const now = ending ? 'stopping …' : progress.phase;
   return [[...words, '  ', { text: now, tone: ending ? 'warn' : 'dim' }, `  ${title}`]];
 }
 
@@ -64,7 +64,7 @@ function deploymentLines({ progress, rates }: LiveFacts): Line[] {
       'deployment ',
       { text: deployment.artifactName, tone: 'strong' },
       { text: ` ${deployment.deploymentId}`, tone: 'dim' },
-      `  ${percent} % ended (${ended} of ${funnel.devices})${wait}`,
+      `  ${percent} % finished (${ended} of ${funnel.devices})${wait}`,
     ],
   ];
 }
@@ -108,13 +108,13 @@ function standingLines({ progress, rates }: LiveFacts): Line[] {
     count > 0 ? { text: `${label} ${count}  `, tone } : `${label} ${count}  `;
   return [
     [
-      `underway ${funnel.underway}  idle ${funnel.idle}  `,
-      counted('waiting', funnel.waiting, 'warn'),
-      counted('silent', funnel.silent, 'bad'),
+      `updating ${funnel.underway}  idle ${funnel.idle}  `,
+      counted('pending', funnel.waiting, 'warn'),
+      counted('no contact', funnel.silent, 'bad'),
       `sockets ${socketsOpen}`,
     ],
     [
-      `exchanges ${exchanges} (${rates.exchanges.toFixed(0)}/s)  `,
+      `requests ${exchanges} (${rates.exchanges.toFixed(0)}/s)  `,
       counted('errors', errors, 'bad'),
       `(${rates.errors.toFixed(1)}/s)`,
     ],
@@ -134,7 +134,7 @@ function generatorLines({ generators, latenessP99Ms }: FleetProgress): Line[] {
     `CPU ${percentOf(cpu)}`,
     `event loop ${percentOf(worst(({ loopBusyShare }) => loopBusyShare))} busy, p99 ${lagMs.toFixed(1)} ms`,
     `memory ${mebibytes.toFixed(0)} MiB`,
-    `sent late p99 ${latenessP99Ms.toFixed(1)} ms`,
+    `send delay p99 ${latenessP99Ms.toFixed(1)} ms`,
   ];
   const count = generators.length === 1 ? 'generator' : `worst of ${generators.length} generators`;
   return [[{ text: `${count}  `, tone: 'dim' }, words.join('  ')]];

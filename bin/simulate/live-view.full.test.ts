@@ -38,7 +38,7 @@ describe('the live view', () => {
     const { lines } = screenOf(written());
     expect(lines.filter((line) => line.includes('a run'))).toHaveLength(1);
     expect(lines.join('\n')).toContain('00:00:02');
-    expect(lines.join('\n')).toContain('exchanges 50');
+    expect(lines.join('\n')).toContain('requests 50');
     view.close();
     expect(screenOf(written()).lines.join('')).toBe('');
   });
@@ -59,7 +59,7 @@ describe('the live view', () => {
     const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
     for (let second = 1; second <= 20; second++) view.see(at(second * 1000, 1000));
     view.see(at(21_000, 1100));
-    expect(screenOf(written()).lines.join('\n')).toContain('exchanges 1100 (20/s)');
+    expect(screenOf(written()).lines.join('\n')).toContain('requests 1100 (20/s)');
     view.close();
   });
 
@@ -75,7 +75,7 @@ describe('the live view', () => {
     const { view, written, stop } = viewOn({ isTTY: true, columns: 80, rows: 40 });
     view.see(at(1000));
     stop.abort();
-    expect(screenOf(written()).lines.join('\n')).toContain('ending …');
+    expect(screenOf(written()).lines.join('\n')).toContain('stopping …');
     view.close();
   });
 
@@ -99,7 +99,7 @@ describe('the live view', () => {
     view.close();
     const lines = written().trimEnd().split('\n');
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/^5\.0 s, 3 of 3 ended, .*, 10\/s, most post-alerts status\/503$/);
+    expect(lines[0]).toMatch(/^5\.0 s, 3 of 3 finished, .*, 10\/s, most post-alerts status\/503$/);
     expect(written()).not.toContain('\u001b');
   });
 });
@@ -122,22 +122,22 @@ describe('fleetbed simulate on a terminal', { timeout: 30_000 }, () => {
 
   it('shows the frame, and after Ctrl-C the summary alone, with its cursor', async () => {
     const { code, written, screen } = await onTerminal(words(), { keys: [['idle 3', CTRL_C]] });
-    expect(code).toBe(0);
-    expect(written).toContain('ending …');
+    expect(code).toBe(130);
+    expect(written).toContain('stopping …');
     expect(written).toContain('\u001b[?25l');
     expect(screen.cursorShown).toBe(true);
     const text = screen.lines.join('\n');
-    expect(text).toContain('interrupted after');
-    expect(text).not.toMatch(/exchanges \d+ \(|█|ending …/);
+    expect(text).toContain('3 devices: INTERRUPTED');
+    expect(text).not.toMatch(/requests \d+ \(|█|stopping …/);
   });
 
-  it('gives the cursor back when a second Ctrl-C ends it at once', async () => {
+  it('gives the cursor back when a second Ctrl-C ends it at once, with its summary', async () => {
     const keys = [
       ['idle 3', CTRL_C],
-      ['ending …', CTRL_C],
+      ['stopping …', CTRL_C],
     ] as const;
     const { code, screen } = await onTerminal(words(), { keys });
-    expect([0, 130]).toContain(code);
+    expect(code).toBe(130);
     expect(screen.cursorShown).toBe(true);
   });
 });

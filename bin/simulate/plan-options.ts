@@ -6,129 +6,185 @@ import { defaultDeviceType } from '../../simulator/fleet/muster.ts';
 import { PlanWordsError, readPlanPart } from '../../simulator/fleet/plan-words.ts';
 import { downloads, phases } from '../../simulator/fleet/policy.ts';
 import { ThresholdError, thresholdOf } from '../../simulator/report/thresholds-parser.ts';
+import { addLoginOptions } from '../login-options.ts';
 import * as values from '../option-values.ts';
 import { SecretOption, secretVariables } from '../secret-option.ts';
+import { acceptWithOption, addUrlOption, RenamedOption } from './connection-options.ts';
 import { addIdentityOptions } from './identity-options.ts';
 
 const DEVICES_MAX = 100_000;
 const ITERATIONS_MAX = 1_000_000_000;
 
 const keyShares = values.weights(keyTypes);
-const behaviourMeaning = "see 'fleetbed simulate behaviours'; repeatable (default: steady=1)";
 
-/** Adds them to the command. */
+/** Adds them to the command, in groups. */
 export function addPlanOptions(command: Command): Command {
-  addTargetOptions(command);
-  addFleetOptions(command);
-  addPolicyOptions(command);
-  addLoadOptions(command);
-  addIdentityOptions(command);
-  return command.option('--plan <file>', 'YAML or JSON with the options by their names');
+  addFleetOptions(command.optionsGroup('Fleet:'));
+  addLoadOptions(command.optionsGroup('Load:'));
+  addDeviceOptions(command.optionsGroup('Devices:'));
+  addConnectionOptions(command.optionsGroup('Connection:'));
+  return addThresholdOptions(command.optionsGroup('Results:'));
 }
 
-/** Where the server is, and who the fleet and its operator are there. */
-function addTargetOptions(command: Command): void {
-  command
-    .addOption(
-      new Option('--base-url <url>', 'where the server is')
-        .argParser(values.baseUrl)
-        .default('http://127.0.0.1:8080'),
-    )
-    .addOption(
-      new SecretOption('--tenant-token <token>', 'sent with every authentication request', {
-        variable: secretVariables.tenantToken,
-      }),
-    )
-    .addOption(
-      new Option('--header-prefix <prefix>', "the vendor's part of header names")
-        .argParser(values.headerPrefix)
-        .default(defaultHeaderPrefix),
-    )
-    .addOption(
-      new SecretOption('--accept-with <email:password>', 'accept the own devices', {
-        variable: secretVariables.acceptWith,
-        parse: values.credentials,
-      }),
-    )
-    .option('--deploy <artifact>', 'deploy this artifact to the own devices', values.filled)
-    .option('--deployment-name <text>', 'how the deployment is called', values.filled)
-    .addOption(
-      new Option('--request-time-limit <duration>', 'after which a request is given up')
-        .argParser(values.positiveDurationMs)
-        .default(values.positiveDurationMs('30s'), '30s'),
-    )
-    .option('--ca <file>', "PEM file with the server's certificate or its authority's")
-    .option('--cert <file>', "PEM file with the fleet's own certificate; with --key")
-    .option('--key <file>', 'PEM file with the key of --cert')
-    .option(
-      '--source-addresses <addresses>',
-      'own addresses to connect from, in turn',
-      values.addresses,
-    );
-}
-
-/** Which devices there are. */
+/** Which devices there are, and what is deployed to them. */
 function addFleetOptions(command: Command): void {
   command
-    .option('--devices <count>', 'how many', values.count(1, DEVICES_MAX), 10)
+    .option('--plan <file>', 'plan file: YAML or JSON with these options by name')
+    .option('--devices <count>', 'number of devices', values.count(1, DEVICES_MAX), 10)
+    .option('--seed <text>', 'seed: same seed, same fleet (default: random)', values.filled)
     .option('--keys <shares>', 'key types (default: rsa=1,ecdsa=1,ed25519=1)', keyShares)
-    .option('--seed <text>', 'same seed, same fleet (default: a new one, printed)', values.filled)
-    .option('--behaviour <name=weight>', behaviourMeaning, values.weights())
-    .option('--behaviour-file <file>', 'JavaScript with more of them; repeatable', values.listed)
+    .option(
+      '--behaviour <name=weight>',
+      "behaviours of the devices, listed by 'simulate behaviours'; repeatable (default: steady=1)",
+      values.weights(),
+    )
     .option(
       '--behaviour-parameter <name.number=value>',
-      'as slow.installMs=5000',
+      'parameter of a behaviour, such as slow.installMs=5000; repeatable',
       behaviourParameter,
     )
-    .option('--cohort <words>', "a part that differs: 'night, weight: 2, poll: 1m'", part('cohort'))
-    .option('--id-prefix <text>', 'what serial numbers begin with (default: FB)', values.filled)
-    .addOption(
-      new Option('--device-type <type>', 'of every device; what an artifact must be made for')
-        .argParser(values.filled)
-        .default(defaultDeviceType),
-    );
+    .option(
+      '--behaviour-file <file>',
+      'JavaScript file with more behaviours; repeatable',
+      values.listed,
+    )
+    .option(
+      '--cohort <words>',
+      "part of the fleet that differs: 'night, weight: 2, poll: 1m'; repeatable",
+      part('cohort'),
+    )
+    .option('--deploy <artifact>', 'deploy this artifact to the fleet', values.filled)
+    .option('--deployment-name <text>', 'name of the deployment', values.filled);
 }
 
-/** How each device deals with the server. */
-function addPolicyOptions(command: Command): void {
-  command
-    .addOption(duration('--poll', 'between two questions for an update', '5s'))
-    .option('--poll-jitter <share>', 'of the interval by which a poll may be late', values.share)
-    .addOption(new Option('--phase <phase>', 'when in the interval devices poll').choices(phases))
-    .addOption(duration('--inventory', 'between two inventories', '1m'))
-    .option('--connect', 'hold a websocket for every device')
-    .option('--no-connect', 'hold none, whatever the plan file says')
-    .addOption(new Option('--download <part>', 'what is fetched').choices(downloads))
-    .option('--back-off <words>', "'kind: full-jitter, least: 1s, most: 1m'", one('backOff'))
-    .option('--link <words>', "'latency: 300ms, loss: 0.02, bytesPerSecond: 3000'", one('link'));
-}
-
-/** When how much of it happens, and when it ends. */
+/** How much happens when, and when it ends. */
 function addLoadOptions(command: Command): void {
   command
     .addOption(
-      new Option('--ramp <duration>', 'time over which the first contacts are spread')
+      new Option('--ramp <duration>', 'time over which devices make their first contact')
         .argParser(values.durationMs)
         .default(1000, '1s'),
     )
-    .option('--stage <words>', "'ramp: 30s, devices: 100', 'hold: 2m'; repeatable", part('stage'))
-    .option('--arrivals <event=rate>', 'alerts=20/s, logs=.., first-contacts=..', arrivals)
-    .option('--scene <words>', "'power-cut, at: 10s, within: 5s'; repeatable", part('scene'))
-    .option('--duration <duration>', 'end after this (default: Ctrl-C)', values.positiveDurationMs)
-    .option('--iterations <count>', 'polls of each device', values.count(1, ITERATIONS_MAX))
+    .option(
+      '--stage <words>',
+      "stage of the run: 'ramp: 30s, devices: 100', 'hold: 2m'; repeatable",
+      part('stage'),
+    )
+    .option(
+      '--arrivals <event=rate>',
+      'extra requests at a fixed rate: alerts=20/s, logs=5/s, first-contacts=1/s',
+      arrivals,
+    )
+    .addOption(incidentOption('--incident', "incident: 'power-cut, at: 10s'; repeatable"))
+    .addOption(incidentOption('--scene').hideHelp())
+    .option(
+      '--duration <duration>',
+      'end after this time (default: until Ctrl-C)',
+      values.positiveDurationMs,
+    )
+    .option(
+      '--iterations <count>',
+      'end after this many polls of each device',
+      values.count(1, ITERATIONS_MAX),
+    )
     .addOption(
-      new Option('--until <event>', 'end when each device has ended a deployment').choices([
+      new Option('--until <event>', 'end when every device has finished a deployment').choices([
         'settled',
       ]),
     )
     .addOption(
-      new Option('--drain <duration>', 'time for open deployments after the end')
+      new Option('--drain <duration>', 'time for open deployments to finish after the end')
         .argParser(values.durationMs)
         .default(values.durationMs('30s'), '30s'),
+    );
+}
+
+function incidentOption(flag: string, meaning?: string): Option {
+  return new RenamedOption(`${flag} <words>`, meaning, 'incident').argParser(part('incident'));
+}
+
+/** Who each device is, and how it acts. */
+function addDeviceOptions(command: Command): void {
+  command
+    .addOption(duration('--poll', 'time between two polls for an update', '5s'))
+    .option(
+      '--poll-jitter <share>',
+      'random delay of a poll, as a share of the interval',
+      values.share,
     )
-    .option('--threshold <demand>', "'p99(poll) < 200ms', 'errors < 0.1%'; repeatable", threshold)
-    .option('--check-share <share>', 'check so many devices against the contract, as 1%', checked)
-    .option('--abort-on-threshold', 'end as soon as a threshold cannot be met any more');
+    .addOption(new Option('--phase <phase>', 'spread of polls over the interval').choices(phases))
+    .addOption(duration('--inventory', 'time between two inventory updates', '1m'))
+    .option('--connect', 'open a websocket for every device')
+    .option('--no-connect', 'open no websockets, whatever the plan file says')
+    .addOption(
+      new Option('--download <part>', 'part of an artifact to download').choices(downloads),
+    )
+    .option(
+      '--back-off <words>',
+      "wait after errors: 'kind: full-jitter, least: 1s, most: 1m'",
+      one('backOff'),
+    )
+    .option(
+      '--link <words>',
+      "network quality: 'latency: 300ms, loss: 0.02, bytesPerSecond: 3000'",
+      one('link'),
+    )
+    .addOption(
+      new Option('--device-type <type>', 'device type, which artifacts must be compatible with')
+        .argParser(values.filled)
+        .default(defaultDeviceType),
+    );
+  addIdentityOptions(command);
+}
+
+/** Where the server is, and who the fleet and its user are there. */
+function addConnectionOptions(command: Command): void {
+  addLoginOptions(
+    addUrlOption(command, {
+      description: 'base URL of the server',
+      usual: 'http://127.0.0.1:8080',
+    }).option('--accept', 'accept the devices, as the user of --email or --token'),
+  )
+    .addOption(acceptWithOption())
+    .addOption(
+      new SecretOption('--tenant-token <token>', 'tenant token sent by the devices', {
+        variable: secretVariables.tenantToken,
+      }),
+    )
+    .addOption(
+      new Option('--header-prefix <prefix>', "vendor prefix of the API's header names")
+        .argParser(values.headerPrefix)
+        .default(defaultHeaderPrefix),
+    )
+    .addOption(
+      new Option('--request-time-limit <duration>', 'time limit of a request')
+        .argParser(values.positiveDurationMs)
+        .default(values.positiveDurationMs('30s'), '30s'),
+    )
+    .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
+    .option('--cert <file>', "PEM file with the fleet's client certificate; needs --key")
+    .option('--key <file>', 'PEM file with the private key of --cert')
+    .option(
+      '--source-addresses <addresses>',
+      'local addresses to connect from, in turn',
+      values.addresses,
+    );
+}
+
+/** What the run is judged by. */
+function addThresholdOptions(command: Command): Command {
+  return command
+    .option(
+      '--threshold <condition>',
+      "condition to meet: 'p99(poll) < 200ms', 'errors < 0.1%'; repeatable",
+      threshold,
+    )
+    .option('--abort-on-threshold', 'end the run as soon as a threshold can no longer be met')
+    .option(
+      '--check-share <share>',
+      'share of devices whose traffic is checked against the contract, such as 1%',
+      checked,
+    );
 }
 
 /** Of all devices: a share such as `1%` or `0.01`. */
@@ -136,7 +192,7 @@ function checked(text: string): number {
   const [, number = '', percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim()) ?? [];
   const value = number === '' ? 0 : Number(number) / (percent === '%' ? 100 : 1);
   if (value > 0 && value <= 1) return value;
-  throw new InvalidArgumentError('Accepted: a share above 0, such as 1% or 0.01; at most 100%.');
+  throw new InvalidArgumentError('Accepted: a share above 0, such as 1% or 0.01, at most 100%.');
 }
 
 /** Keeps the words: the plan has them as they were written. */
@@ -151,7 +207,7 @@ function threshold(text: string, previous: readonly string[] = []): readonly str
 }
 
 function duration(flag: string, meaning: string, shown: string): Option {
-  return new Option(`${flag} <duration>`, `time ${meaning}`)
+  return new Option(`${flag} <duration>`, meaning)
     .argParser(values.positiveDurationMs)
     .default(values.positiveDurationMs(shown), shown);
 }

@@ -65,11 +65,11 @@ describe('the options of a plan', () => {
     expect((await planOf('--plan', file)).connect).toBe(true);
   });
 
-  it('spell cohorts, stages, scenes and rates as a file does', async () => {
+  it('spell cohorts, stages, incidents and rates as a file does', async () => {
     const plan = await planOf(
       ...['--cohort', 'calm, weight: 2', '--cohort', 'herd, backOff: {kind: fixed}'],
       ...['--stage', 'ramp: 3s, devices: 10', '--stage', 'drain: 1s'],
-      ...['--scene', 'power-cut, at: 1s', '--arrivals', 'alerts=20/s,logs=1'],
+      ...['--incident', 'power-cut, at: 1s', '--arrivals', 'alerts=20/s,logs=1'],
     );
     expect(plan.cohorts?.map(({ name }) => name)).toEqual(['calm', 'herd']);
     expect(plan.stages).toHaveLength(2);
@@ -82,7 +82,8 @@ describe('the options of a plan', () => {
 
   it.each([
     ['--stage', 'ramp: 1s, hold: 1s', 'must be one of ramp, hold, burst and drain'],
-    ['--scene', 'fire', 'must be one of power-cut'],
+    ['--incident', 'fire', 'must be one of power-cut'],
+    ['--link', 'latency: 300', 'must be a length of time with its unit'],
     ['--poll-jitter', '2', 'a number from 0 to 1'],
     ['--phase', 'odd', 'even, random, lockstep'],
     ['--iterations', '0', 'from 1 to'],
@@ -98,6 +99,42 @@ describe('the options of a plan', () => {
   ])('refuse a plan file with %j', async (text, sentence) => {
     const file = fileOf('plan.yaml', text);
     await expect(planOf('--plan', file)).rejects.toThrow(sentence);
+  });
+
+  it('take the names of earlier versions, which no help shows', async () => {
+    const plan = await planOf(
+      ...['--base-url', 'http://h:1', '--scene', 'power-cut', '--incident', 'update-night'],
+      ...['--accept-with', 'a@b.example:c:d'],
+    );
+    expect(plan).toMatchObject({
+      baseUrl: 'http://h:1',
+      scenes: [{ name: 'power-cut' }, { name: 'update-night' }],
+      acceptWith: { email: 'a@b.example', password: 'c:d' },
+    });
+    const file = fileOf('old.yaml', 'baseUrl: http://h:2\nscenes: [{ name: power-cut }]\n');
+    expect(await planOf('--plan', file, '--url', 'http://h:3')).toMatchObject({
+      baseUrl: 'http://h:3',
+      scenes: [{ name: 'power-cut' }],
+    });
+    const old = new Set(['--base-url', '--scene', '--accept-with']);
+    const { options } = addPlanOptions(new Command());
+    const shown = options.filter(({ long, hidden }) => old.has(long ?? '') && !hidden);
+    expect(shown).toEqual([]);
+  });
+
+  it('name the user that accepts devices by a login or a token', async () => {
+    const given = (...words: string[]) => planOf('--accept', ...words);
+    expect((await given('--email', 'a@b.example', '--password', 'x')).acceptWith).toEqual({
+      email: 'a@b.example',
+      password: 'x',
+    });
+    expect((await given('--token', 'jwt')).acceptWith).toEqual({ token: 'jwt' });
+    const file = fileOf('user.yaml', 'accept: true\npassword: y\n');
+    expect((await planOf('--plan', file)).acceptWith).toEqual({
+      email: 'admin@example.com',
+      password: 'y',
+    });
+    await expect(planOf('--token', 'jwt')).rejects.toThrow(/'--token <jwt>' needs --accept/);
   });
 
   it('refuse a plan file that is not there', async () => {

@@ -16,6 +16,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import { fleetFault } from '../fleet-outcome.ts';
+import { loginWays } from '../login-options.ts';
 import { certificatesIn } from './certificates.ts';
 import { defaultPoolFolder } from './identity-options.ts';
 
@@ -32,30 +33,50 @@ export async function planFrom(command: Command): Promise<FleetPlan> {
   const isDefault = (name: string): boolean => command.getOptionValueSource(name) === 'default';
   const defaults = picked(options, isDefault);
   const given = picked(options, (name) => !isDefault(name));
-  const { ca, cert, key, ...words } = { ...defaults, ...file, ...given };
-  const { deploy, acceptWith } = words;
-  if (deploy !== undefined && acceptWith === undefined) {
-    command.error(
-      "error: option '--deploy <artifact>' needs --accept-with EMAIL:PASSWORD (env: FLEETBED_ACCEPT_WITH)",
-    );
+  const { ca, cert, key, accept, email, password, token, ...words } = {
+    ...defaults,
+    ...file,
+    ...given,
+  };
+  const login = { accept, email, password, token, acceptWith: words.acceptWith };
+  const acceptWith = userIn(login, command);
+  if (words.deploy !== undefined && acceptWith === undefined) {
+    command.error(`error: option '--deploy <artifact>' needs --accept, with ${loginWays}`);
   }
   if (words.seed === undefined && command.getOptionValue('shard') !== undefined) {
     command.error(
-      "error: option '--shard <index/count>' needs --seed TEXT, for all shards the same",
+      "error: option '--shard <index/count>' needs --seed TEXT, the same for all shards",
     );
   }
   const tls = await certificatesIn({ ca, cert, key });
   const seed = words.seed ?? seedIn(words.state) ?? systemRandom.uuid().slice(0, 8);
   const rsaPoolFolder = words.rsaPoolFolder ?? defaultPoolFolder();
   // Every other word that a plan needs is an option with a default.
-  const whole = { ...words, seed, rsaPoolFolder, ...(tls && { tls }) } as WholePlanWords;
-  const plan = planOfWords(whole);
+  const whole = { ...words, seed, rsaPoolFolder, acceptWith, ...(tls && { tls }) };
+  const plan = planOfWords(whole as WholePlanWords);
   try {
     await readBehaviourFiles(plan.behaviourFiles ?? []);
     return checkPlan(plan);
   } catch (error) {
     throw fleetFault(error, plan);
   }
+}
+
+type UserWords = Pick<PlanWords, 'accept' | 'email' | 'password' | 'token' | 'acceptWith'>;
+
+/** The user that accepts the devices; undefined when nobody does. */
+function userIn(words: UserWords, command: Command): FleetPlan['acceptWith'] {
+  const { accept, email = '', password, token, acceptWith } = words;
+  const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
+  if (accept === true) {
+    if (token !== undefined) return { token };
+    if (password !== undefined) return { email, password };
+    if (acceptWith === undefined) command.error(`error: option '--accept' needs ${loginWays}`);
+  } else if (isGiven('password') || isGiven('token')) {
+    const option = isGiven('token') ? '--token <jwt>' : '--password <password>';
+    command.error(`error: option '${option}' needs --accept`);
+  }
+  return accept === false ? undefined : acceptWith;
 }
 
 /** A fleet that is kept goes on with its own seed. */
@@ -69,7 +90,7 @@ function seedIn(folder: string | undefined): string | undefined {
 }
 
 function picked(options: Options, isWanted: (name: string) => boolean): PlanWords {
-  const entries = planWordNames
+  const entries = [...planWordNames, 'acceptWith' as const]
     .filter((name) => options[name] !== undefined && isWanted(name))
     .map((name) => [name, options[name]]);
   return Object.fromEntries(entries);
@@ -82,6 +103,6 @@ async function readPlanFile(path: string): Promise<PlanWords> {
   } catch (error) {
     if (!(error instanceof PlanWordsError)) throw error;
     const faults = error.faults.map((fault) => `${path}:${fault}`).join('; ');
-    throw new CommandFault(`the plan file is wrong: ${faults}`, exitCodes.usage, error);
+    throw new CommandFault(`invalid plan file: ${faults}`, exitCodes.usage, error);
   }
 }

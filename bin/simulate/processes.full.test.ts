@@ -7,6 +7,7 @@ import type { Deployment } from '../../fixtures/contract/management/deployments.
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import type { FleetResult } from '../../simulator/simulator.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { type RunningCommand, runCommand, startCommand } from '../testing/built-command.ts';
 import { type ServedRelease, serveRelease } from '../testing/served-release.ts';
 
@@ -37,9 +38,12 @@ function words(...more: string[]): string[] {
   return ['simulate', '--json', ...reach, '--keys', 'ecdsa=1,ed25519=1', ...more];
 }
 
-async function resultOf(running: Promise<Awaited<RunningCommand['ended']>>): Promise<FleetResult> {
+async function resultOf(
+  running: Promise<Awaited<RunningCommand['ended']>>,
+  exitCode: ExitCode = exitCodes.pass,
+): Promise<FleetResult> {
   const { code, stdout, stderr } = await running;
-  expect(code, stderr).toBe(0);
+  expect(code, stderr).toBe(exitCode);
   return JSON.parse(stdout);
 }
 
@@ -111,7 +115,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     // One core needs no process beside the first.
     const cores = availableParallelism() === 1 ? 0 : availableParallelism();
     expect(childrenOf(run)).toHaveLength(cores);
-    const result = await resultOf(run.end('SIGINT'));
+    const result = await resultOf(run.end('SIGINT'), exitCodes.interrupted);
     expect(result.ended).toBe('interrupted');
     expect(result.devices).toHaveLength(devices);
     expect(result.generator.processes).toHaveLength(Math.max(1, cores));

@@ -19,13 +19,11 @@ export async function playInProcesses(
   processes: number,
 ): Promise<HeadOutcome> {
   const crew = new Crew(plan, hooks, processes);
-  const stop = (): void => crew.stop();
-  if (hooks.signal.aborted) stop();
-  hooks.signal.addEventListener('abort', stop, { once: true });
+  const unlisten = onStops(hooks, crew);
   try {
     return await crew.play();
   } finally {
-    hooks.signal.removeEventListener('abort', stop);
+    unlisten();
     crew.close();
   }
 }
@@ -70,6 +68,10 @@ class Crew {
     this.#head.stop();
   }
 
+  hurry(): void {
+    this.#head.hurry();
+  }
+
   /** What is still running has nothing left to say. */
   close(): void {
     this.#head.close();
@@ -105,6 +107,23 @@ class Crew {
     this.#told.push(message);
     for (const player of this.#players.values()) player.tell(message);
   }
+}
+
+/** Passes on the signals that end a run. @returns what stops passing them on */
+export function onStops(
+  { signal, hurry }: Pick<FleetHooks, 'signal' | 'hurry'>,
+  run: { stop(): void; hurry(): void },
+): () => void {
+  const stop = (): void => run.stop();
+  const end = (): void => run.hurry();
+  if (signal.aborted) stop();
+  if (hurry?.aborted) end();
+  signal.addEventListener('abort', stop, { once: true });
+  hurry?.addEventListener('abort', end, { once: true });
+  return () => {
+    signal.removeEventListener('abort', stop);
+    hurry?.removeEventListener('abort', end);
+  };
 }
 
 const nameOf = ({ pid }: ShardProcess): string => `process ${pid ?? 'unknown'}`;

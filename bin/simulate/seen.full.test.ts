@@ -112,7 +112,7 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
 
   it.each([
     [['--events', '/nowhere/events.ndjson'], 3, '--events cannot write'],
-    [['--events', '-', '--json'], 2, 'both want standard output'],
+    [['--events', '-', '--json'], 2, 'both write to standard output'],
     [['--metrics', 'nonsense'], 2, '--metrics'],
     [['--metrics', '192.0.2.1:0'], 3, '--metrics cannot listen at 192.0.2.1:0'],
   ])('is refused before the run with %j', async (words, exitCode, said) => {
@@ -144,7 +144,7 @@ describe('the metrics of a run', { timeout: 30_000 }, () => {
     expect(states()).toBe(4);
     const shards = families.get('fleetbed_generator_memory_bytes')?.samples;
     expect(shards).toHaveLength(more.length === 0 ? 1 : 2);
-    expect((await running.end('SIGINT')).code).toBe(0);
+    expect((await running.end('SIGINT')).code).toBe(130);
     await expect(fetch(url)).rejects.toThrow();
   });
 });

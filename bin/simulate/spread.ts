@@ -40,34 +40,35 @@ export interface SpreadOptions {
 }
 
 /** Adds the options that say how a fleet is spread. */
-export function addSpreadOptions(command: Command): void {
+export function addSpreadOptions(command: Command): Command {
   command
+    .optionsGroup('Processes and machines:')
     .addOption(
-      new Option('--processes <count>', 'play on so many cores (auto: all of them)').argParser(
+      new Option('--processes <count>', 'number of processes (auto: one per core)').argParser(
         processCount,
       ),
     )
     .addOption(
-      new Option('--shard <index/count>', 'play this part of the fleet only; the first is 0')
+      new Option('--shard <index/count>', 'run only this part of the fleet; the first is 0')
         .argParser(shard)
         .conflicts('processes'),
     )
-    .option('--deployment-id <id>', 'join this deployment in place of making one', filled);
-  for (const option of redisOptions('play on the workers at this Redis')) command.addOption(option);
-  command
+    .option('--deployment-id <id>', 'join this deployment instead of creating one', filled);
+  for (const option of redisOptions('Redis of the workers')) command.addOption(option);
+  return command
     .addOption(workerSecretOption())
     .addOption(
-      new Option('--shards <count>', 'cut the fleet into so many parts for workers')
+      new Option('--shards <count>', 'number of parts to divide the fleet into, for workers')
         .argParser(count(1, WORKER_SHARDS_MAX))
         .conflicts(['processes', 'shard']),
     )
     .addOption(
-      new Option('--worker-wait <duration>', 'how long a part may wait for a worker')
+      new Option('--worker-wait <duration>', 'time that a part may wait for a worker')
         .argParser(positiveDurationMs)
         .default(120_000, '2m'),
     )
     .addOption(
-      new Option('--takeover-after <duration>', 'a worker that is silent for so long is lost')
+      new Option('--takeover-after <duration>', 'silence after which a worker counts as failed')
         .argParser(takeoverMs)
         .default(10_000, '10s'),
     );

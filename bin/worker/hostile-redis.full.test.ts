@@ -109,7 +109,7 @@ beforeAll(async () => {
   await job?.remove();
   worker = startCommand(['worker', '--base-url', urlOf(target)], environment);
   closers.push(() => worker.end('SIGKILL'));
-  await worker.said('stderr', /worker: ready at/);
+  await worker.said('stderr', /worker: ready for runs/);
 }, RUN_MAX_MS);
 
 afterAll(async () => {

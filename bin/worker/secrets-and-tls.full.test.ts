@@ -79,7 +79,7 @@ async function startWorker(
 ) {
   const words = ['worker', ...reach(), ...trusted(), ...own];
   const worker = startCommand(words, { ...shared, ...environment });
-  await worker.said('stderr', /worker: ready at rediss:/);
+  await worker.said('stderr', /worker: ready for runs against \S+ at rediss:/);
   return worker;
 }
 
@@ -117,8 +117,8 @@ describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
 
   it('is not played by workers that lack one, and each says which', async () => {
     const lacking = [
-      [certificate(), {}, /does not know the tenant token: start it with \S+_TOKEN=TOKEN/],
-      [[], secrets(), /has not the fleet's certificate: start it with --cert FILE and --key FILE/],
+      [certificate(), {}, /has no tenant token: start it with FLEETBED_TENANT_TOKEN/],
+      [[], secrets(), /has no client certificate: start it with --cert FILE and --key FILE/],
     ] as const;
     const workers = await Promise.all(
       lacking.map(([own, environment]) => startWorker(own, environment)),

@@ -29,7 +29,7 @@ function written(text: string, ending = '.mjs'): string {
 }
 
 const row = (change = '', name = `mine-${files + 1}`) => `export default {
-  name: '${name}', standsFor: 'A device of mine.', goodServer: 'Takes it as it is.',
+  name: '${name}', description: 'A device of mine.', expectedServerBehavior: 'Takes it as it is.',
   parameters: { installMs: 10, rebootMs: 10 }, hooks: {}, ${change} };`;
 
 async function refusal(path: string, readsTypeScript?: boolean): Promise<string> {
@@ -48,7 +48,15 @@ describe('a behaviour file', () => {
     const path = written(row('', 'my-own'));
     await readBehaviourFile(path);
     await readBehaviourFile(path);
-    expect(behaviours.get('my-own')).toMatchObject({ standsFor: 'A device of mine.' });
+    expect(behaviours.get('my-own')).toMatchObject({ description: 'A device of mine.' });
+  });
+
+  it('may have the names of earlier versions', async () => {
+    const text = row('', 'old-names')
+      .replace('description', 'standsFor')
+      .replace('expectedServerBehavior', 'goodServer');
+    await readBehaviourFile(written(text));
+    expect(behaviours.get('old-names')).toMatchObject({ description: 'A device of mine.' });
   });
 
   it('may hold several', async () => {
@@ -67,7 +75,11 @@ describe('a behaviour file', () => {
     ['has no default export', () => written('export const a = 1;'), /no default export/],
     ['exports a text', () => written("export default 'slow';"), /must be a behaviour: name/],
     ['has another ending', () => written(row(), '.json'), /must end in one of \.js, \.mjs, \.ts/],
-    ['lacks a sentence', () => written(row('goodServer: undefined')), /goodServer is missing/],
+    [
+      'lacks a sentence',
+      () => written(row('expectedServerBehavior: undefined')),
+      /expectedServerBehavior is missing/,
+    ],
     ['has a name with spaces', () => written(row("name: 'My own'")), /name must be small letters/],
     ['has a word too many', () => written(row('speed: 1')), /speed is not known/],
     [

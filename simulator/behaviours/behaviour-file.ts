@@ -123,8 +123,8 @@ const rowShape = v.strictObject(
       v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be small letters and digits, joined by dashes'),
       v.maxLength(64, 'must have at most 64 characters'),
     ),
-    standsFor: sentence,
-    goodServer: sentence,
+    description: sentence,
+    expectedServerBehavior: sentence,
     parameters: v.looseObject(
       {
         installMs: v.number('must be a number of milliseconds'),
@@ -134,11 +134,11 @@ const rowShape = v.strictObject(
     ),
     hooks: v.strictObject(v.entriesFromList(hookNames, hook), 'must be an object of functions'),
   },
-  'must be a behaviour: name, standsFor, goodServer, parameters and hooks',
+  'must be a behaviour: name, description, expectedServerBehavior, parameters and hooks',
 );
 
 function checked(row: unknown, path: string): Behaviour {
-  const read = v.safeParse(rowShape, row);
+  const read = v.safeParse(rowShape, withNewNames(row));
   if (!read.success) throw fault(path, issueSentence(read.issues[0]));
   for (const [name, value] of Object.entries(read.output.parameters)) {
     const wrong = parameterFault(name, value);
@@ -147,6 +147,19 @@ function checked(row: unknown, path: string): Behaviour {
   const { parameters } = read.output;
   const hooks = guarded(read.output.hooks, `${path}: ${read.output.name}`);
   return { ...read.output, parameters, hooks };
+}
+
+/** As earlier versions called the two sentences. */
+const oldNames: Readonly<Record<string, string>> = {
+  standsFor: 'description',
+  goodServer: 'expectedServerBehavior',
+};
+
+function withNewNames(row: unknown): unknown {
+  if (typeof row !== 'object' || row === null) return row;
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [oldNames[name] ?? name, value]),
+  );
 }
 
 function issueSentence(issue: v.BaseIssue<unknown>): string {

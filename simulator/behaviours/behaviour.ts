@@ -146,10 +146,10 @@ export interface RebootMoment<Parameters extends BehaviourParameters = Behaviour
 /** One way to live, and to fail, as a device of the fleet. */
 export interface Behaviour<Parameters extends BehaviourParameters = BehaviourParameters> {
   readonly name: string;
-  /** One sentence: which real device does this. */
-  readonly standsFor: string;
-  /** One sentence: what a good server does with such a device. */
-  readonly goodServer: string;
+  /** One sentence: the real device that acts like this. */
+  readonly description: string;
+  /** One sentence: how a good server treats such a device. */
+  readonly expectedServerBehavior: string;
   readonly parameters: Parameters;
   readonly hooks: BehaviourHooks<Parameters>;
 }

@@ -40,11 +40,11 @@ describe('the catalogue of behaviours', () => {
   });
 
   it.each([...behaviours.values()])(
-    'tells of $name which real device it is and what a good server does',
-    ({ name, standsFor, goodServer }) => {
+    'describes $name and how a good server treats it',
+    ({ name, description, expectedServerBehavior }) => {
       expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
-      expect(standsFor).toMatch(/^[A-Z].{20,}\.$/);
-      expect(goodServer).toMatch(/^[A-Z].{20,}\.$/);
+      expect(description).toMatch(/^[A-Z].{20,}\.$/);
+      expect(expectedServerBehavior).toMatch(/^[A-Z].{20,}\.$/);
     },
   );
 

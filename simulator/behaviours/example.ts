@@ -6,9 +6,10 @@ import { defineBehaviour } from './behaviour.ts';
 
 export default defineBehaviour({
   name: 'doubtful-battery',
-  standsFor:
-    'A device on a battery that dislikes to install while it is cold, and puts it off once.',
-  goodServer: 'Offers the same deployment again when the device is back, and counts one success.',
+  description:
+    'A device on a battery that postpones an installation once while the battery is cold.',
+  expectedServerBehavior:
+    'Offers the same deployment again when the device is back, and counts one success.',
   parameters: { installMs: 200, rebootMs: 300, warmUpMs: 500, coldShare: 0.5 },
   hooks: {
     async whenOffered(moment) {

@@ -15,18 +15,22 @@ import { type Device, devicesShape } from '../../fixtures/contract/management/de
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { type AuditLog, auditLogsShape } from '../../fixtures/contract/resources.ts';
+import {
+  type Artifact,
+  type AuditLog,
+  artifactsShape,
+  auditLogsShape,
+} from '../../fixtures/contract/resources.ts';
 import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { Target } from '../device/world.ts';
 import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';
-import { AnswerError, StatusError } from './errors.ts';
+import { AnswerError, ClientError, StatusError } from './errors.ts';
 import type { HttpAnswer, Transport } from './transport.ts';
 
-/** Who the operator is. */
-interface Credentials {
-  readonly email: string;
-  readonly password: string;
-}
+/** Who the user is: a login, or a token in its place. */
+export type Credentials =
+  | { readonly email: string; readonly password: string }
+  | { readonly token: string };
 
 /** How the operator reaches the server. */
 export interface ManagementClientOptions {
@@ -58,14 +62,26 @@ export class ManagementClient {
     this.#options = options;
   }
 
-  /** Gets a token; a wrong e-mail or password is a StatusError with 401. */
+  /** Gets a token, or tries the given one; a wrong login or token is a StatusError with 401. */
   async login(): Promise<void> {
+    const { credentials } = this.#options;
+    if ('token' in credentials) return this.#tryToken(credentials.token);
     const operation = managementOperations.login;
-    const { email, password } = this.#options.credentials;
+    const { email, password } = credentials;
     const basic = Buffer.from(`${email}:${password}`).toString('base64');
     const sending = { operation, path: pathOf(operation) };
     const answer = await this.#exchange(sending, `Basic ${basic}`);
     this.#token = expectSuccess(answer, this.#context(operation)).body.toString('latin1');
+  }
+
+  async #tryToken(token: string): Promise<void> {
+    this.#token = token;
+    const operation = managementOperations['list-devices'];
+    const answer = await this.#exchange(
+      { operation, path: `${pathOf(operation)}?per_page=1` },
+      `Bearer ${token}`,
+    );
+    expectSuccess(answer, this.#context(operation));
   }
 
   /** The user's token, after a login where there was none yet. */
@@ -105,6 +121,25 @@ export class ManagementClient {
     const answer = await this.#send({ operation, path: pathOf(operation, { id: deploymentId }) });
     const { artifact_name } = bodyOf(deploymentShape, answer, this.#context(operation));
     return { deploymentId, artifactName: artifact_name };
+  }
+
+  /**
+   * Artifacts of this name, or of any name where none is given, as far as one page tells; undefined
+   * where the server does not tell.
+   */
+  async artifacts(name?: string): Promise<readonly Artifact[] | undefined> {
+    const operation = managementOperations['list-all-artifacts'];
+    const query = new URLSearchParams({ per_page: String(limits.pageMax) });
+    if (name !== undefined) query.set('name', name);
+    try {
+      const answer = await this.#send({ operation, path: `${pathOf(operation)}?${query}` });
+      return bodyOf(artifactsShape, answer, this.#context(operation));
+    } catch (error) {
+      const isOfList = error instanceof ClientError && error.operation === operation.id;
+      const isAnswer = error instanceof StatusError || error instanceof AnswerError;
+      if (isOfList && isAnswer) return undefined;
+      throw error;
+    }
   }
 
   /** The deployment of this name and artifact that is not finished; undefined when there is none. */
@@ -192,7 +227,8 @@ export class ManagementClient {
     const context = this.#context(sending.operation);
     if (this.#token === undefined) await this.login();
     const answer = await this.#exchange(sending, `Bearer ${this.#token}`);
-    if (answer.status !== 401) return expectSuccess(answer, context);
+    const isFixed = 'token' in this.#options.credentials;
+    if (answer.status !== 401 || isFixed) return expectSuccess(answer, context);
     await this.login();
     const second = await this.#exchange(sending, `Bearer ${this.#token}`);
     if (second.status === 401) this.#token = undefined;

@@ -17,7 +17,10 @@ const recorded = (): Answer => ({ status: 204 });
 
 function behaving(hooks: BehaviourHooks): Behaviour {
   const parameters = { installMs: 200, rebootMs: 300 };
-  const sentences = { standsFor: 'A device of this test.', goodServer: 'Records it.' };
+  const sentences = {
+    description: 'A device of this test.',
+    expectedServerBehavior: 'Records it.',
+  };
   return { name: 'tested', ...sentences, parameters, hooks };
 }
 

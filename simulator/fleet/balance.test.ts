@@ -135,6 +135,22 @@ describe('the balance', () => {
       'lost',
     ],
     [
+      'a lost success of a device that the server then found up to date',
+      { state: 'success', reported: ['rebooting', 'success'] },
+      'already-installed',
+      'success',
+      'already-installed',
+      'lost',
+    ],
+    [
+      'a lost success of a device that was then offered the artifact again',
+      { state: 'already-installed', reported: ['success', 'already-installed'] },
+      'already-installed',
+      'success',
+      'already-installed',
+      'lost',
+    ],
+    [
       'a part that the device never had',
       {},
       'success',

@@ -7,7 +7,7 @@ import type { ManagementClient } from '../client/management.ts';
 import { type DeploymentPart, type Device, recordedStatus } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
 import type { Target } from '../device/world.ts';
-import type { Balance, BalanceDifference } from '../report/result-devices.ts';
+import { type Balance, type BalanceDifference, noUser } from '../report/result-devices.ts';
 import { FleetStopped } from '../stopped.ts';
 import {
   auditDifferences,
@@ -34,11 +34,12 @@ export interface BalanceSubject {
 /** Compares the books after a run. Never throws: a list that cannot be had is a result. */
 export async function checkBalance(subject: BalanceSubject): Promise<Balance> {
   const { management } = subject;
-  if (management === undefined) return unchecked('there was no login to the management API');
+  if (management === undefined) return unchecked(noUser);
   try {
     return await comparedBooks(subject, management);
   } catch (error) {
-    if (error instanceof FleetStopped) return unchecked('the run ended before the server answered');
+    if (error instanceof FleetStopped)
+      return unchecked('the run ended before the server responded');
     if (!(error instanceof ClientError)) throw error;
     return unchecked(error.message);
   }
@@ -124,7 +125,7 @@ interface Compared {
 }
 
 const NOT_LISTED = 'not listed';
-const NO_PART = 'nothing was offered';
+const NO_PART = 'no offer';
 
 function differenceOf(device: Device, compared: Compared): BalanceDifference[] {
   const { deploymentId, servers } = compared;
@@ -141,7 +142,7 @@ function differenceOf(device: Device, compared: Compared): BalanceDifference[] {
       deviceId: device.id ?? 'unknown',
       deviceIndex: device.index,
       kind: isDoubled ? 'doubled' : kindOf(part, theirs),
-      ours: part ? recordedStatus(part) : NO_PART,
+      ours: part ? oursOf(part, theirs) : NO_PART,
       servers: isDoubled ? `${theirs}, listed ${listed?.times} times` : (theirs ?? NOT_LISTED),
     },
   ];
@@ -156,9 +157,22 @@ function kindOf(
   theirs: string | undefined,
 ): BalanceDifference['kind'] {
   if (part === undefined) return 'unknown';
+  if (lacksSuccess(part, theirs)) return 'lost';
   if (part.state === 'aborted' && theirs === part.refused) return 'doubled';
   const before = ['pending', ...part.reported.slice(0, -1)];
   return theirs === undefined || before.includes(theirs) ? 'lost' : 'unknown';
+}
+
+/**
+ * Whether the server has acknowledged a success that it does not list. Asked again, such a server
+ * offers the artifact anew or finds it installed, so that what it lists may be later than the loss.
+ */
+function lacksSuccess({ reported }: DeploymentPart, theirs: string | undefined): boolean {
+  return reported.includes('success') && theirs !== 'success';
+}
+
+function oursOf(part: DeploymentPart, theirs: string | undefined): string {
+  return lacksSuccess(part, theirs) ? 'success' : recordedStatus(part);
 }
 
 /**
@@ -166,6 +180,7 @@ function kindOf(
  * that its own operator aborted it.
  */
 function partAgrees(part: DeploymentPart, theirs: string | undefined): boolean {
+  if (lacksSuccess(part, theirs)) return false;
   if (theirs === recordedStatus(part)) return true;
   if (theirs === 'aborted') return part.abortAsked && !isFinal(part.state);
   return theirs !== undefined && theirs === part.unanswered;

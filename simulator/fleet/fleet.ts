@@ -50,6 +50,16 @@ export interface FleetSurroundings {
   readonly judge?: ExchangeJudge | undefined;
 }
 
+/** How a run comes to its end. */
+interface RunOptions {
+  /** Leaves open deployments as they stand once the run has ended. */
+  readonly hurry?: AbortSignal | undefined;
+  /** Keeps the devices alive after the end, polling at this interval. */
+  readonly stay?:
+    | { readonly pollIntervalMs: number; readonly until: (ended: Ended) => Promise<void> }
+    | undefined;
+}
+
 /** A fleet and all that it shares; `close` it when done. */
 export class Fleet {
   readonly #plan: FleetPlan;
@@ -64,6 +74,7 @@ export class Fleet {
   readonly #ended = new Set<Device>();
   #startedMs: number;
   #endedMs: number | undefined;
+  #stayPollMs: number | undefined;
   #sockets: FleetSockets | undefined;
   #livesCount = 0;
   readonly #load: Load;
@@ -170,7 +181,7 @@ export class Fleet {
    * Lets every device live until the signal, the plan's duration or the last outcome ends it.
    * @throws ClientError when the operator cannot do his work
    */
-  async run(signal: AbortSignal): Promise<Ended> {
+  async run(signal: AbortSignal, { hurry, stay }: RunOptions = {}): Promise<Ended> {
     const lateMs = (await this.#coordinator?.started(signal)) ?? 0;
     this.#startedMs = this.#clock.monotonicMs();
     const ended = this.#whenEnded(signal, lateMs);
@@ -178,10 +189,16 @@ export class Fleet {
     this.#livesCount = lives.length;
     for (const each of lives) each.catch(() => this.#livesCount--);
     try {
-      return await Promise.race([ended.reason, firstFault(lives)]);
+      const fault = firstFault(lives);
+      const reason = await Promise.race([ended.reason, fault]);
+      if (stay) {
+        this.#stayPollMs = stay.pollIntervalMs;
+        await Promise.race([stay.until(reason), fault]);
+      }
+      return reason;
     } finally {
       ended.forget();
-      await this.#stop(lives);
+      await this.#stop(lives, hurry);
     }
   }
 
@@ -249,18 +266,19 @@ export class Fleet {
   }
 
   /** Nobody begins anything new; deployments and exchanges that are underway may end, within bounds. */
-  async #stop(lives: readonly Promise<never>[]): Promise<void> {
+  async #stop(lives: readonly Promise<never>[], hurry?: AbortSignal): Promise<void> {
     this.#endedMs = this.#clock.monotonicMs();
     this.#coordinator?.over();
     const ended = Promise.allSettled(lives);
     const { drainMs = 0 } = this.#plan;
     if (drainMs > 0) {
       this.#rests.drain();
-      await atMost(this.#clock, drainMs, ended);
+      await atMost(this.#clock, drainMs, ended, hurry);
     }
     this.#rests.stop();
     this.#identities.close();
-    const limit = this.#clock.after(EXCHANGES_MAX_MS, () => this.#transport.breakOff());
+    const exchangesMs = hurry?.aborted ? 0 : EXCHANGES_MAX_MS;
+    const limit = this.#clock.after(exchangesMs, () => this.#transport.breakOff());
     const ends = await ended;
     limit.cancel();
     this.#sockets?.close();
@@ -282,8 +300,11 @@ export class Fleet {
       changed: (device, part) => this.memory.changed(device, part),
       downloads: this.memory.downloads,
       rest: (waitMs, wakeable) => this.#rests.rest(waitMs, wakeable),
-      untilNextPollMs: ({ index, cohort: { policy } }) =>
-        untilNextPollMs({ index, policy, random: this.#random }, this.elapsedMs()),
+      untilNextPollMs: ({ index, cohort: { policy: planned } }) => {
+        const { pollIntervalMs } = planned;
+        const policy = { ...planned, pollIntervalMs: this.#stayPollMs ?? pollIntervalMs };
+        return untilNextPollMs({ index, policy, random: this.#random }, this.elapsedMs());
+      },
       offForMs: (device) => this.#load.offForMs(device),
       lookout: lookouts(this.#plan, clock, (seen) => this.checks?.saw(seen, this.ledger.phase)),
       losesSocket: (device) => this.#sockets?.drop(device),

@@ -14,11 +14,18 @@ export function firstFault(lives: readonly Promise<never>[]): Promise<never> {
   });
 }
 
-/** Waits until it has come about, or for so long. */
-export async function atMost(clock: Clock, waitMs: number, ended: Promise<unknown>): Promise<void> {
+/** Waits until it has come about, for so long, or until the signal has aborted. */
+export async function atMost(
+  clock: Clock,
+  waitMs: number,
+  ended: Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (signal?.aborted) return;
   let limit: Timer | undefined;
   const isOver = new Promise<void>((resolve) => {
     limit = clock.after(waitMs, resolve);
+    signal?.addEventListener('abort', () => resolve(), { once: true });
   });
   await Promise.race([ended, isOver]);
   limit?.cancel();

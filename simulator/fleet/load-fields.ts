@@ -19,7 +19,7 @@ export const sceneNames = [
   'reconnect-storm',
   'update-night',
   'token-expiry-week',
-  'herd-comparison',
+  'backoff-comparison',
 ] as const;
 
 const STAGES_MAX = 1000;
@@ -62,13 +62,13 @@ const sceneShape = v.pipe(
     between: v.optional(v.pipe(v.array(backOffFields), v.length(2, 'must be two back-offs'))),
   }),
   v.check(
-    ({ name, between }) => between === undefined || name === 'herd-comparison',
-    'must not name back-offs to compare unless it is a herd-comparison',
+    ({ name, between }) => between === undefined || name === 'backoff-comparison',
+    'must not name back-offs to compare unless it is a backoff-comparison',
   ),
   v.check(
     ({ name, lastingMs }) =>
-      lastingMs === undefined || name === 'herd-comparison' || name === 'power-cut',
-    'must not last unless it is a power-cut or a herd-comparison',
+      lastingMs === undefined || name === 'backoff-comparison' || name === 'power-cut',
+    'must not last unless it is a power-cut or a backoff-comparison',
   ),
 );
 
@@ -97,8 +97,8 @@ export const loadFields = {
       v.array(sceneShape, 'must be a list of scenes'),
       v.maxLength(SCENES_MAX, `must be at most ${SCENES_MAX} scenes`),
       v.check(
-        (rows) => rows.filter(({ name }) => name === 'herd-comparison').length <= 1,
-        'must hold at most one herd-comparison',
+        (rows) => rows.filter(({ name }) => name === 'backoff-comparison').length <= 1,
+        'must hold at most one backoff-comparison',
       ),
     ),
   ),

@@ -56,7 +56,7 @@ export class Load {
     this.#switches = this.#installedSwitches();
     this.#scenes = this.#plannedScenes();
     this.#mayDeploy = this.#scenes?.deploysLater !== true;
-    const isCompared = plan.scenes?.some(({ name }) => name === 'herd-comparison') === true;
+    const isCompared = plan.scenes?.some(({ name }) => name === 'backoff-comparison') === true;
     this.#herd = isCompared ? new HerdWatch(devices) : undefined;
   }
 

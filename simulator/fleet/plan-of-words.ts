@@ -9,11 +9,11 @@ type CohortPart = Omit<CohortWords, 'name' | 'weight'>;
 type BackOffWords = NonNullable<CohortPart['backOff']>;
 type LinkWords = NonNullable<CohortPart['link']>;
 type StageWords = NonNullable<PlanWords['stage']>[number];
-type SceneWords = NonNullable<PlanWords['scene']>[number];
+type IncidentWords = NonNullable<PlanWords['incident']>[number];
 
 /** Words that a plan cannot do without. */
 type Needed =
-  | 'baseUrl'
+  | 'url'
   | 'devices'
   | 'seed'
   | 'poll'
@@ -22,16 +22,19 @@ type Needed =
   | 'headerPrefix'
   | 'requestTimeLimit';
 
-/** Words with nothing missing, and with certificates in the place of their files. */
-export type WholePlanWords = Omit<PlanWords, 'ca' | 'cert' | 'key'> & {
+/** Words with nothing missing; certificates stand in the place of their files, a user in that of its words. */
+export type WholePlanWords = Omit<
+  PlanWords,
+  'ca' | 'cert' | 'key' | 'accept' | 'email' | 'password' | 'token' | 'acceptWith'
+> & {
   readonly [Name in Needed]: NonNullable<PlanWords[Name]>;
-} & { readonly tls?: FleetPlan['tls'] };
+} & { readonly tls?: FleetPlan['tls']; readonly acceptWith?: FleetPlan['acceptWith'] };
 
 /** The plan that the words describe; not yet checked. */
 export function planOfWords(words: WholePlanWords): FleetPlan {
-  const { cohort, stage, scene, arrivals } = words;
+  const { cohort, stage, incident, arrivals } = words;
   return given({
-    baseUrl: words.baseUrl,
+    baseUrl: words.url,
     devices: words.devices,
     seed: words.seed,
     ...fieldsOf(words),
@@ -46,7 +49,7 @@ export function planOfWords(words: WholePlanWords): FleetPlan {
     behaviourFiles: words.behaviourFile,
     cohorts: cohort?.map(cohortOf),
     stages: stage?.map(stageOf),
-    scenes: scene?.map(sceneOf),
+    scenes: incident?.map(incidentOf),
     arrivals: arrivals && arrivalsOf(arrivals),
     durationMs: words.duration,
     iterations: words.iterations,
@@ -114,7 +117,8 @@ function stageOf({ devices, ...kinds }: StageWords): Stage {
   return given({ kind, durationMs, devices });
 }
 
-function sceneOf({ name, at, within, jitter, lasting, cohort, between }: SceneWords): Scene {
+function incidentOf(words: IncidentWords): Scene {
+  const { name, at, within, jitter, lasting, cohort, between } = words;
   return given({
     name,
     atMs: at,

@@ -10,7 +10,7 @@ import {
 } from './plan-words.ts';
 
 const needed = {
-  baseUrl: 'http://127.0.0.1:8080',
+  url: 'http://127.0.0.1:8080',
   devices: 500,
   seed: 'x',
   poll: 5000,
@@ -37,9 +37,8 @@ stage:
   - { burst: 10s, devices: 500 }
   - drain: 30
 arrivals: { alerts: 20/s, first-contacts: 0.5 }
-scene:
+incident:
   - { name: power-cut, at: 45s, within: 10s, jitter: false, cohort: herd }
-acceptWith: admin@example.com:a:b
 checkShare: 2%
 `;
 
@@ -78,13 +77,21 @@ describe('a plan file', () => {
         { event: 'first-contacts', perSecond: 0.5 },
       ],
       scenes: [{ name: 'power-cut', atMs: 45_000, withinMs: 10_000, jitter: false }],
-      acceptWith: { email: 'admin@example.com', password: 'a:b' },
       checkShare: 0.02,
     });
   });
 
   it('may be JSON', () => {
     expect(readPlanWords('{"devices": 3, "ramp": "5s"}')).toEqual({ devices: 3, ramp: 5000 });
+  });
+
+  it.each([
+    ['baseUrl: http://h', { url: 'http://h' }],
+    ['scene: [{ name: power-cut }]', { incident: [{ name: 'power-cut', at: 0 }] }],
+    ['scenes: [{ name: power-cut }]', { incident: [{ name: 'power-cut', at: 0 }] }],
+    ['acceptWith: a@b.example:c:d', { acceptWith: { email: 'a@b.example', password: 'c:d' } }],
+  ])('with the words of earlier versions is read: %s', (text, words) => {
+    expect(readPlanWords(text)).toEqual(words);
   });
 
   it.each([
@@ -96,11 +103,16 @@ describe('a plan file', () => {
     ['cohort:\n  - { name: a }\n  - { weight: 2 }', '3:5 cohort.1.name: is required'],
     ['stage:\n  - { devices: 3 }', '2:5 stage.0: must be one of ramp, hold, burst and drain'],
     ['stage:\n  - { ramp: 1s, hold: 1s }', '2:5 stage.0: must be one of ramp, hold, burst'],
-    ['scene: [{ name: fire }]', '1:17 scene.0.name: must be one of power-cut, reconnect-storm'],
+    [
+      'incident: [{ name: fire }]',
+      '1:20 incident.0.name: must be one of power-cut, reconnect-storm',
+    ],
     ['arrivals: { alerts: often }', '1:21 arrivals.alerts: must be so many a second'],
     ['acceptWith: admin', '1:13 acceptWith: must be EMAIL:PASSWORD'],
     ['checkShare: 120%', '1:13 checkShare: must be a share of the devices above 0'],
     ['checkShare: 0', '1:13 checkShare: must be a share of the devices above 0'],
+    ['link: { latency: 300 }', '1:18 link.latency: must be a length of time with its unit'],
+    ['link: { jitter: "5" }', '1:17 link.jitter: must be a length of time with its unit'],
     ['keys: { dsa: 1 }', '1:9 keys.dsa: is unknown here'],
   ])('with %j is refused with line and column', (text, fault) => {
     expect(faultsOf(() => readPlanWords(text))[0]).toContain(fault);
@@ -117,7 +129,8 @@ describe('a plan file', () => {
 describe('a member of a plan on the command line', () => {
   it.each([
     ['stage', 'ramp: 30s, devices: 100', { ramp: 30_000, devices: 100 }],
-    ['scene', 'power-cut, at: 10s', { name: 'power-cut', at: 10_000 }],
+    ['incident', 'power-cut, at: 10s', { name: 'power-cut', at: 10_000 }],
+    ['incident', 'herd-comparison', { name: 'backoff-comparison', at: 0 }],
     ['cohort', 'herd', { name: 'herd', weight: 1 }],
     ['backOff', 'kind: fixed, least: 1s', { kind: 'fixed', least: 1000 }],
     ['link', 'latency: 300ms', { latency: 300 }],
@@ -127,9 +140,10 @@ describe('a member of a plan on the command line', () => {
 
   it.each([
     ['stage', 'ramp: 1x', 'ramp: must be a length of time'],
-    ['scene', 'fire, at: 10s', 'name: must be one of'],
+    ['incident', 'fire, at: 10s', 'name: must be one of'],
     ['cohort', 'weight: 2', 'name: is required'],
     ['link', 'lost: 2', 'lost: is unknown here'],
+    ['link', 'latency: 300', 'latency: must be a length of time with its unit, such as 300ms'],
     ['backOff', 'kind: [', ''],
   ] as const)('%s of %j is refused', (name, text, fault) => {
     expect(faultsOf(() => readPlanPart(name, text))[0]).toContain(fault);

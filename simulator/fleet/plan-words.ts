@@ -27,6 +27,16 @@ const duration = v.pipe(
 );
 const optionalDuration = v.optional(duration);
 
+/** Of a network, milliseconds are meant as often as seconds: a bare number could be either. */
+const linkDurationSaid = 'must be a length of time with its unit, such as 300ms or 1.5s';
+const linkDuration = v.optional(
+  v.pipe(
+    v.string(linkDurationSaid),
+    v.check((text) => /[a-z]$/.test(text) && durationMs(text) !== undefined, linkDurationSaid),
+    v.transform((text) => durationMs(text) ?? 0),
+  ),
+);
+
 const rateSaid = 'must be so many a second, such as 20/s or 0.5';
 const rate = v.pipe(
   v.union([v.number(), v.pipe(v.string(), v.regex(/^\d+(\.\d+)?(\/s)?$/, rateSaid))], rateSaid),
@@ -56,8 +66,8 @@ const backOffWords = v.strictObject({
 });
 
 const linkWords = v.strictObject({
-  latency: optionalDuration,
-  jitter: optionalDuration,
+  latency: linkDuration,
+  jitter: linkDuration,
   /** Share of the exchanges. */
   loss: v.optional(share),
   bytesPerSecond: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
@@ -97,8 +107,12 @@ const stageWords = v.pipe(
   ),
 );
 
-const sceneWords = v.strictObject({
-  name: oneOf(sceneNames),
+const incidentWords = v.strictObject({
+  name: v.pipe(
+    v.string(),
+    v.transform((name) => (name === 'herd-comparison' ? 'backoff-comparison' : name)),
+    oneOf(sceneNames),
+  ),
   at: v.optional(duration, 0),
   within: optionalDuration,
   jitter: v.optional(yesOrNo),
@@ -119,7 +133,7 @@ const credentials = v.pipe(
 
 /** Every word of a plan; each is also an option of the command line, by the same name. */
 const words = {
-  baseUrl: v.optional(filled),
+  url: v.optional(filled),
   devices: v.optional(wholeNumber(1, 1_000_000)),
   seed: v.optional(v.pipe(v.union([v.string(), v.number()]), v.transform(String))),
   ...cohortPart,
@@ -129,7 +143,7 @@ const words = {
   ramp: optionalDuration,
   stage: v.optional(v.array(stageWords)),
   arrivals: v.optional(v.strictObject(v.entriesFromList(arrivalEvents, v.optional(rate)))),
-  scene: v.optional(v.array(sceneWords)),
+  incident: v.optional(v.array(incidentWords)),
   duration: optionalDuration,
   iterations: v.optional(wholeNumber(1, 1_000_000_000)),
   until: v.optional(v.literal('settled', 'must be settled, or absent')),
@@ -139,7 +153,10 @@ const words = {
   checkShare: v.optional(checkShare),
   tenantToken: v.optional(filled),
   headerPrefix: v.optional(filled),
-  acceptWith: v.optional(credentials),
+  accept: v.optional(yesOrNo),
+  email: v.optional(filled),
+  password: v.optional(filled),
+  token: v.optional(filled),
   deploy: v.optional(filled),
   deploymentName: v.optional(filled),
   deviceType: v.optional(filled),
@@ -167,11 +184,31 @@ const planWordsShape = v.pipe(
   v.description('YAML or JSON. Every member is also an option, which then goes before the file.'),
 );
 
+const readWordsShape = v.pipe(
+  v.strictObject({
+    ...words,
+    // As earlier versions called them.
+    baseUrl: words.url,
+    scene: words.incident,
+    scenes: words.incident,
+    incidents: words.incident,
+    acceptWith: v.optional(credentials),
+  }),
+  v.transform(({ baseUrl, scene, scenes, incidents, ...rest }): PlanWords => {
+    const url = rest.url ?? baseUrl;
+    const incident = rest.incident ?? incidents ?? scenes ?? scene;
+    return { ...rest, ...(url !== undefined && { url }), ...(incident && { incident }) };
+  }),
+);
+
 /** The words of a plan with lengths of time in milliseconds. */
-export type PlanWords = v.InferOutput<typeof planWordsShape>;
+export type PlanWords = v.InferOutput<typeof planWordsShape> & {
+  /** A user's e-mail and password, by which earlier versions accepted devices. */
+  readonly acceptWith?: v.InferOutput<typeof credentials> | undefined;
+};
 
 /** The names of all words. */
-export const planWordNames = Object.keys(words) as readonly (keyof PlanWords)[];
+export const planWordNames = Object.keys(words) as readonly (keyof typeof words)[];
 
 /** The JSON Schema of a plan file, draft 7. */
 export function planSchema(): object {
@@ -192,7 +229,7 @@ export class PlanWordsError extends Error {
 
 /** The words of a plan file. @throws PlanWordsError with line and column of every fault */
 export function readPlanWords(text: string): PlanWords {
-  const read = readYaml(text, planWordsShape);
+  const read = readYaml(text, readWordsShape);
   if ('content' in read) return read.content;
   const faults = read.faults.map(({ line, column, message }) => `${line}:${column} ${message}`);
   throw new PlanWordsError(faults);
@@ -204,7 +241,7 @@ const parts = {
   link: linkWords,
   cohort: cohortWords,
   stage: stageWords,
-  scene: sceneWords,
+  incident: incidentWords,
 } as const;
 type Part = keyof typeof parts;
 

@@ -63,7 +63,12 @@ const planFields = {
   ),
   deviceType: v.optional(v.pipe(filled, v.maxLength(limits.provideMaxCharacters, 'is too long'))),
   /** The operator that accepts the fleet's own devices; without it they wait. */
-  acceptWith: v.optional(v.strictObject({ email: filled, password: filled })),
+  acceptWith: v.optional(
+    v.union(
+      [v.strictObject({ email: filled, password: filled }), v.strictObject({ token: filled })],
+      'must be an e-mail address with a password, or a token',
+    ),
+  ),
   /** Name of the artifact to deploy to the fleet's own devices. */
   deploy: v.optional(v.pipe(filled, v.maxLength(limits.provideMaxCharacters, 'is too long'))),
   deploymentName: v.optional(
@@ -159,7 +164,7 @@ const planShape = v.pipe(
       ({ scenes = [], cohorts }) =>
         scenes.every(
           ({ name, between }) =>
-            name !== 'herd-comparison' ||
+            name !== 'backoff-comparison' ||
             cohorts === undefined ||
             (between === undefined && cohorts.length > 1),
         ),
@@ -171,7 +176,7 @@ const planShape = v.pipe(
     v.partialCheck(
       [['deploy'], ['acceptWith']],
       ({ deploy, acceptWith }) => deploy === undefined || acceptWith !== undefined,
-      'needs acceptWith: only an operator can deploy',
+      'needs a user: give --accept with --password or --token',
     ),
     ['deploy'],
   ),
@@ -180,7 +185,7 @@ const planShape = v.pipe(
       [['deploy'], ['deploymentId'], ['acceptWith']],
       ({ deploy, deploymentId, acceptWith }) =>
         deploymentId === undefined || (acceptWith !== undefined && deploy === undefined),
-      'needs acceptWith, and no deploy: a deployment is joined or made',
+      'needs a user and no deploy: a deployment is either joined or created',
     ),
     ['deploymentId'],
   ),
@@ -217,7 +222,7 @@ export function checkPlan(plan: FleetPlan): FleetPlan {
 
 /** A herd comparison of a plan without cohorts makes them: one for each back-off, alike in size. */
 function withHerd(plan: FleetPlan): FleetPlan {
-  const herd = plan.scenes?.find(({ name }) => name === 'herd-comparison');
+  const herd = plan.scenes?.find(({ name }) => name === 'backoff-comparison');
   if (herd === undefined || plan.cohorts !== undefined) return plan;
   const [one = {}, other = {}] = herd.between ?? [{ kind: 'exponential' }, { kind: 'full-jitter' }];
   const names =

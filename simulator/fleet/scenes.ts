@@ -167,11 +167,11 @@ const players: Readonly<Record<Scene['name'], (scene: Scene, stage: Stage) => vo
   },
   'update-night': (_, { hands }) => hands.allowDeployment(),
   'token-expiry-week': (_, { spread }) => spread(expireToken),
-  'herd-comparison': ({ lastingMs = LASTING_MS }, { devices, hands, after, onReturn }) => {
+  'backoff-comparison': ({ lastingMs = LASTING_MS }, { devices, hands, after, onReturn }) => {
     hands.cutNetwork(devices);
     hands.breakOffBlocked();
     after(lastingMs, () => {
-      hands.enterPhase('herd-comparison: return');
+      hands.enterPhase('backoff-comparison: return');
       hands.cutNetwork([]);
       onReturn();
     });

@@ -200,8 +200,8 @@ describe('the checks of a sample', () => {
 describe('the checks as text', () => {
   it('name what broke, in which phase, first at which rate, and how', () => {
     const report = fleetReport(resultWith(whole));
-    expect(report).toContain('Checks: 1 devices watched, 4 exchanges: 1 of 2 requirements BROKEN');
-    expect(report).toMatch(/broken of judged +run at 10 requests\/s +burst at 450 requests\/s/);
+    expect(report).toContain('Checks: 1 device watched, 4 requests: 1 of 2 requirements BROKEN');
+    expect(report).toMatch(/broken of tested +run at 10 requests\/s +burst at 450 requests\/s/);
     expect(report).toMatch(/^ {2}broken +0 of 2 +2 of 2$/m);
     expect(report).toContain('first: device 0, 2026-01-31T12:00:02.005Z, put-attributes');
     expect(report).toContain('at 380 requests/s');
@@ -212,7 +212,7 @@ describe('the checks as text', () => {
   it('say of a server that kept everything up to which rate it did', () => {
     const checks = ratedChecks(booksOf(0, [0, 1]).figures(1), run);
     expect(fleetReport(resultWith(checks))).toContain(
-      '2 requirements kept, 1 not met with, at up to 520 requests/s',
+      '2 requirements held, 1 not tested, at up to 520 requests/s',
     );
   });
 
@@ -245,6 +245,6 @@ describe('the checks in a JUnit document', () => {
       '@name': 'requirement kept: What is kept is so.',
     });
     expect(broken.failure['@message']).toMatch(/^broken 2 of 4 times, first at 380 requests\/s: /);
-    expect(unseen.skipped['@message']).toBe('no watched exchange decided it');
+    expect(unseen.skipped['@message']).toBe('no watched request tested it');
   });
 });

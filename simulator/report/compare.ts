@@ -28,10 +28,15 @@ interface ComparisonRow {
   /** Milliseconds, or a share from 0 to 1. */
   readonly before: number;
   readonly after: number;
+  readonly better: 'lower' | 'higher';
+  /** Change in percent of the value before; null where that was zero. */
+  readonly changePercent: number | null;
   readonly verdict: ComparisonVerdict;
   /** In words, with the numbers that decided. */
   readonly because: string;
 }
+
+type UndirectedRow = Omit<ComparisonRow, 'better' | 'changePercent'>;
 
 /** Two runs beside each other. */
 export interface Comparison {
@@ -89,7 +94,7 @@ export function compareResults(
       ...durationRows(before, after, floor),
       ...errorRows(before, after),
       ...successRows(before, after),
-    ];
+    ].map(withDirection);
     const different = planDifferences(before.plan, after.plan);
     const notes = [
       ...invalidNotes(before, after),
@@ -102,6 +107,15 @@ export function compareResults(
     if (!(error instanceof HistogramError)) throw error;
     throw new ComparisonError(`a result is damaged: ${error.message}`, { cause: error });
   }
+}
+
+function withDirection(row: UndirectedRow): ComparisonRow {
+  const { measure, before, after } = row;
+  return {
+    ...row,
+    better: measure === 'success' ? 'higher' : 'lower',
+    changePercent: before === 0 ? null : (100 * (after - before)) / before,
+  };
 }
 
 function overall(rows: readonly ComparisonRow[]): ComparisonVerdict {
@@ -118,7 +132,7 @@ interface Pair {
   readonly after: Counted;
 }
 
-function durationRows(before: FleetResult, after: FleetResult, floor: NoiseFloor): ComparisonRow[] {
+function durationRows(before: FleetResult, after: FleetResult, floor: NoiseFloor): UndirectedRow[] {
   const [first, second] = [durationsIn(before), durationsIn(after)];
   const subjects = [...first.keys()].filter((subject) => second.has(subject));
   return subjects.flatMap((subject) => {
@@ -146,7 +160,7 @@ function percentileRow(
   { subject, before, after }: Pair,
   { measure, share }: (typeof percentiles)[number],
   floor: NoiseFloor,
-): ComparisonRow {
+): UndirectedRow {
   const [first, second] = [before, after].map((sample) =>
     boundedPercentile(sample, share, Z_LEAST),
   ) as [ReturnType<typeof boundedPercentile>, ReturnType<typeof boundedPercentile>];
@@ -161,7 +175,7 @@ function percentileRow(
   return { ...row, verdict: 'no difference', because };
 }
 
-function rankRow({ subject, before, after }: Pair, floor: NoiseFloor): ComparisonRow {
+function rankRow({ subject, before, after }: Pair, floor: NoiseFloor): UndirectedRow {
   const middle = (sample: Counted): number => boundedPercentile(sample, 0.5, 0).value;
   const medians = { before: middle(before), after: middle(after) };
   const row = { subject, measure: 'ranks' as const, ...medians };
@@ -174,7 +188,7 @@ function rankRow({ subject, before, after }: Pair, floor: NoiseFloor): Compariso
   return { ...row, verdict: z > 0 ? 'regression' : 'improvement', because };
 }
 
-function errorRows(before: FleetResult, after: FleetResult): ComparisonRow[] {
+function errorRows(before: FleetResult, after: FleetResult): UndirectedRow[] {
   const known = new Set(before.operations.map(({ operation }) => operation));
   const both = after.operations.filter(({ operation }) => known.has(operation));
   return both.map(({ operation: subject }) => {
@@ -186,7 +200,7 @@ function errorRows(before: FleetResult, after: FleetResult): ComparisonRow[] {
   });
 }
 
-function successRows(before: FleetResult, after: FleetResult): ComparisonRow[] {
+function successRows(before: FleetResult, after: FleetResult): UndirectedRow[] {
   const [first, second] = [before, after].map(({ accounts: { done, failed } }) => {
     return { count: done, of: done + failed };
   }) as [Proportion, Proportion];
@@ -202,7 +216,7 @@ function shareRow(
   },
   first: Proportion,
   second: Proportion,
-): ComparisonRow {
+): UndirectedRow {
   const { subject, measure, worse } = what;
   const shareOf = ({ count, of }: Proportion): number => (of === 0 ? 0 : count / of);
   const row = { subject, measure, before: shareOf(first), after: shareOf(second) };
@@ -217,9 +231,9 @@ function shareRow(
   return { ...row, verdict: isWorse ? 'regression' : 'improvement', because };
 }
 
-type Measured = Omit<ComparisonRow, 'verdict' | 'because'>;
+type Measured = Omit<UndirectedRow, 'verdict' | 'because'>;
 
-function tooFew(row: Measured, fewest: number): ComparisonRow {
+function tooFew(row: Measured, fewest: number): UndirectedRow {
   return { ...row, verdict: 'not enough data', because: `only ${fewest} in one of the runs` };
 }
 

@@ -9,6 +9,8 @@ const row: Row = {
   measure: 'p99',
   before: 10,
   after: 25,
+  better: 'lower',
+  changePercent: 150,
   verdict: 'regression',
   because: '9 to 11 ms before, 24 to 26 ms after',
 };
@@ -21,18 +23,26 @@ describe('the text of a comparison', () => {
   it('shows the verdict, notes, what differs, and counts of the rest', () => {
     const text = textOf(row, { ...row, verdict: 'no difference' });
     expect(text.split('\n')).toEqual([
-      'Comparison: regression',
+      'Comparison of B with A: regression (2 measures: 1 worse, 0 better)',
       '  note: the plans differ: devices is 10 and 20',
-      'Regressions: 1',
-      '  put-attributes  p99  10.0ms -> 25.0ms  9 to 11 ms before, 24 to 26 ms after',
-      'No difference: 1 measures',
+      'Worse: 1 measure',
+      '  put-attributes  p99  10.0 ms -> 25.0 ms  +150%, lower is better  9 to 11 ms before, 24 to 26 ms after',
+      'No difference: 1 measure',
       'Not enough data: 0 measures',
     ]);
   });
 
-  it('shows shares in percent', () => {
+  it('shows shares in percent, their change in points, and which way is better', () => {
     const errors = { ...row, measure: 'errors', before: 0, after: 0.0123 } as const;
-    expect(textOf(errors)).toContain('0.00% -> 1.23%');
+    expect(textOf(errors)).toContain('0.00% -> 1.23%  +1.2 points, lower is better');
+    const success = { ...errors, measure: 'success', better: 'higher', before: 1 } as const;
+    const text = textOf({ ...success, after: 0.9, verdict: 'improvement' });
+    expect(text).toContain('100.00% -> 90.00%  -10 points, higher is better');
+    expect(text).toContain('Better: 1 measure\n');
+  });
+
+  it('does not count a rise from nothing in percent', () => {
+    expect(textOf({ ...row, before: 0, changePercent: null })).toContain('from 0, lower is better');
   });
 
   it('lets nothing of a file steer the terminal', () => {

@@ -5,34 +5,58 @@ import type { Comparison } from './compare.ts';
 
 type Row = Comparison['rows'][number];
 
-/** Verdicts that are shown row by row, in this order; of the others only the count is told. */
-const shown = ['regression', 'improvement'] as const;
+/** Verdicts that are shown row by row, in this order; of the others only the count is reported. */
+const shown = [
+  ['regression', 'worse'],
+  ['improvement', 'better'],
+] as const;
 
 /** The comparison; every line is fit for a terminal. */
 export function comparisonText({ verdict, rows, notes }: Comparison): string {
   const of = (wanted: Row['verdict']): readonly Row[] =>
     rows.filter((row) => row.verdict === wanted);
+  const counts = shown.map(([name, word]) => `${of(name).length} ${word}`);
   const lines = [
-    `Comparison: ${verdict}`,
+    `Comparison of B with A: ${verdict} (${measures(rows)}: ${counts.join(', ')})`,
     ...notes.map((note) => `  note: ${note}`),
-    ...shown.flatMap((name) => listed(name, of(name))),
-    `No difference: ${of('no difference').length} measures`,
-    `Not enough data: ${of('not enough data').length} measures`,
+    ...shown.flatMap(([name, word]) => listed(word, of(name))),
+    `No difference: ${measures(of('no difference'))}`,
+    `Not enough data: ${measures(of('not enough data'))}`,
   ];
   return lines.map((line) => printable(line)).join('\n');
 }
 
-function listed(name: string, rows: readonly Row[]): readonly string[] {
-  if (rows.length === 0) return [];
-  const heading = `${name[0]?.toUpperCase()}${name.slice(1)}s: ${rows.length}`;
-  const cells = rows.map((row) => [row.subject, row.measure, change(row), row.because]);
-  return [heading, ...columns(cells)];
+function measures({ length }: readonly Row[]): string {
+  return `${length} measure${length === 1 ? '' : 's'}`;
 }
 
-function change({ measure, before, after }: Row): string {
-  const said = (value: number): string => {
-    if (measure === 'errors' || measure === 'success') return `${(100 * value).toFixed(2)}%`;
-    return measure === 'ranks' ? value.toFixed(2) : `${value.toFixed(1)}ms`;
-  };
-  return `${said(before)} -> ${said(after)}`;
+function listed(word: string, rows: readonly Row[]): readonly string[] {
+  if (rows.length === 0) return [];
+  const cells = rows.map((row) => [
+    row.subject,
+    row.measure,
+    values(row),
+    `${change(row)}, ${row.better} is better`,
+    row.because,
+  ]);
+  return [`${word[0]?.toUpperCase()}${word.slice(1)}: ${measures(rows)}`, ...columns(cells)];
+}
+
+function isShare({ measure }: Row): boolean {
+  return measure === 'errors' || measure === 'success';
+}
+
+function values(row: Row): string {
+  const said = (value: number): string =>
+    isShare(row) ? `${(100 * value).toFixed(2)}%` : `${value.toFixed(1)} ms`;
+  return `${said(row.before)} -> ${said(row.after)}`;
+}
+
+/** Of a share that is a percentage already, its points; a rise from nothing has no percentage. */
+function change(row: Row): string {
+  const { before, after, changePercent } = row;
+  const signed = (value: number, unit: string): string =>
+    `${value > 0 ? '+' : ''}${value.toFixed(value % 1 === 0 ? 0 : 1)}${unit}`;
+  if (isShare(row)) return signed(Number((100 * (after - before)).toFixed(2)), ' points');
+  return changePercent === null ? 'from 0' : signed(changePercent, '%');
 }

@@ -111,8 +111,8 @@ describe('a run', () => {
     expect(result.validity).toBe('invalid');
     expect(result.generator.reasons).toEqual(
       expect.arrayContaining([
-        'process of shard 1: its event loop was held up for 180 ms (p99)',
-        'process of shard 1: its event loop was busy 99% of the time',
+        'process 1: event loop delay of 180 ms (p99)',
+        'process 1: event loop busy 99% of the time',
       ]),
     );
   });

@@ -57,29 +57,31 @@ function scheduleReasons({ due, sent, lateness }: Schedule): string[] {
   const reasons: string[] = [];
   if (lateness.p99Ms > latenessP99MaxMs) {
     reasons.push(
-      `one send in a hundred was ${Math.round(lateness.p99Ms)} ms late or more; ` +
-        `at most ${latenessP99MaxMs} ms are accepted`,
+      `1% of the polls were sent ${Math.round(lateness.p99Ms)} ms late or more; ` +
+        `the limit is ${latenessP99MaxMs} ms`,
     );
   }
   if (sent < due * sentShareLeast) {
-    reasons.push(`only ${sent} of ${due} sends that were due were made`);
+    reasons.push(`only ${sent} of ${due} polls were sent when due`);
   }
   return reasons;
 }
 
 function processReasons(process: ProcessFacts): string[] {
   const { eventLoopLagP99MaxMs, collectionShareMax, loopBusyShareMax } = generatorLimits;
-  const who = `process of shard ${process.shard + 1}`;
+  const who = `process ${process.shard + 1}`;
   const reasons: string[] = [];
   if (process.eventLoopLagP99Ms > eventLoopLagP99MaxMs) {
     const lag = Math.round(process.eventLoopLagP99Ms);
-    reasons.push(`${who}: its event loop was held up for ${lag} ms (p99)`);
+    reasons.push(`${who}: event loop delay of ${lag} ms (p99)`);
   }
   if (process.collectionShare > collectionShareMax) {
-    reasons.push(`${who}: ${percent(process.collectionShare)} of its time went into garbage`);
+    reasons.push(
+      `${who}: ${percent(process.collectionShare)} of the time spent in garbage collection`,
+    );
   }
   if (process.loopBusyShare > loopBusyShareMax) {
-    reasons.push(`${who}: its event loop was busy ${percent(process.loopBusyShare)} of the time`);
+    reasons.push(`${who}: event loop busy ${percent(process.loopBusyShare)} of the time`);
   }
   return reasons;
 }

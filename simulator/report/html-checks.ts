@@ -10,8 +10,8 @@ export function checkSection({ checks }: FleetResult): readonly Html[] {
   const judged = checks.requirements.filter((row) => row.judged > 0);
   const broken = brokenRequirements(checks);
   const said =
-    `${checks.devices} devices were watched over ${checks.exchanges} exchanges. ` +
-    `${judged.length} of ${checks.requirements.length} requirements were met with.`;
+    `${checks.devices} devices were watched over ${checks.exchanges} requests. ` +
+    `${judged.length} of ${checks.requirements.length} requirements were tested.`;
   const inOrder = [...broken, ...judged.filter((row) => row.broken === 0)];
   const [[, ...phases] = [], ...rows] = phaseTable(inOrder);
   return [
@@ -21,11 +21,11 @@ export function checkSection({ checks }: FleetResult): readonly Html[] {
       element('p', {}, said),
       ...broken.map(breachCard),
       table(
-        'Requirements by phase: broken of judged',
+        'Requirements by phase: broken of tested',
         ['Requirement', 'Verdict', ...phases],
         inOrder.map((row, index) => [
           row.requirement,
-          mark(row.broken > 0 ? 'broken' : 'kept', row.broken > 0 ? 'bad' : 'good'),
+          mark(row.broken > 0 ? 'broken' : 'held', row.broken > 0 ? 'bad' : 'good'),
           ...(rows[index]?.slice(1) ?? []),
         ]),
       ),
@@ -40,7 +40,7 @@ function breachCard(row: RequirementChecks): Html {
     'details',
     {},
     element('summary', {}, mark('broken', 'bad'), ` ${requirement}: ${sentence}`),
-    element('p', {}, `In each second by the rate of the fleet: ${brokenRates(row)}.`),
+    element('p', {}, `By request rate of the whole fleet: ${brokenRates(row)}.`),
     element('pre', {}, lines),
   );
 }
@@ -51,12 +51,12 @@ function breachText(breach: Breach): string {
     `device ${device}, ${operation}, ${new Date(atMs).toISOString()}`,
     `phase ${phase}, at ${rate(requestsPerSecond)}`,
     `expected ${breach.expected}`,
-    `saw ${breach.seen}`,
+    `received ${breach.seen}`,
     '',
     request.line,
     ...messageLines(request),
     '',
-    ...(answer === undefined ? ['no answer'] : [String(answer.status), ...messageLines(answer)]),
+    ...(answer === undefined ? ['no response'] : [String(answer.status), ...messageLines(answer)]),
   ].join('\n');
 }
 

@@ -105,7 +105,7 @@ export function devicesSection({ devices }: FleetResult): Html {
       { id: 'device-list' },
       table(
         'Devices',
-        ['Index', 'Serial', 'Id', 'Cohort', 'Behaviour', 'Key', 'Outcome', 'Reported', 'Installed'],
+        ['Index', 'Serial', 'ID', 'Cohort', 'Behaviour', 'Key', 'Outcome', 'Reported', 'Installed'],
         shown.map((row) => [
           String(row.index),
           row.serial,
@@ -124,5 +124,5 @@ export function devicesSection({ devices }: FleetResult): Html {
 
 function leftOut(count: number, what: string): readonly Html[] {
   if (count <= 0) return [];
-  return [element('p', { class: 'hint' }, `${count} further ${what} are in the JSON report only.`)];
+  return [element('p', { class: 'hint' }, `${count} more ${what} are in the JSON report.`)];
 }

@@ -3,12 +3,15 @@ import { barChart, lineChart } from './html-charts.ts';
 import { type Child, element, type Html, section, table } from './html-elements.ts';
 import type { FleetResult } from './result.ts';
 import type { Figures } from './result-figures.ts';
+import { backoffTable } from './text.ts';
 import { timeToPercentMs, type UpdateTimes, updateTimes } from './update-times.ts';
 
 /** Shares of the fleet whose time is told. */
 const PERCENTS = [50, 95, 100];
 /** Points of a curve; more of them cannot be seen. */
 const POINTS_MAX = 1000;
+/** Styles of lines that the page has. */
+const CHART_STYLES = 5;
 
 /** How far the fleet has come, and how long that took. */
 export function updateSection(result: FleetResult): Html {
@@ -24,7 +27,7 @@ export function updateSection(result: FleetResult): Html {
     ),
     ...(times.moments.length === 0 ? [] : [updatedCurve(times)]),
     table(
-      'Whole updates',
+      'Complete updates',
       ['From', 'Outcome', ...figureColumns],
       result.updates.whole.map((row) => {
         return [row.from, row.outcome, ...figureCells(row)];
@@ -50,12 +53,12 @@ function funnelChart({ funnel }: FleetResult): Html {
     ['already installed', funnel.alreadyInstalled, 2],
     ['failure', funnel.failure, 3],
     ['aborted', funnel.aborted, 4],
-    ['underway', funnel.underway, 4],
+    ['updating', funnel.underway, 4],
     ['idle', funnel.idle, 5],
-    ['waiting', funnel.waiting, 5],
-    ['silent', funnel.silent, 3],
+    ['pending', funnel.waiting, 5],
+    ['no contact', funnel.silent, 3],
   ] as const;
-  return barChart(`How far the ${funnel.devices} devices have come`, rows, funnel.devices);
+  return barChart(`Progress of ${funnel.devices} devices`, rows, funnel.devices);
 }
 
 function timeRow(times: UpdateTimes, percent: number): readonly Html[] {
@@ -71,7 +74,7 @@ function updatedCurve({ devices, moments }: UpdateTimes): Html {
   const shown = moments.filter((_, index) => index % every === 0 || index === moments.length - 1);
   const points = shown.map(({ afterMs, updated }) => [afterMs, (100 * updated) / devices] as const);
   return lineChart({
-    title: 'Share of the fleet that is updated, over the time since the deployment',
+    title: 'Share of the fleet updated since the deployment was created',
     lines: [{ name: 'updated', style: 2, points: [[0, 0], ...points], steps: true }],
     xText: secondsText,
     yText: (percent) => `${percent} %`,
@@ -93,10 +96,10 @@ export function overTimeSection({ series, startedAt }: FleetResult): Html {
     element(
       'p',
       { class: 'hint' },
-      `Each point is ${widthMs / 1000} s; the first from ${startedAt} on.`,
+      `Each point covers ${widthMs / 1000} s, starting at ${startedAt}.`,
     ),
     lineChart({
-      title: 'Latency of answered requests, from the moment each was due',
+      title: 'Latency of answered requests, counted from when each was due',
       lines: [
         { name: 'p50', style: 1, points: over((row) => answered(row, row.p50Ms)) },
         { name: 'p99', style: 3, points: over((row) => answered(row, row.p99Ms)) },
@@ -114,7 +117,7 @@ export function overTimeSection({ series, startedAt }: FleetResult): Html {
       yText: (count) => `${numberText(count)}/s`,
     }),
     lineChart({
-      title: 'Devices by how they stand',
+      title: 'Devices by state',
       lines: (['updating', 'done', 'failed', 'silent', 'waiting'] as const).map((name, index) => {
         const points = over(({ devices }) => devices[name]);
         return { name, style: index + 1, points, steps: true };
@@ -123,6 +126,30 @@ export function overTimeSection({ series, startedAt }: FleetResult): Html {
       yText: numberText,
     }),
   );
+}
+
+/** How hard each cohort hit the server after the outage; nothing where none were compared. */
+export function backoffSection({ herd }: FleetResult): readonly Html[] {
+  if (herd === undefined) return [];
+  const [head = [], ...rows] = backoffTable(herd);
+  return [
+    section(
+      'backoff',
+      'Backoff comparison',
+      table('Cohorts after the outage', head, rows),
+      lineChart({
+        title: 'Requests per second since the network returned',
+        lines: herd.map(({ cohort, requestsPerSecond }, index) => ({
+          name: cohort,
+          style: (index % CHART_STYLES) + 1,
+          points: requestsPerSecond.map((count, second) => [1000 * second, count] as const),
+          steps: true,
+        })),
+        xText: secondsText,
+        yText: (count) => `${numberText(count)}/s`,
+      }),
+    ),
+  ];
 }
 
 function thinned<Row>(rows: readonly Row[]): readonly Row[] {
@@ -143,22 +170,22 @@ export function latencySection(result: FleetResult): Html {
         });
   return section(
     'latencies',
-    'Latencies in milliseconds',
+    'Latency in milliseconds',
     table(
-      'The whole run',
+      'Whole run',
       columns,
       latencies.map((row) => [row.operation, ...figureCells(row)]),
     ),
     ...tables,
     table(
-      'Answers',
+      'Responses',
       [
         'Operation',
         'By status',
         'Timeouts',
         'Resets',
         'Refused',
-        'Other faults',
+        'Other errors',
         'Signature refused',
       ],
       operations.map((row) => [

@@ -1,4 +1,4 @@
-/** The run itself on the page: thresholds, balance, the generator's health, plan and environment. */
+/** The run itself on the page: thresholds, reconciliation, the generator's health, plan and environment. */
 import { sharedKeysLine } from '../identity/shared-keys.ts';
 import { type Child, element, type Html, mark, section, table } from './html-elements.ts';
 import type { FleetResult } from './result.ts';
@@ -20,27 +20,25 @@ export function thresholdSection({ thresholds }: FleetResult): Html {
   );
 }
 
-/** Whether devices and server tell the same story. */
+/** Whether devices and server agree. */
 export function balanceSection({ balance, accounts }: FleetResult): Html {
   const { checked, ok, because, differences, statistics } = balance;
   const said = checked
     ? ok
-      ? 'The books agree.'
-      : 'The books differ.'
-    : 'The books were not compared.';
+      ? 'Server and fleet agree.'
+      : 'Server and fleet differ.'
+    : 'Not reconciled.';
   return section(
-    'balance',
-    'Double entry',
-    element('p', {}, because === undefined ? said : `${said} ${because}`),
-    table('Devices by how they stand', Object.keys(accounts), [
-      Object.values(accounts).map(String),
-    ]),
+    'reconciliation',
+    'Reconciliation',
+    element('p', {}, because === undefined ? said : `${said} (${because})`),
+    table('Devices by state', Object.keys(accounts), [Object.values(accounts).map(String)]),
     ...(differences.length === 0
       ? []
       : [
           table(
             'Differences',
-            ['Device', 'Id', 'Kind', 'Ours', "The server's"],
+            ['Device', 'ID', 'Kind', 'Device reports', 'Server lists'],
             differences
               .slice(0, DIFFERENCES_MAX)
               .map((row) => [
@@ -56,8 +54,8 @@ export function balanceSection({ balance, accounts }: FleetResult): Html {
       ? []
       : [
           table(
-            "Statistics that do not add up to the server's list",
-            ['Status', 'Listed', 'Stated'],
+            "Server statistics that differ from the server's list",
+            ['Status', 'Listed', 'Counted'],
             statistics.map((row) => [row.status, String(row.listed), String(row.stated)]),
           ),
         ]),
@@ -69,16 +67,16 @@ export function generatorSection({ generator, validity }: FleetResult): Html {
   const { processes, schedule, reasons } = generator;
   const facts = {
     figures: validity,
-    'cycles due': String(schedule.due),
-    'cycles begun': String(schedule.sent),
+    'polls due': String(schedule.due),
+    'polls sent': String(schedule.sent),
     'target rate': `${schedule.targetPerSecond.toFixed(1)}/s`,
     'achieved rate': `${schedule.achievedPerSecond.toFixed(1)}/s`,
-    'sent late by, p99': `${schedule.lateness.p99Ms.toFixed(1)} ms`,
-    'sent late by, at most': `${schedule.lateness.maxMs.toFixed(1)} ms`,
+    'delay, p99': `${schedule.lateness.p99Ms.toFixed(1)} ms`,
+    'delay, maximum': `${schedule.lateness.maxMs.toFixed(1)} ms`,
   };
   return section(
     'generator',
-    'The generator',
+    'Load generator',
     ...reasons.map((reason) => element('p', {}, mark('invalid', 'bad'), ' ', reason)),
     definitions(facts),
     table(
@@ -88,7 +86,7 @@ export function generatorSection({ generator, validity }: FleetResult): Html {
         'CPU',
         'Event loop p99',
         'Event loop max',
-        'Collections',
+        'Garbage collections',
         'Memory',
         'Sockets',
         'Connections',
@@ -131,7 +129,7 @@ export function planSection(result: FleetResult): Html {
 
 function machineTable(machines: NonNullable<FleetResult['machines']>): Html {
   const rows = machines.map((row) => [
-    row.fleetbed ?? 'not told',
+    row.fleetbed ?? 'unknown',
     row.node,
     `${row.platform} ${row.release} ${row.architecture}`,
     `${row.cpus} x ${row.cpuModel}`,
@@ -139,7 +137,7 @@ function machineTable(machines: NonNullable<FleetResult['machines']>): Html {
     String(row.processes),
   ]);
   const columns = ['Fleetbed', 'Node', 'System', 'Processors', 'Memory', 'Processes'];
-  return table('Machines that made the load', columns, rows);
+  return table('Load generator machines', columns, rows);
 }
 
 function definitions(facts: Readonly<Record<string, Child>>): Html {

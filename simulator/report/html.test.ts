@@ -104,7 +104,7 @@ const counted = () => page.locator('#shown-count').textContent();
 
 describe('the page of a fleet', () => {
   it('shows the funnel, and when half, nearly all and all were updated', async () => {
-    const funnel = page.getByRole('img', { name: 'How far the 20 devices have come' });
+    const funnel = page.getByRole('img', { name: 'Progress of 20 devices' });
     expect(await funnel.locator('rect').count()).toBe(12);
     expect(await funnel.textContent()).toContain('19 (95.0 %)');
     const times = await page.locator('#update-times dd').allTextContents();
@@ -120,12 +120,12 @@ describe('the page of a fleet', () => {
     expect(await page.locator('#over-time .legend').allTextContents()).toContain('p99');
   });
 
-  it('shows thresholds, errors, groups, balance, generator and plan', async () => {
+  it('shows thresholds, errors, groups, reconciliation, generator and plan', async () => {
     const text = (id: string) => page.locator(`#${id}`).textContent();
     expect(await text('thresholds')).toContain('errors < 0.1%missed3%');
     expect(await text('errors')).toContain('connect');
     expect(await text('groups')).toContain('steady');
-    expect(await text('balance')).toContain('The books differ.');
+    expect(await text('reconciliation')).toContain('Server and fleet differ.');
     expect(await text('generator')).toContain('64 MiB');
     expect(await text('plan')).toContain('pollIntervalMs');
     expect(await text('plan')).toContain('"lost":[{"shard":1');
@@ -133,8 +133,8 @@ describe('the page of a fleet', () => {
     expect(await text('plan')).toContain('0.1.0v20.19.0linux 6.1 x642 x Some CPU4096 MiB2');
     expect(await text('plan')).toContain(`2 x ${hostile}`);
     expect(await page.locator('header .mark').allTextContents()).toEqual([
-      'figures invalid',
-      'books differ',
+      'invalid figures',
+      'reconciliation differs',
       '1 of 2 thresholds met',
     ]);
   });
@@ -203,7 +203,19 @@ describe('the file', () => {
     });
     const large = fleetHtml({ ...result, devices: many, errors });
     expect(Buffer.byteLength(large)).toBeLessThan(2_000_000);
-    expect(large).toContain('18000 further devices are in the JSON report only.');
+    expect(large).toContain('18000 more devices are in the JSON report.');
+  });
+
+  it('compares the cohorts after an outage', () => {
+    const row = { devices: 5, requests: 40, peakRequestsPerSecond: 9, requestsPerSecond: [9, 3] };
+    const herd = [{ ...row, cohort: 'full-jitter', recovered: 5, fullRecoveryMs: 1500 }];
+    const compared = fleetHtml({ ...result, herd });
+    expect(compared).toContain('Backoff comparison</h2>');
+    expect(compared).toContain(
+      '<th scope="row">full-jitter</th><td>5</td><td>5</td><td>1.5 s</td>',
+    );
+    expect(compared).toContain('Requests per second since the network returned');
+    expect(html).not.toContain('Backoff comparison');
   });
 
   it('shows a run in which nothing happened', () => {

@@ -4,23 +4,25 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { selfContainedPage } from '../../fixtures/markup.ts';
+import { endings, headline } from './headline.ts';
 import { checkSection } from './html-checks.ts';
 import { devicesSection, errorSection, groupSection } from './html-devices.ts';
 import { element, type Html, mark } from './html-elements.ts';
-import { latencySection, overTimeSection, updateSection } from './html-figures.ts';
+import { backoffSection, latencySection, overTimeSection, updateSection } from './html-figures.ts';
 import { balanceSection, generatorSection, planSection, thresholdSection } from './html-run.ts';
 import type { FleetResult } from './result.ts';
 
 /** The page. Throws when the page's script has not been built. */
 export function fleetHtml(result: FleetResult): string {
   const { plan } = result;
+  const { text } = headline(result);
   const body = [
     element('a', { class: 'skip', href: '#main' }, 'Skip to the content'),
     head(result),
     element('main', { id: 'main', tabindex: -1 }, ...sectionsOf(result)),
   ];
   return selfContainedPage({
-    title: `Fleet of ${plan.devices} against ${plan.baseUrl}: ${result.ended}`,
+    title: `${text} (${plan.baseUrl})`,
     style: readPart('page.css'),
     script: readPart('page.js').replace(/^export \{\};\n?/m, ''),
     body: body.join('\n'),
@@ -33,6 +35,7 @@ function sectionsOf(result: FleetResult): readonly Html[] {
     thresholdSection(result),
     ...checkSection(result),
     overTimeSection(result),
+    ...backoffSection(result),
     latencySection(result),
     errorSection(result),
     groupSection(result),
@@ -47,10 +50,10 @@ function head(result: FleetResult): Html {
   const { ended, plan, startedAt, durationMs, validity, balance, thresholds } = result;
   const missed = thresholds.filter(({ verdict }) => verdict !== 'met').length;
   const words = [
-    mark(`figures ${validity}`, validity === 'valid' ? 'good' : 'bad'),
+    mark(`${validity} figures`, validity === 'valid' ? 'good' : 'bad'),
     balance.checked
-      ? mark(balance.ok ? 'books agree' : 'books differ', balance.ok ? 'good' : 'bad')
-      : mark('books not compared', 'warn'),
+      ? mark(balance.ok ? 'reconciled' : 'reconciliation differs', balance.ok ? 'good' : 'bad')
+      : mark('not reconciled', 'warn'),
     ...(thresholds.length === 0
       ? []
       : [
@@ -63,16 +66,16 @@ function head(result: FleetResult): Html {
   return element(
     'header',
     {},
-    element('h1', {}, `Fleet of ${plan.devices}: ${ended}`),
+    element('h1', {}, headline(result).text),
     element('p', {}, plan.baseUrl),
     element(
       'p',
       { class: 'hint' },
-      `${(durationMs / 1000).toFixed(1)} s from ${startedAt} on, seed "${result.seed}"`,
+      `Started ${startedAt}, ended after ${(durationMs / 1000).toFixed(1)} s (${endings[ended]}), seed "${result.seed}"`,
     ),
     element(
       'ul',
-      { class: 'marks', 'aria-label': 'In short' },
+      { class: 'marks', 'aria-label': 'Summary' },
       ...words.map((word) => element('li', {}, word)),
     ),
   );

@@ -1,6 +1,7 @@
 /** A fleet's result as JUnit XML, which CI servers read: what its exit code rests on, a test each. */
 import { XMLBuilder } from 'fast-xml-parser';
 import { printable } from '../../fixtures/printable.ts';
+import { counted } from './headline.ts';
 import type { FleetResult } from './result.ts';
 import type { RequirementChecks } from './result-checks.ts';
 import type { ThresholdVerdict } from './result-generator.ts';
@@ -20,7 +21,7 @@ const builder = new XMLBuilder({
   suppressEmptyNode: true,
 });
 
-/** The document: balance, contact, generator, each threshold and requirement as a test case. */
+/** The document: reconciliation, contact, generator, each threshold and requirement as a test case. */
 export function fleetJunit(result: FleetResult): string {
   const checks = [
     balanceCheck(result),
@@ -42,7 +43,7 @@ export function fleetJunit(result: FleetResult): string {
     testsuites: {
       ...counts,
       testsuite: {
-        '@name': `fleet of ${funnel.devices} against ${plan.baseUrl}`,
+        '@name': `${counted(funnel.devices, 'device')} against ${plan.baseUrl}`,
         ...counts,
         '@timestamp': startedAt,
         testcase: checks.map(testCase),
@@ -52,26 +53,27 @@ export function fleetJunit(result: FleetResult): string {
 }
 
 function balanceCheck({ balance }: FleetResult): Check {
-  const name = "every device's outcome equals the server's list";
+  const name = 'reconciliation: server and fleet agree on every device';
   if (!balance.checked) return { name, skipped: balance.because ?? 'not checked' };
   if (balance.ok) return { name };
   const rows = balance.differences.map(
-    ({ deviceIndex, ours, servers }) => `device ${deviceIndex}: ours ${ours}, servers ${servers}`,
+    ({ deviceIndex, ours, servers }) =>
+      `device ${deviceIndex}: device reports ${ours}, server lists ${servers}`,
   );
   const sums = balance.statistics.map(
-    ({ status, listed, stated }) => `${status}: the server lists ${listed} and states ${stated}`,
+    ({ status, listed, stated }) => `${status}: the server lists ${listed} and counts ${stated}`,
   );
   return { name, failure: [...rows, ...sums].join('; ') };
 }
 
 function contactCheck({ funnel }: FleetResult): Check {
-  const name = 'devices get through to the server';
+  const name = 'devices reach the server';
   const isSilent = funnel.silent === funnel.devices;
   return isSilent ? { name, failure: 'no device got an answer' } : { name };
 }
 
 function generatorCheck({ validity, generator }: FleetResult): Check {
-  const name = 'the generator is not the limit';
+  const name = 'the load generator is not the limit';
   return validity === 'valid' ? { name } : { name, failure: generator.reasons.join('; ') };
 }
 
@@ -84,7 +86,7 @@ function thresholdCheck({ threshold, verdict, observed }: ThresholdVerdict): Che
 
 function requirementCheck(row: RequirementChecks): Check {
   const name = `requirement ${row.requirement}: ${row.sentence}`;
-  if (row.judged === 0) return { name, skipped: 'no watched exchange decided it' };
+  if (row.judged === 0) return { name, skipped: 'no watched request tested it' };
   if (row.firstBreach === undefined) return { name };
   const { expected, seen, requestsPerSecond } = row.firstBreach;
   const first = `first at ${rate(requestsPerSecond)}: expected ${expected}, saw ${seen}`;

@@ -151,7 +151,7 @@ describe('results of several processes', () => {
     expect(after.errors).toEqual([{ operation: 'post-alerts', cause: 'timeout', count: 2 }]);
     expect(after.generator.schedule.sent).toBe(before.generator.schedule.sent + 2);
     expect(after.phases).toMatchObject([{ name: 'of lost players', latencies: [{ count: 2 }] }]);
-    expect(after.thresholds[0]?.observed).toBe('6 of 22 exchanges');
+    expect(after.thresholds[0]?.observed).toBe('6 of 22 requests');
     expect(after.devices).toEqual(before.devices);
   });
 
@@ -195,7 +195,7 @@ describe('results of several processes', () => {
     expect(merged.thresholds.map(({ verdict }) => verdict)).toEqual(['missed', 'missed']);
     expect(merged.validity).toBe('invalid');
     expect(merged.generator.reasons).toEqual([
-      expect.stringContaining('one send in a hundred was 250 ms late'),
+      expect.stringContaining('1% of the polls were sent 250 ms late'),
     ]);
   });
 

@@ -102,6 +102,9 @@ export const balanceShape = v.object({
   statistics: v.array(statisticsDifference),
 });
 
+/** Why nothing was reconciled in a run that had no user of the management API. */
+export const noUser = 'no user was given with --accept';
+
 /** One device at the end of the run. */
 export type DeviceRow = Immutable<v.InferOutput<typeof deviceRowShape>>;
 /** How far the devices have come: counts that add up to the fleet. */

@@ -1,5 +1,6 @@
 /** The checks of a sample as lines for a terminal: what broke, how often, and at which rate. */
 import { columns } from './columns.ts';
+import { counted } from './headline.ts';
 import type { FleetProgress, FleetResult } from './result.ts';
 import type { Checks, RequirementChecks } from './result-checks.ts';
 
@@ -13,14 +14,14 @@ export function checkSections({ checks, series }: FleetResult): string[][] {
   if (checks === undefined) return [];
   const judged = checks.requirements.filter((row) => row.judged > 0);
   const broken = brokenRequirements(checks);
-  const sample = `${checks.devices} devices watched, ${checks.exchanges} exchanges`;
+  const sample = `${counted(checks.devices, 'device')} watched, ${counted(checks.exchanges, 'request')}`;
   if (broken.length === 0) {
     const peak = Math.max(0, ...series.rows.map((row) => row.requests)) / (series.widthMs / 1000);
     const unseen = checks.requirements.length - judged.length;
-    const kept = `${judged.length} requirements kept, ${unseen} not met with`;
+    const kept = `${counted(judged.length, 'requirement')} held, ${unseen} not tested`;
     return [[`Checks: ${sample}: ${kept}, at up to ${rate(peak)}`]];
   }
-  const head = `Checks: ${sample}: ${broken.length} of ${judged.length} requirements BROKEN`;
+  const head = `Checks: ${sample}: ${broken.length} of ${counted(judged.length, 'requirement')} BROKEN`;
   const shown = broken.slice(0, BROKEN_MAX);
   const more = broken.length - shown.length;
   return [
@@ -54,7 +55,7 @@ export function phaseTable(rows: readonly RequirementChecks[]): string[][] {
   );
   const phases = [...rates];
   return [
-    ['broken of judged', ...phases.map(([phase, perSecond]) => `${phase} at ${rate(perSecond)}`)],
+    ['broken of tested', ...phases.map(([phase, perSecond]) => `${phase} at ${rate(perSecond)}`)],
     ...rows.map((row) => [
       row.requirement,
       ...phases.map(([phase]) => {
@@ -76,7 +77,7 @@ function tenths(value: number): string {
 
 /** The rates at which it broke, in words. */
 export function brokenRates({ brokenAt }: RequirementChecks): string {
-  if (brokenAt === undefined) return 'it did not break';
+  if (brokenAt === undefined) return 'it held';
   const { leastPerSecond, mostPerSecond } = brokenAt;
   if (leastPerSecond === mostPerSecond) return `broke at ${rate(leastPerSecond)}`;
   return `broke at ${tenths(leastPerSecond)} to ${rate(mostPerSecond)}`;
@@ -92,6 +93,6 @@ function breachLines(row: RequirementChecks): string[] {
     `    ${brokenRates(row)}`,
     `    first: device ${device}, ${when}`,
     `    expected ${expected}`,
-    `    saw ${seen}`,
+    `    received ${seen}`,
   ];
 }

@@ -6,23 +6,26 @@ import {
   sampleProgress,
   sampleResult,
 } from '../testing/sample-result.ts';
+import type { FleetResult } from './result.ts';
+import { noUser } from './result-devices.ts';
 import { fleetReport, progressLine } from './text.ts';
 
 describe('the report of a run', () => {
-  it('shows the seed, the funnel, the balance, latencies and answers', () => {
+  it('begins with the outcome, and shows the funnel, the reconciliation, latencies and responses', () => {
     const text = fleetReport(sampleResult);
     expect(text).toContain(
-      '3 devices against http://127.0.0.1:8080, seed "x": settled after 4.2 s',
+      '3 devices: PASSED, reconciliation agrees\n' +
+        '  server http://127.0.0.1:8080, seed "x", ended after 4.2 s: every device finished its deployment\n',
     );
     expect(text).toMatch(/^ {2}already installed {2}0$/m);
     expect(text).toMatch(/^ {2}failure {12}1$/m);
-    expect(text).toContain('Balance: holds for 3 devices');
-    expect(text).toMatch(/^ {2}post-alerts {2}1\.0 {2}13\.0 {2}13\.0 {2}13\.0 {2}6$/m);
+    expect(text).toContain('Reconciliation: server and fleet agree on 3 devices');
+    expect(text).toMatch(/^ {2}post-alerts +1\.0 +13\.0 +13\.0 +13\.0 +6$/m);
     expect(text).toContain('2xx 6, 4xx 1, unanswered 2 (timeouts 1, resets 1)');
     expect(text).toContain('Errors: none');
   });
 
-  it('says that the balance was not checked, and why', () => {
+  it('says that nothing was reconciled, and why', () => {
     const because = 'there was no login to the management API';
     const balance = {
       checked: false,
@@ -37,7 +40,7 @@ describe('the report of a run', () => {
       differences: [],
     };
     expect(fleetReport({ ...sampleResult, balance })).toContain(
-      `Balance: not checked (${because})`,
+      `Reconciliation: not checked (${because})`,
     );
   });
 
@@ -47,10 +50,10 @@ describe('the report of a run', () => {
     const lost = [{ shard: 2, because: 'nobody took it' }];
     const spread = { takeovers: [{ ...takeover, kept }], lost, missingDeviceMs: 6351 };
     const text = fleetReport({ ...sampleResult, spread });
-    expect(text).toContain('shard 1: b took over from a after 4.2 s (a died); 7 devices had come');
-    expect(text).toContain('by then; what it had measured by 3.9 s is kept (12 exchanges)');
-    expect(text).toContain('shard 2: LOST, it has no result (nobody took it); nothing that it');
-    expect(text).toContain('MISSING: no figure is about 50.0% of the run');
+    expect(text).toContain('shard 1: b took over from a after 4.2 s (a died); 7 devices had');
+    expect(text).toContain('finished by then; its figures up to 3.9 s are included (12 requests)');
+    expect(text).toContain('shard 2: LOST, no result (nobody took it); its figures are lost');
+    expect(text).toContain('MISSING: 50.0% of the run was not measured');
     expect(fleetReport(sampleResult)).not.toContain('Shards');
   });
 
@@ -58,20 +61,20 @@ describe('the report of a run', () => {
     const machines = [{ ...sampleMachine, processes: 3, cpuModel: 'CPU\u001b[2J' }];
     const events = { written: 30, lost: 12, fault: 'ENOSPC' };
     const text = fleetReport({ ...sampleResult, machines, events });
-    expect(text).toContain('Events: 12 of 42 are LOST (writing failed with ENOSPC)');
+    expect(text).toContain('Events: 12 of 42 LOST (writing failed with ENOSPC)');
     expect(text).toContain(
-      'Made on\n  fleetbed 0.1.0, node v20.19.0, linux 6.1 x64, 2 x CPU\\u{1b}[2J, 4.0 GiB, 3 processes',
+      'Load generators\n  fleetbed 0.1.0, node v20.19.0, linux 6.1 x64, 2 x CPU\\u{1b}[2J, 4.0 GiB, 3 processes',
     );
     const whole = fleetReport({ ...sampleResult, events: { written: 9, lost: 0 } });
     expect(whole).toContain('Events: 9 written, none lost');
-    expect(fleetReport(sampleResult)).not.toMatch(/Events|Made on/);
+    expect(fleetReport(sampleResult)).not.toMatch(/Events|Load generators/);
   });
 
-  it('does not claim a balance where there was no deployment', () => {
+  it('does not claim to have reconciled where there was no deployment', () => {
     const balance = { ...sampleResult.balance, deploymentsChecked: 0 };
     const text = fleetReport({ ...sampleResult, balance });
-    expect(text).toContain('Balance: nothing to check');
-    expect(text).not.toContain('holds');
+    expect(text).toContain('Reconciliation: nothing to compare');
+    expect(text).not.toContain('agree');
   });
 
   it('tells where the sums of the server differ from its list, and which report was lost', () => {
@@ -79,24 +82,24 @@ describe('the report of a run', () => {
     const differences = [{ ...differenceOf(1), kind: 'lost' as const }];
     const balance = { ...sampleResult.balance, ok: false, differences, statistics };
     const text = fleetReport({ ...sampleResult, balance });
-    expect(text).toContain('does NOT hold, 2 differences');
-    expect(text).toContain("the server's failure, a report was lost");
-    expect(text).toContain('deployment d, success: the server lists 3 and states 4');
+    expect(text).toContain('Reconciliation: 2 differences');
+    expect(text).toContain('server lists failure, report lost');
+    expect(text).toContain('deployment d, success: the server lists 3 and counts 4');
   });
 
   it('tells why devices stayed idle when no artifact fitted them', () => {
     const balance = { ...sampleResult.balance, withoutArtifact: 2 };
     const plan = { ...sampleResult.plan, deploy: 'release-9' };
     const text = fleetReport({ ...sampleResult, plan, balance });
-    expect(text).toContain('for 2 of them the server found no artifact of the name release-9');
+    expect(text).toContain('no artifact named release-9 fits 2 devices');
     expect(fleetReport(sampleResult)).not.toContain('no artifact');
   });
 
-  it('names every device for which the books differ', () => {
+  it('names every device on which server and fleet differ', () => {
     const balance = { ...sampleResult.balance, ok: false, differences: [differenceOf(2)] };
     const text = fleetReport({ ...sampleResult, balance });
-    expect(text).toContain('Balance: does NOT hold, 1 differences');
-    expect(text).toContain("device 2 (id-2): ours success, the server's failure");
+    expect(text).toContain('Reconciliation: 1 difference, 0 reports lost');
+    expect(text).toContain('device 2 (id-2): device reports success, server lists failure');
   });
 
   it('shortens a long list and says by how much', () => {
@@ -126,7 +129,7 @@ describe('the report of a run', () => {
     const generator = { ...sampleResult.generator, reasons: ['the event loop was busy'] };
     const text = fleetReport({ ...sampleResult, thresholds, validity: 'invalid', generator });
     expect(text).toMatch(/^ {2}errors < 0\.1% {2}missed {2}3\\u\{1b\}%$/m);
-    expect(text.indexOf('INVALID: the generator was the limit')).toBeLessThan(
+    expect(text.indexOf('INVALID: the load generator was the limit')).toBeLessThan(
       text.indexOf('Funnel'),
     );
     expect(text).toContain('  the event loop was busy');
@@ -147,10 +150,64 @@ describe('the report of a run', () => {
   });
 });
 
+describe('the first line of the report', () => {
+  const verdicts = ['missed', 'met', 'met', 'met'] as const;
+  const thresholds = verdicts.map((verdict) => ({
+    threshold: 'rate > 1/s',
+    verdict,
+    observed: '',
+  }));
+  const funnel = { ...sampleResult.funnel, devices: 1000 };
+  const unchecked = { ...sampleResult.balance, checked: false, ok: false };
+  const lost = [{ shard: 1, because: 'nobody took it' }];
+
+  it.each<[string, Partial<FleetResult>]>([
+    ['FAILED, 1 of 4 thresholds missed', { thresholds }],
+    ['PASSED, 1 threshold met, reconciliation agrees', { thresholds: thresholds.slice(1, 2) }],
+    ['PASSED', { balance: { ...unchecked, because: noUser } }],
+    ['UNDECIDED, reconciliation not possible', { balance: { ...unchecked, because: 'a 500' } }],
+    ['UNDECIDED, 1 shard lost', { spread: { takeovers: [], lost } }],
+    ['INTERRUPTED, 1 of 4 thresholds missed', { thresholds, ended: 'interrupted' }],
+    ['INVALID, limited by the load generator', { validity: 'invalid' }],
+    [
+      'FAILED, reconciliation found 1 difference',
+      { balance: { ...sampleResult.balance, ok: false, differences: [differenceOf(1)] } },
+    ],
+  ])('is 1,000 devices: %s', (words, change) => {
+    const [line] = fleetReport({ ...sampleResult, funnel, ...change }).split('\n');
+    expect(line).toBe(`1,000 devices: ${words}`);
+  });
+
+  it('is followed by a way to accept devices, where some are not', () => {
+    const waiting = { ...funnel, waiting: 12 };
+    const text = fleetReport({
+      ...sampleResult,
+      funnel: waiting,
+      balance: { ...unchecked, because: noUser },
+    });
+    expect(text).toContain('12 devices are not accepted: run with --accept and --password');
+    expect(text).toContain('or run: fleetbed accept --all');
+  });
+});
+
+describe('a backoff comparison', () => {
+  it('sets the cohorts beside each other', () => {
+    const row = { devices: 5, requests: 40, peakRequestsPerSecond: 9, requestsPerSecond: [9, 3] };
+    const herd = [
+      { ...row, cohort: 'exponential', recovered: 4, fullRecoveryMs: null },
+      { ...row, cohort: 'full-jitter', recovered: 5, fullRecoveryMs: 1500 },
+    ];
+    const text = fleetReport({ ...sampleResult, herd });
+    expect(text).toContain('Backoff comparison\n  cohort       devices  recovered  all recovered');
+    expect(text).toMatch(/^ {2}exponential +5 +4 +never +40 +9$/m);
+    expect(text).toMatch(/^ {2}full-jitter +5 +5 +1\.5 s +40 +9$/m);
+  });
+});
+
 describe('the line of progress', () => {
   it('tells where the fleet stands', () => {
     expect(progressLine(sampleProgress)).toBe(
-      '1.5 s, 3 of 3 ended, 0 underway, 0 idle, 0 waiting, 0 silent, 3 sockets, 42 exchanges, ' +
+      '1.5 s, 3 of 3 finished, 0 updating, 0 idle, 0 pending, 0 no contact, 3 sockets, 42 requests, ' +
         '1 errors',
     );
   });

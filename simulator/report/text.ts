@@ -2,7 +2,9 @@
 import { printable } from '../../fixtures/printable.ts';
 import { sharedKeysLine } from '../identity/shared-keys.ts';
 import { columns } from './columns.ts';
+import { counted, differencesIn, endings, headline } from './headline.ts';
 import type { FleetProgress, FleetResult } from './result.ts';
+import { noUser } from './result-devices.ts';
 import { machineLine } from './result-machines.ts';
 import type { Takeover } from './result-spread.ts';
 import { brokenWords, checkSections } from './text-checks.ts';
@@ -16,53 +18,48 @@ export function fleetReport(result: FleetResult): string {
   const { plan, seed, ended } = result;
   const duration = seconds(result.durationMs);
   const sections = [
-    [`${plan.devices} devices against ${plan.baseUrl}, seed "${seed}": ${ended} after ${duration}`],
+    [
+      headline(result).text,
+      `  server ${plan.baseUrl}, seed "${seed}", ended after ${duration}: ${endings[ended]}`,
+    ],
     ...(result.validity === 'invalid' ? [invalidLines(result)] : []),
     ['Funnel', ...funnelLines(result), ...rolloutLines(result)],
     ...(result.thresholds.length > 0 ? [['Thresholds', ...thresholdLines(result)]] : []),
     ...checkSections(result),
     balanceLines(result),
     ...spreadLines(result),
-    ...(result.herd ? [['Cohorts after the outage', ...herdLines(result.herd)]] : []),
+    ...(result.herd ? [['Backoff comparison', ...comparedCohorts(result.herd)]] : []),
     ...(result.sharedKeys ? [[`Keys: ${sharedKeysLine(result.sharedKeys)}`]] : []),
     ...eventLines(result),
-    ['Latency in ms (p50, p90, p99, max, count)', ...latencyLines(result)],
-    ['Answers by operation', ...answerLines(result)],
+    ['Latency in ms', ...latencyLines(result)],
+    ['Responses by operation', ...answerLines(result)],
     result.errors.length === 0 ? ['Errors: none'] : ['Errors', ...errorLines(result)],
-    ...(result.machines ? [['Made on', ...machineLines(result.machines)]] : []),
+    ...(result.machines ? [['Load generators', ...machineLines(result.machines)]] : []),
   ];
   return sections.map((lines) => lines.map((line) => printable(line)).join('\n')).join('\n\n');
 }
 
-/** How hard each cohort came back, and how soon all of it was through. */
-function herdLines(herd: NonNullable<FleetResult['herd']>): string[] {
-  return columns(
-    herd.map(({ cohort, peakRequestsPerSecond, recovered, devices, fullRecoveryMs }) => [
-      cohort,
-      `peak ${peakRequestsPerSecond} requests/s`,
-      `${recovered} of ${devices} recovered`,
-      fullRecoveryMs === null ? 'not all of them' : `all after ${seconds(fullRecoveryMs)}`,
-    ]),
-  );
+/** How hard each cohort hit the server after the outage, and how soon all of it was through. */
+function comparedCohorts(cohorts: NonNullable<FleetResult['herd']>): string[] {
+  return columns(backoffTable(cohorts));
 }
 
 function invalidLines({ generator }: FleetResult): string[] {
   const reasons = generator.reasons.map((reason) => `  ${reason}`);
-  return ['INVALID: the generator was the limit, not the server', ...reasons];
+  return ['INVALID: the load generator was the limit, not the server', ...reasons];
 }
 
 function machineLines(machines: NonNullable<FleetResult['machines']>): string[] {
   return shortened(machines.map((machine) => `  ${machineLine(machine)}`));
 }
 
-/** Whoever reads the event stream has to know that it is not whole. */
+/** A reader of the event stream has to know that it is incomplete. */
 function eventLines({ events }: FleetResult): string[][] {
   if (events === undefined) return [];
   const { written, lost, fault } = events;
   if (lost === 0) return [[`Events: ${written} written, none lost`]];
-  const because =
-    fault === undefined ? 'their reader was too slow' : `writing failed with ${fault}`;
-  return [[`Events: ${lost} of ${lost + written} are LOST (${because})`]];
+  const because = fault === undefined ? 'the reader was too slow' : `writing failed with ${fault}`;
+  return [[`Events: ${lost} of ${lost + written} LOST (${because})`]];
 }
 
 /** How long it took until half, nearly all and all of the fleet was updated. */
@@ -82,7 +79,7 @@ function thresholdLines({ thresholds }: FleetResult): string[] {
   );
 }
 
-/** What became of the players of the shards, where one was lost. */
+/** What became of the workers of the shards, where one failed. */
 function spreadLines({ spread, shards, plan, durationMs }: FleetResult): string[][] {
   if (spread === undefined) return [];
   const { takeovers, lost, missingDeviceMs } = spread;
@@ -90,24 +87,24 @@ function spreadLines({ spread, shards, plan, durationMs }: FleetResult): string[
     ...takeovers.map(
       ({ shard, afterMs, from, to, because, adopted, kept }) =>
         `  shard ${shard}: ${to} took over from ${from} after ${seconds(afterMs)} (${because}); ` +
-        `${adopted} devices had come to their end by then; ${keptWords(kept)}`,
+        `${counted(adopted, 'device')} had finished by then; ${keptWords(kept)}`,
     ),
     ...lost.map(
       ({ shard, because, kept }) =>
-        `  shard ${shard}: LOST, it has no result (${because}); ${keptWords(kept)}`,
+        `  shard ${shard}: LOST, no result (${because}); ${keptWords(kept)}`,
     ),
   ];
   if (rows.length === 0) return [];
   const heading = `Shards: ${shards.length} with a result`;
   if (missingDeviceMs === undefined) return [[heading, ...shortened(rows)]];
   const share = missingDeviceMs / (plan.devices * durationMs);
-  const missing = `  MISSING: no figure is about ${(100 * share).toFixed(1)}% of the run`;
+  const missing = `  MISSING: ${(100 * share).toFixed(1)}% of the run was not measured`;
   return [[heading, ...shortened(rows), missing]];
 }
 
 function keptWords(kept: Takeover['kept']): string {
-  if (kept === undefined) return 'nothing that it measured is kept';
-  return `what it had measured by ${seconds(kept.untilMs)} is kept (${kept.exchanges} exchanges)`;
+  if (kept === undefined) return 'its figures are lost';
+  return `its figures up to ${seconds(kept.untilMs)} are included (${kept.exchanges} requests)`;
 }
 
 /** One line of where the run stands. */
@@ -116,13 +113,13 @@ export function progressLine(progress: FleetProgress): string {
   const ended = funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
   const words = [
     `${seconds(elapsedMs)}`,
-    `${ended} of ${funnel.devices} ended`,
-    `${funnel.underway} underway`,
+    `${ended} of ${funnel.devices} finished`,
+    `${funnel.underway} updating`,
     `${funnel.idle} idle`,
-    `${funnel.waiting} waiting`,
-    `${funnel.silent} silent`,
+    `${funnel.waiting} pending`,
+    `${funnel.silent} no contact`,
     `${socketsOpen} sockets`,
-    `${exchanges} exchanges`,
+    `${exchanges} requests`,
     `${errors} errors`,
     ...brokenWords(progress),
   ];
@@ -139,60 +136,81 @@ function funnelLines({ funnel }: FleetResult): string[] {
     ['failure', String(funnel.failure)],
     ['aborted', String(funnel.aborted)],
     ['already installed', String(funnel.alreadyInstalled)],
-    ['underway', String(funnel.underway)],
+    ['updating', String(funnel.underway)],
     ['idle', String(funnel.idle)],
-    ['waiting', String(funnel.waiting)],
-    ['silent', String(funnel.silent)],
+    ['pending', String(funnel.waiting)],
+    ['no contact', String(funnel.silent)],
   ]);
 }
 
 function balanceLines({ balance, funnel, plan }: FleetResult): string[] {
   const { checked, ok, because, differences } = balance;
-  if (!checked) return [`Balance: not checked (${because ?? 'no reason given'})`];
-  if (balance.deploymentsChecked === 0)
-    return ['Balance: nothing to check, no deployment was made'];
+  if (!checked) {
+    return [
+      `Reconciliation: not checked (${because ?? 'no reason given'})`,
+      ...(because === noUser ? pendingLines(funnel) : []),
+    ];
+  }
+  if (balance.deploymentsChecked === 0) {
+    return ['Reconciliation: nothing to compare, no deployment was made'];
+  }
   const partly = because === undefined ? '' : ` (${because})`;
   if (ok) {
     return [
-      `Balance: holds for ${funnel.devices} devices${partly}`,
+      `Reconciliation: server and fleet agree on ${counted(funnel.devices, 'device')}${partly}`,
       ...unfitLines(balance.withoutArtifact, plan),
     ];
   }
   const rows = differences.map(({ deviceIndex, deviceId, kind, ours, servers }) => {
-    const fate = kind === 'unknown' ? '' : `, a report was ${kind}`;
-    return `  device ${deviceIndex} (${deviceId}): ours ${ours}, the server's ${servers}${fate}`;
+    const fate = kind === 'unknown' ? '' : `, report ${kind}`;
+    return `  device ${deviceIndex} (${deviceId}): device reports ${ours}, server lists ${servers}${fate}`;
   });
-  const sums = statisticsLines(balance.statistics);
-  const count = differences.length + sums.length;
+  const reports = `${balance.lostReports} reports lost, ${balance.doubledReports} doubled`;
   return [
-    `Balance: does NOT hold, ${count} differences${partly}`,
-    ...shortened([...rows, ...sums]),
+    `Reconciliation: ${counted(differencesIn(balance), 'difference')}, ${reports}${partly}`,
+    ...shortened([...rows, ...statisticsLines(balance.statistics)]),
   ];
 }
 
+/** Devices that nobody has accepted, and how to accept them. */
+function pendingLines({ waiting }: FleetResult['funnel']): string[] {
+  return waiting === 0 ? [] : [`  ${acceptanceHint(waiting)}`];
+}
+
+/** What to do about devices that wait to be accepted. */
+export function acceptanceHint(waiting: number): string {
+  const are = waiting === 1 ? 'is' : 'are';
+  return (
+    `${counted(waiting, 'device')} ${are} not accepted: run with --accept and --password or ` +
+    '--token, or run: fleetbed accept --all'
+  );
+}
+
 function statisticsLines(rows: FleetResult['balance']['statistics']): string[] {
-  return rows.map(({ deploymentId, status, listed, stated }) => {
-    return `  deployment ${deploymentId}, ${status}: the server lists ${listed} and states ${stated}`;
-  });
+  return rows.map(
+    ({ deploymentId, status, listed, stated }) =>
+      `  deployment ${deploymentId}, ${status}: the server lists ${listed} and counts ${stated}`,
+  );
 }
 
 /** Why devices are idle although there is a deployment for them. */
 function unfitLines(count: number, { deploy, deviceType }: FleetResult['plan']): string[] {
   if (count === 0) return [];
   return [
-    `  for ${count} of them the server found no artifact of the name ${deploy} that fits: ` +
-      `see its device types (theirs is ${deviceType}) and what it depends on`,
+    `  no artifact named ${deploy} fits ${counted(count, 'device')}: check its device types ` +
+      `(the fleet's is ${deviceType}) and its dependencies`,
   ];
 }
 
 function latencyLines({ latencies }: FleetResult): string[] {
-  return columns(
-    latencies.map(({ operation, p50Ms, p90Ms, p99Ms, maxMs, count }) => [
+  return columns([
+    ['operation', 'p50', 'p90', 'p99', 'max', 'count'],
+    ...latencies.map(({ operation, p50Ms, p90Ms, p99Ms, maxMs, count }) => [
       operation,
       ...[p50Ms, p90Ms, p99Ms, maxMs].map((value) => value.toFixed(1)),
       String(count),
     ]),
-  );
+  ]);
 }
 
 function answerLines({ operations }: FleetResult): string[] {
@@ -227,6 +245,21 @@ function errorLines({ errors }: FleetResult): string[] {
 function shortened(lines: readonly string[]): string[] {
   if (lines.length <= ROWS_MAX) return [...lines];
   return [...lines.slice(0, ROWS_MAX), `  and ${lines.length - ROWS_MAX} more`];
+}
+
+/** Cohorts side by side after an outage, with a heading. */
+export function backoffTable(cohorts: NonNullable<FleetResult['herd']>): string[][] {
+  return [
+    ['cohort', 'devices', 'recovered', 'all recovered after', 'requests', 'peak requests/s'],
+    ...cohorts.map((row) => [
+      row.cohort,
+      String(row.devices),
+      String(row.recovered),
+      row.fullRecoveryMs === null ? 'never' : seconds(row.fullRecoveryMs),
+      String(row.requests),
+      String(row.peakRequestsPerSecond),
+    ]),
+  ];
 }
 
 function seconds(durationMs: number): string {

@@ -85,13 +85,13 @@ describe('a threshold', () => {
 
 describe('the verdict on a threshold', () => {
   it.each([
-    ['max(post-alerts) <= 13ms', 'met', '13 ms over 6 exchanges'],
-    ['max(post-alerts) < 13ms', 'missed', '13 ms over 6 exchanges'],
-    ['p50(all) < 1.5ms', 'met', '1 ms over 6 exchanges'],
-    ['p99(poll) < 1ms', 'undecided', 'no exchange was answered'],
-    ['errors < 50%', 'met', '22.22% (2 of 9 exchanges)'],
-    ['errors(post-alerts) = 0', 'missed', '2 of 9 exchanges'],
-    ['errors(poll) < 1%', 'undecided', 'there were no exchanges'],
+    ['max(post-alerts) <= 13ms', 'met', '13 ms over 6 requests'],
+    ['max(post-alerts) < 13ms', 'missed', '13 ms over 6 requests'],
+    ['p50(all) < 1.5ms', 'met', '1 ms over 6 requests'],
+    ['p99(poll) < 1ms', 'undecided', 'no request was answered'],
+    ['errors < 50%', 'met', '22.22% (2 of 9 requests)'],
+    ['errors(post-alerts) = 0', 'missed', '2 of 9 requests'],
+    ['errors(poll) < 1%', 'undecided', 'there were no requests'],
     ['lost reports = 0', 'met', '0 lost'],
     ['rate(all) > 2/s', 'met', '2.126/s'],
     ['rate(all) > 3/s', 'missed', '2.126/s'],
@@ -119,7 +119,7 @@ describe('the verdict on a threshold', () => {
     const unchecked = { ...sampleResult, balance };
     expect(verdictOn('lost reports = 0', unchecked)).toEqual([
       'undecided',
-      'the books were not compared',
+      'server and fleet were not reconciled',
     ]);
   });
 

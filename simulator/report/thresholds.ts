@@ -53,15 +53,15 @@ function observation({ subject }: Threshold, measures: Measures): Observation {
     }
     case 'percentile': {
       const durations = measures.durations(subject.operations);
-      if (durations.count === 0) return nothing('no exchange was answered');
+      if (durations.count === 0) return nothing('no request was answered');
       const { percent } = subject;
       const value = percent === 100 ? durations.maxMs : durations.percentileMs(percent);
-      return { value, observed: `${rounded(value)} ms over ${durations.count} exchanges` };
+      return { value, observed: `${rounded(value)} ms over ${durations.count} requests` };
     }
     case 'errors': {
       const { exchanges, errors } = measures.counts(subject.operations);
-      if (subject.unit === 'share') return shared(errors, exchanges, 'exchanges');
-      return { value: errors, observed: `${errors} of ${exchanges} exchanges` };
+      if (subject.unit === 'share') return shared(errors, exchanges, 'requests');
+      return { value: errors, observed: `${errors} of ${exchanges} requests` };
     }
     case 'rate': {
       if (measures.elapsedMs <= 0) return nothing('no time has passed');
@@ -72,7 +72,7 @@ function observation({ subject }: Threshold, measures: Measures): Observation {
       return shared(measures.updates().updated, endedCount(measures), 'ended updates');
     case 'reports': {
       const value = measures.reports(subject.fate);
-      if (value === undefined) return nothing('the books were not compared');
+      if (value === undefined) return nothing('server and fleet were not reconciled');
       return { value, observed: `${value} ${subject.fate}` };
     }
   }

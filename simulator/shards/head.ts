@@ -192,6 +192,11 @@ export class Head {
     this.#options.tell({ say: 'stop' });
   }
 
+  /** Lets a run that is stopping wait for open deployments no longer. */
+  hurry(): void {
+    this.#options.tell({ say: 'hurry' });
+  }
+
   /** Ends the run with a fault. */
   fail(error: unknown): void {
     this.stop();

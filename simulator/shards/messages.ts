@@ -26,7 +26,9 @@ export type HeadMessage =
   /** A threshold of the whole run can no longer be met: ends in order, as a run of one does. */
   | { readonly say: 'end'; readonly because: Extract<Ended, 'threshold'> }
   /** Ends in order and gives the result. */
-  | { readonly say: 'stop' };
+  | { readonly say: 'stop' }
+  /** Leaves open deployments as they stand; after `stop`. */
+  | { readonly say: 'hurry' };
 
 /** What a player says. */
 export type PlayerMessage =

@@ -40,6 +40,7 @@ export async function playShard(order: ShardOrder, options: PlayerOptions): Prom
   try {
     const result = await simulateFleet(order.plan, {
       signal: talk.signal,
+      hurry: talk.hurry,
       clock,
       coordinator: talk,
       ...(version !== undefined && { version }),
@@ -64,6 +65,7 @@ class HeadTalk implements Coordinator {
   readonly #line: PlayerLine;
   readonly #clock: Clock;
   readonly #stop = new AbortController();
+  readonly #hurry = new AbortController();
   readonly #startAtMs = new Promised<number | undefined>();
   readonly #target = new Promised<Target>();
   readonly #ended = new Promised<Ended>();
@@ -82,6 +84,7 @@ class HeadTalk implements Coordinator {
       if (message.say === 'start') this.#startAtMs.resolve(message.atMs);
       else if (message.say === 'deployment') this.#target.resolve(message.target);
       else if (message.say === 'end') this.#ended.resolve(message.because);
+      else if (message.say === 'hurry') this.#hurry.abort();
       else this.#giveUp();
     });
   }
@@ -108,6 +111,11 @@ class HeadTalk implements Coordinator {
   /** Aborts when the head says stop. */
   get signal(): AbortSignal {
     return this.#stop.signal;
+  }
+
+  /** Aborts when the head says not to wait for open deployments. */
+  get hurry(): AbortSignal {
+    return this.#hurry.signal;
   }
 
   planned(digest: string | undefined): void {

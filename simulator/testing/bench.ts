@@ -23,8 +23,8 @@ export const token = `e30.${Buffer.from('{"sub":"device-id-1"}').toString('base6
 const random = seededRandom('x');
 const steady: Behaviour = {
   name: 'steady',
-  standsFor: 'A healthy device.',
-  goodServer: 'Offers it each deployment once.',
+  description: 'A healthy device.',
+  expectedServerBehavior: 'Offers it each deployment once.',
   parameters: { installMs: 200, rebootMs: 300 },
   hooks: {},
 };

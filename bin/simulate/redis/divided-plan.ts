@@ -57,16 +57,14 @@ const saidBy: Readonly<Record<keyof FleetPlan, 'head' | 'worker'>> = {
 
 /** What a worker has to have of its own where the plan of the head has it, and how it is given. */
 const needed = {
-  tenantToken:
-    'it does not know the tenant token: start it with FLEETBED_TENANT_TOKEN=TOKEN in its environment',
-  certificate: "it has not the fleet's certificate: start it with --cert FILE and --key FILE",
-  behaviourFiles: 'it has not the behaviours: start it with --behaviour-file FILE',
+  tenantToken: 'it has no tenant token: start it with FLEETBED_TENANT_TOKEN in its environment',
+  certificate: 'it has no client certificate: start it with --cert FILE and --key FILE',
+  behaviourFiles: 'it has no behaviour file: start it with --behaviour-file FILE',
   idDataFile: 'it has no id_data: start it with --id-data-csv FILE',
-  keyFolder: "it has not the devices' keys: start it with --key-folder FOLDER",
-  state: 'it keeps no state: start it with --state FOLDER',
-  ledger: 'it keeps no ledger: start it with --ledger FILE',
-  sourceAddresses:
-    'it has no addresses to connect from: start it with --source-addresses ADDRESSES',
+  keyFolder: 'it has no device keys: start it with --key-folder FOLDER',
+  state: 'it has no state folder: start it with --state FOLDER',
+  ledger: 'it has no ledger: start it with --ledger FILE',
+  sourceAddresses: 'it has no source addresses: start it with --source-addresses ADDRESSES',
 } as const;
 
 const needsFields = {
@@ -117,7 +115,7 @@ export function dividedPlan(plan: FleetPlan) {
   const names = Object.keys(needed) as (keyof typeof needed)[];
   const needs: Needs = {
     baseUrl: plan.baseUrl,
-    ...(plan.acceptWith && { operator: plan.acceptWith.email }),
+    ...(plan.acceptWith && { operator: userName(plan.acceptWith) }),
     own: names.filter((name) => isGiven(plan, name)),
   };
   return { plan: { ...Object.fromEntries(entries), rsaPool: pool }, needs };
@@ -148,16 +146,28 @@ export function wholePlan(half: v.InferOutput<typeof headPlanShape>, needs: Need
   } as FleetPlan;
 }
 
+const TOKEN_USER = 'the user of --token';
+
+function userName(user: NonNullable<FleetPlan['acceptWith']>): string {
+  return 'token' in user ? TOKEN_USER : user.email;
+}
+
+/** Of a token nobody can tell here whose it is. */
+function mayActFor(user: OwnPlan['acceptWith'], operator: string): boolean {
+  if (user === undefined) return false;
+  return [TOKEN_USER, operator].includes(userName(user)) || operator === TOKEN_USER;
+}
+
 /** Why a worker cannot take part, as a clause with the way out; or nothing. */
 export function missingIn(
   own: OwnPlan,
   { baseUrl, operator, own: names }: Needs,
 ): string | undefined {
   if (own.baseUrl !== baseUrl) {
-    return `the run is against ${baseUrl}, and its own --base-url is ${own.baseUrl}`;
+    return `the run is against ${baseUrl}, and its own --url is ${own.baseUrl}`;
   }
-  if (operator !== undefined && own.acceptWith?.email !== operator) {
-    return `it does not know the password of ${operator}: start it with FLEETBED_ACCEPT_WITH=${operator}:PASSWORD in its environment`;
+  if (operator !== undefined && !mayActFor(own.acceptWith, operator)) {
+    return `it cannot log in as ${operator}: start it with FLEETBED_EMAIL and FLEETBED_PASSWORD, or FLEETBED_TOKEN, in its environment`;
   }
   const missing = names.find((name) => !isGiven(own, name));
   return missing && needed[missing];

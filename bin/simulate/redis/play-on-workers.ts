@@ -7,7 +7,7 @@ import type { FleetHooks, FleetPlan } from '../../../simulator/simulator.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { CommandFault } from '../../fault.ts';
 import { packageVersion } from '../../version.ts';
-import { deploymentOf } from '../processes.ts';
+import { deploymentOf, onStops } from '../processes.ts';
 import type { RedisLink } from './connection.ts';
 import { dividedPlan } from './divided-plan.ts';
 import {
@@ -78,15 +78,13 @@ export async function playOnWorkers(
 ): Promise<HeadOutcome> {
   const lead = new WorkersLead(plan, hooks, run);
   const over = new AbortController();
-  const stop = (): void => lead.stop();
-  if (hooks.signal.aborted) stop();
-  hooks.signal.addEventListener('abort', stop, { once: true });
+  const unlisten = onStops(hooks, lead);
   try {
     const lost = run.link.lost(over.signal);
     return await Promise.race([lead.play(), lost]);
   } finally {
     over.abort();
-    hooks.signal.removeEventListener('abort', stop);
+    unlisten();
     await lead.close();
   }
 }
@@ -173,6 +171,10 @@ class WorkersLead {
   stop(): void {
     this.#isStopped = true;
     this.#head.stop();
+  }
+
+  hurry(): void {
+    this.#head.hurry();
   }
 
   /** Lets the workers go and takes every key of the run away. */

@@ -9,7 +9,7 @@ const usable = /^[\x21-\x7e]{16,1024}$/;
 
 /** The option that holds it. */
 export function workerSecretOption(): SecretOption {
-  return new SecretOption('--worker-secret <secret>', 'signs what goes through Redis', {
+  return new SecretOption('--worker-secret <secret>', 'secret shared by coordinator and workers', {
     variable: VARIABLE,
     // Checked by workerSecret, which says how to make one.
     parse: (text) => text,

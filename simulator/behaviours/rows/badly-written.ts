@@ -6,15 +6,16 @@ const TOO_MANY_REQUESTS = 429;
 export const badlyWritten: readonly Behaviour[] = [
   defineBehaviour({
     name: 'never-renews',
-    standsFor: 'A client that keeps its first token for ever and never asks for another one.',
-    goodServer: 'Answers 401 to every call once the token is over, and lets it do nothing.',
+    description: 'A client that keeps using its first token and never requests a new one.',
+    expectedServerBehavior: 'Answers 401 to every request once the token has expired.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: { renewsToken: () => false },
   }),
   defineBehaviour({
     name: 'ignores-429',
-    standsFor: 'A client that asks again at once when it is told to slow down.',
-    goodServer: 'Goes on answering 429 with Retry-After, and lets others through meanwhile.',
+    description: 'A client that repeats a request at once when it gets 429.',
+    expectedServerBehavior:
+      'Keeps answering 429 with Retry-After, and serves other devices meanwhile.',
     parameters: { installMs: 200, rebootMs: 300, retryMs: 100 },
     hooks: {
       waitAfterFaultMs({ parameters }, { status }, usualMs) {
@@ -24,17 +25,18 @@ export const badlyWritten: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'reports-success-without-installing',
-    standsFor: 'A client that reports success to be left in peace, and installs nothing.',
-    goodServer:
-      'Records success as told; the inventory still shows the old artifact, for people to see.',
+    description: 'A client that reports success without installing anything.',
+    expectedServerBehavior:
+      'Records success as reported; the inventory still shows the old artifact.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: { whenOffered: async () => 'claim-success' },
   }),
   defineBehaviour({
     name: 'floods',
-    standsFor: 'A client whose wait is missing in one branch of its loop: it polls in long bursts.',
-    goodServer:
-      'Answers 429 to this device beyond its rate, and serves the other devices as before.',
+    description:
+      'A client that polls in long bursts, because one branch of its loop does not wait.',
+    expectedServerBehavior:
+      'Answers 429 to this device beyond its rate, and serves other devices as before.',
     parameters: { installMs: 200, rebootMs: 300, pollMs: 20, burstCount: 200 },
     hooks: {
       nextCycleMs({ parameters, memory }, usualMs) {
@@ -45,9 +47,9 @@ export const badlyWritten: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'polls-in-lockstep',
-    standsFor:
-      'A client that polls at round times of the clock, as every other one of its kind does.',
-    goodServer: 'Answers the whole herd, later if need be; none is refused for good.',
+    description:
+      'A client that polls at round times of the clock, like every other client of its kind.',
+    expectedServerBehavior: 'Answers every device, later if necessary; refuses none for good.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       nextCycleMs: ({ nowMs, pollIntervalMs }) => pollIntervalMs - (nowMs % pollIntervalMs),
@@ -58,8 +60,9 @@ export const badlyWritten: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'ignores-409',
-    standsFor: 'A client that takes a 409 for any other answer and goes on with an aborted update.',
-    goodServer: 'Answers 409 to each further report and keeps aborted, whatever the device says.',
+    description:
+      'A client that treats 409 like any other response and continues an aborted update.',
+    expectedServerBehavior: 'Answers 409 to each further report and keeps the status aborted.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       stopsWhenAborted: () => false,
@@ -70,8 +73,9 @@ export const badlyWritten: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'keeps-a-finished-deployments-id',
-    standsFor: 'A client that does not clear its state: it reports the last success at every poll.',
-    goodServer: 'Answers 204 each time, changes nothing, and counts the device once.',
+    description:
+      'A client that does not clear its state and repeats its last success at every poll.',
+    expectedServerBehavior: 'Answers 204 each time, changes nothing, and counts the device once.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async eachCycle({ reportFinishedAgain }) {

@@ -7,8 +7,10 @@ const DIGIT_ZERO = 0x30;
 export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'failing-install',
-    standsFor: 'A device whose storage is worn out: writing the payload fails, and it says so.',
-    goodServer: 'Records failure with the uploaded log, and offers that deployment no more.',
+    description:
+      'A device whose storage is worn out: writing the payload fails, and it reports failure.',
+    expectedServerBehavior:
+      'Records failure with the uploaded log, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whileInstalling(moment) {
@@ -20,9 +22,9 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'failing-commit',
-    standsFor: 'A device whose new software does not pass its own check: it goes back to the old.',
-    goodServer:
-      'Records failure after rebooting, and still sees the old artifact in its inventory.',
+    description: 'A device whose new software fails its own check and rolls back.',
+    expectedServerBehavior:
+      'Records failure after rebooting; the inventory still shows the old artifact.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whileCommitting(moment) {
@@ -33,8 +35,9 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'wrong-checksum',
-    standsFor: 'A device behind a cache, or with bad memory, that spoils a byte of what it loads.',
-    goodServer: 'Records failure with a log that names the checksum; its own file is untouched.',
+    description: 'A device that receives a corrupted byte, from a bad cache or bad memory.',
+    expectedServerBehavior:
+      'Records failure with a log that names the checksum; its own file is unchanged.',
     // In every artifact the manifest's first digit stands there, and it is one of a checksum.
     parameters: { installMs: 200, rebootMs: 300, spoiledAtBytes: 1536 },
     hooks: {
@@ -50,8 +53,9 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'disk-full',
-    standsFor: 'A device whose data partition is full of old logs: the artifact finds no room.',
-    goodServer: 'Records failure with a log that says so; the broken-off download harms nobody.',
+    description: 'A device whose data partition is full, so that the artifact does not fit.',
+    expectedServerBehavior:
+      'Records failure with a log that says so; the aborted download affects no other device.',
     parameters: { installMs: 200, rebootMs: 300, freeBytes: 4096 },
     hooks: {
       async whileDownloading({ parameters, fromByte, log, fail }, piece) {
@@ -63,10 +67,9 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'reject',
-    standsFor:
-      'A device with a person before it who says no, or a rule that keeps this release off.',
-    goodServer:
-      'Records failure without a download, keeps the reason in the log, offers it no more.',
+    description: 'A device whose user or policy rejects this release.',
+    expectedServerBehavior:
+      'Records failure without a download, keeps the reason in the log, does not offer it again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whenOffered(moment) {
@@ -77,9 +80,9 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'hang-while-downloading',
-    standsFor: 'A device whose modem stalls in the middle of the file and comes back much later.',
-    goodServer:
-      'Shows downloading meanwhile, frees the dead connection, and serves the rest by range.',
+    description: 'A device whose modem stalls in the middle of a download and recovers much later.',
+    expectedServerBehavior:
+      'Shows downloading meanwhile, closes the dead connection, and serves the rest by range.',
     parameters: { installMs: 200, rebootMs: 300, hangAfterBytes: 2048, hangMs: 600_000 },
     hooks: {
       async whileDownloading({ parameters, memory, fromByte, rest }, piece) {
@@ -94,8 +97,9 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'hang-for-ever',
-    standsFor: 'A device whose installer waits for a lock that nobody lets go of.',
-    goodServer: 'Shows installing for as long as nobody aborts it, and lets the others finish.',
+    description: 'A device whose installer waits for ever for a lock.',
+    expectedServerBehavior:
+      'Shows installing until the deployment is aborted, and lets the other devices finish.',
     parameters: { installMs: 200, rebootMs: 300, hangMs: YEAR_MS },
     hooks: {
       async whileInstalling({ parameters, rest }) {
@@ -105,9 +109,9 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'reboot-loop',
-    standsFor: 'A device that comes up for a moment and restarts, until its boot loader goes back.',
-    goodServer:
-      'Takes rebooting several times with a sign-in between, then failure; one part in all.',
+    description: 'A device that restarts several times until its boot loader rolls back.',
+    expectedServerBehavior:
+      'Accepts rebooting several times with a new sign-in between, then failure; counts it once.',
     parameters: { installMs: 200, rebootMs: 300, rebootsCount: 3 },
     hooks: {
       async afterReboot({ parameters, reboots, log, fail }) {
@@ -119,8 +123,9 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'bricked',
-    standsFor: 'A device that does not come up again: only a visit with a cable can help it.',
-    goodServer: 'Shows rebooting and a disconnected device until an operator aborts or removes it.',
+    description: 'A device that never comes up again after the update.',
+    expectedServerBehavior:
+      'Shows rebooting and a disconnected device until a user aborts the deployment or removes it.',
     parameters: { installMs: 200, rebootMs: 300, offMs: YEAR_MS },
     hooks: {
       async afterReboot({ parameters, losePower }) {
@@ -130,9 +135,9 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'crash-and-resume',
-    standsFor: 'A device whose power is cut in the middle of a download and comes back.',
-    goodServer:
-      'Offers the same deployment again with a fresh link, serves the rest by range with 206, and records its success once.',
+    description: 'A device that loses power in the middle of a download and comes back.',
+    expectedServerBehavior:
+      'Offers the same deployment again with a new link, serves the rest by range with 206, and records success once.',
     parameters: { installMs: 200, rebootMs: 300, crashAfterBytes: 2048, offMs: 5000 },
     hooks: {
       async whileDownloading({ parameters, beginning, fromByte, losePower }, piece) {
@@ -143,9 +148,9 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'aborted-midway',
-    standsFor: 'A device that its operator takes out of the deployment while it installs.',
-    goodServer:
-      'Answers its next report with 409, keeps aborted, and offers that deployment no more.',
+    description: 'A device whose update is aborted by a user while it installs.',
+    expectedServerBehavior:
+      'Answers its next report with 409, keeps aborted, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whileInstalling(moment) {
@@ -156,8 +161,10 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'big-logs',
-    standsFor: 'A device in debug mode that writes thousands of lines before its update fails.',
-    goodServer: 'Takes a log near the largest body that it allows, and shows it to its end.',
+    description:
+      'A device in debug mode that writes thousands of log lines before its update fails.',
+    expectedServerBehavior:
+      'Accepts a log close to the largest body that it allows, and returns all of it.',
     parameters: { installMs: 200, rebootMs: 300, linesCount: 5000, lineBytes: 80 },
     hooks: {
       async whileInstalling({ parameters, log, fail }) {

@@ -7,24 +7,25 @@ const DAY_HOURS = 24;
 export const healthy: readonly Behaviour[] = [
   defineBehaviour({
     name: 'steady',
-    standsFor: 'A healthy device: it takes every update that it is offered and comes up again.',
-    goodServer:
-      'Offers it each deployment once and records downloading, installing, rebooting and success.',
+    description:
+      'A healthy device: it installs every update that it is offered and comes up again.',
+    expectedServerBehavior:
+      'Offers each deployment once and records downloading, installing, rebooting and success.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {},
   }),
   defineBehaviour({
     name: 'slow',
-    standsFor: 'An old board with slow flash: it installs for long and takes its time to come up.',
-    goodServer:
-      'Waits: shows installing and rebooting for as long as they last, and gives no device up.',
+    description: 'An old board with slow flash: it takes long to install and to reboot.',
+    expectedServerBehavior: 'Waits: shows installing and rebooting as long as they last.',
     parameters: { installMs: 20_000, rebootMs: 40_000 },
     hooks: {},
   }),
   defineBehaviour({
     name: 'night-only',
-    standsFor: 'A shop terminal that has the network to itself by night only; it is put up by day.',
-    goodServer: 'Keeps its deployment pending by day, and offers it when the device asks by night.',
+    description: 'A shop terminal that has a network connection at night only.',
+    expectedServerBehavior:
+      'Keeps its deployment pending by day, and offers it when the device polls at night.',
     parameters: { installMs: 200, rebootMs: 300, nightFromHour: 22, nightToHour: 5 },
     hooks: {
       offForMs({ parameters, memory, nowMs }) {
@@ -44,8 +45,9 @@ export const healthy: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'already-installed',
-    standsFor: 'A device that was flashed with the deployed artifact before it left the factory.',
-    goodServer: 'Answers its poll with 204 and records already-installed without sending the file.',
+    description: 'A device that was flashed with the deployed artifact at the factory.',
+    expectedServerBehavior:
+      'Answers its poll with 204 and records already-installed without sending the file.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: { installedAtStart: ({ deployedArtifact }) => deployedArtifact },
   }),

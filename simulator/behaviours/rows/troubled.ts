@@ -6,8 +6,9 @@ const YEAR_MS = 365 * 86_400_000;
 export const troubled: readonly Behaviour[] = [
   defineBehaviour({
     name: 'flaky-2g',
-    standsFor: 'A meter in a cellar with a 2G modem: slow, jittery, and now and then cut off.',
-    goodServer: 'Takes repeated reports as one, serves ranges, and lets it finish in its own time.',
+    description: 'A meter in a cellar with a 2G modem: slow, with jitter and lost connections.',
+    expectedServerBehavior:
+      'Accepts repeated reports as one, serves ranges, and lets it finish in its own time.',
     parameters: {
       installMs: 200,
       rebootMs: 300,
@@ -24,17 +25,17 @@ export const troubled: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'clock-skew',
-    standsFor: 'A device without a battery for its clock: it believes to live years ago.',
-    goodServer:
-      'Stores its timestamps as told, decides nothing by them, and answers 401 to a token that is over.',
+    description: 'A device without a battery for its clock, which is years behind.',
+    expectedServerBehavior:
+      'Stores its timestamps as sent, decides nothing by them, and answers 401 to an expired token.',
     parameters: { installMs: 200, rebootMs: 300, clockSkewMs: -5 * YEAR_MS },
     hooks: { clockSkewMs: ({ clockSkewMs }) => clockSkewMs },
   }),
   defineBehaviour({
     name: 'alert-storm',
-    standsFor: 'A device with a flapping service that tells of each change at once.',
-    goodServer:
-      'Takes what it can, answers 429 to the rest, and serves the other devices as before.',
+    description: 'A device with a flapping service that reports each change at once.',
+    expectedServerBehavior:
+      'Accepts what it can, answers 429 to the rest, and serves other devices as before.',
     parameters: { installMs: 200, rebootMs: 300, messagesCount: 4, alertsCount: 50 },
     hooks: {
       async eachCycle({ parameters, nowMs, postAlerts }) {
@@ -51,16 +52,17 @@ export const troubled: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'socket-flapping',
-    standsFor: 'A device behind a router that forgets every idle connection after a few seconds.',
-    goodServer: 'Takes each new connection, ends the old one, and shows the device as connected.',
+    description: 'A device behind a router that drops every idle connection after a few seconds.',
+    expectedServerBehavior:
+      'Accepts each new connection, closes the old one, and shows the device as connected.',
     parameters: { installMs: 200, rebootMs: 300, holdMs: 3000 },
     hooks: { socketHoldsMs: ({ holdMs }) => holdMs },
   }),
   defineBehaviour({
     name: 'key-rotation',
-    standsFor: 'A device that makes itself a new key now and then, as its security policy asks.',
-    goodServer:
-      'Files the new key as a further one of the same device, pending until it is accepted.',
+    description:
+      'A device that generates a new key from time to time, as its security policy requires.',
+    expectedServerBehavior: 'Adds the new key to the same device, pending until it is accepted.',
     parameters: { installMs: 200, rebootMs: 300, everyCyclesCount: 10 },
     hooks: {
       async eachCycle({ parameters, memory, rotateKey }) {
@@ -71,8 +73,9 @@ export const troubled: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'cloned-identity',
-    standsFor: 'Two devices flashed from one image that held the key: to the server they are one.',
-    goodServer: 'Knows one device with one key, lets both in, and never mixes in a third.',
+    description: 'Two devices flashed from one image with the same key: one device to the server.',
+    expectedServerBehavior:
+      'Knows one device with one key, accepts both, and never mixes in a third.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async eachCycle({ letCloneSpeak }) {

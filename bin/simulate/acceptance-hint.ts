@@ -1,0 +1,27 @@
+/** Says once how to accept devices, where a run does not accept them and they wait. */
+import { acceptanceHint } from '../../simulator/report/text.ts';
+import type { FleetPlan, FleetProgress } from '../../simulator/simulator.ts';
+
+/** A server that accepts devices by itself has done so by then. */
+const WAITED_MS = 3000;
+
+/** Looks on while a run goes on. */
+export class AcceptanceHint {
+  readonly #say: (text: string) => void;
+  #isNeeded: boolean;
+  #waitingSinceMs: number | undefined;
+
+  constructor({ acceptWith }: FleetPlan, say: (text: string) => void) {
+    this.#isNeeded = acceptWith === undefined;
+    this.#say = say;
+  }
+
+  see({ funnel, elapsedMs }: FleetProgress): void {
+    if (funnel.waiting === 0) this.#waitingSinceMs = undefined;
+    else this.#waitingSinceMs ??= elapsedMs;
+    const sinceMs = this.#waitingSinceMs;
+    if (!this.#isNeeded || sinceMs === undefined || elapsedMs - sinceMs < WAITED_MS) return;
+    this.#isNeeded = false;
+    this.#say(acceptanceHint(funnel.waiting));
+  }
+}

@@ -1,0 +1,84 @@
+/** The outcome of a run in one line, for the first line of every report. */
+import type { FleetResult } from './result.ts';
+import { noUser } from './result-devices.ts';
+
+/** The word that decides, and the reasons for it. */
+export interface Headline {
+  readonly verdict: 'PASSED' | 'FAILED' | 'UNDECIDED' | 'INVALID' | 'INTERRUPTED';
+  /** Such as `1,000 devices: FAILED, 1 of 4 thresholds missed`. */
+  readonly text: string;
+}
+
+/** The headline of a result. A run whose thresholds are all met and whose checks all hold has passed. */
+export function headline(result: FleetResult): Headline {
+  const failures = failuresIn(result);
+  const doubts = doubtsIn(result);
+  const verdict = verdictOf(result, { isFailed: failures.length > 0, isOpen: doubts.length > 0 });
+  const invalid = result.validity === 'invalid' ? ['limited by the load generator'] : [];
+  const reasons = [...invalid, ...failures, ...doubts];
+  const words = reasons.length === 0 ? successesIn(result) : reasons;
+  const devices = counted(result.funnel.devices, 'device');
+  return { verdict, text: [`${devices}: ${verdict}`, ...words].join(', ') };
+}
+
+function verdictOf(
+  { ended, validity }: FleetResult,
+  { isFailed, isOpen }: { readonly isFailed: boolean; readonly isOpen: boolean },
+): Headline['verdict'] {
+  if (ended === 'interrupted') return 'INTERRUPTED';
+  if (validity === 'invalid' && !isFailed) return 'INVALID';
+  if (isFailed) return 'FAILED';
+  return isOpen ? 'UNDECIDED' : 'PASSED';
+}
+
+function failuresIn({ balance, checks, thresholds }: FleetResult): string[] {
+  const missed = thresholds.filter(({ verdict }) => verdict === 'missed').length;
+  const broken = checks?.requirements.filter((row) => row.broken > 0).length ?? 0;
+  return [
+    ...(missed > 0 ? [`${missed} of ${counted(thresholds.length, 'threshold')} missed`] : []),
+    ...(balance.checked && !balance.ok
+      ? [`reconciliation found ${counted(differencesIn(balance), 'difference')}`]
+      : []),
+    ...(broken > 0 ? [`${counted(broken, 'requirement')} broken`] : []),
+  ];
+}
+
+function doubtsIn({ balance, funnel, spread, checks, thresholds }: FleetResult): string[] {
+  const open = thresholds.filter(({ verdict }) => verdict === 'undecided').length;
+  const lost = spread?.lost.length ?? 0;
+  return [
+    ...(funnel.silent === funnel.devices ? ['no device got an answer'] : []),
+    ...(lost > 0 ? [`${counted(lost, 'shard')} lost`] : []),
+    ...(balance.checked || balance.because === noUser ? [] : ['reconciliation not possible']),
+    ...(open > 0 ? [`${open} of ${counted(thresholds.length, 'threshold')} undecided`] : []),
+    ...(checks?.requirements.every(({ judged }) => judged === 0) ? ['no requirement tested'] : []),
+  ];
+}
+
+function successesIn({ balance, thresholds }: FleetResult): string[] {
+  const isReconciled = balance.checked && balance.deploymentsChecked > 0;
+  return [
+    ...(thresholds.length > 0 ? [`${counted(thresholds.length, 'threshold')} met`] : []),
+    ...(isReconciled ? ['reconciliation agrees'] : []),
+  ];
+}
+
+/** Devices and sums in which the fleet and the server differ. */
+export function differencesIn({ differences, statistics }: FleetResult['balance']): number {
+  return differences.length + statistics.length;
+}
+
+/** Such as `1 device` or `1,000 devices`. */
+export function counted(count: number, what: string): string {
+  return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** Why a run ended, as a clause. */
+export const endings: Readonly<Record<FleetResult['ended'], string>> = {
+  settled: 'every device finished its deployment',
+  duration: 'the duration was over',
+  stages: 'the last stage was over',
+  iterations: 'every device made its iterations',
+  interrupted: 'stopped by Ctrl-C',
+  threshold: 'a threshold could no longer be met',
+};
