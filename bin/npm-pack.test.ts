@@ -148,25 +148,20 @@ describe('the installed package', () => {
     async () => {
       const source = `import { startTestbed } from 'fleetbed';
 import type { Behaviour } from 'fleetbed/behaviours';
-export const none: readonly Behaviour[] = [];
+type IsAny<T> = 0 extends 1 & T ? true : false;
+export const isUntyped: readonly [IsAny<Behaviour>, IsAny<typeof startTestbed>] = [false, false];
 const testbed = await startTestbed({ autoAccept: true });
 const { body } = await testbed.admin.call('count-devices', {});
 const count: number = body.count;
 process.stdout.write(String(count));
 await testbed.close();
 `;
-      const compilerOptions = { target: 'es2023', module: 'nodenext', strict: true };
-      const types = { types: ['node'], skipLibCheck: false, exactOptionalPropertyTypes: true };
-      const tsconfig = { compilerOptions: { ...compilerOptions, ...types }, files: ['use.ts'] };
-      writeFileSync(at('tsconfig.json'), JSON.stringify(tsconfig));
+      const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false };
+      const compilerOptions = { target: 'es2023', module: 'nodenext', types: ['node'], ...strict };
+      writeFileSync(at('tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }));
       writeFileSync(at('use.ts'), source);
-      const compiler = join(root, 'node_modules', 'typescript', 'lib', 'tsc.js');
-      await run(process.execPath, compiler, '-p', folder);
+      await run(process.execPath, join(root, 'node_modules/typescript/lib/tsc.js'), '-p', folder);
       expect((await run(process.execPath, 'use.js')).stdout).toBe('0');
-      writeFileSync(at('use.ts'), source.replace('body.count', 'body.counts'));
-      await expect(run(process.execPath, compiler, '-p', folder)).rejects.toMatchObject({
-        stdout: expect.stringContaining("'counts'"),
-      });
     },
     COMMAND_MAX_MS,
   );
