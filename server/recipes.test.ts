@@ -56,7 +56,12 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '1',
     '204',
   ],
-  'a gateway that answers in place of the server': ['502', '<h1>502 Bad Gateway</h1>', '401', '200'],
+  'a gateway that answers in place of the server': [
+    '502',
+    '<h1>502 Bad Gateway</h1>',
+    '401',
+    '200',
+  ],
   'a rate limit': ['200', '200', '429', '200'],
   'a Retry-After that makes no sense': [
     '429',
