@@ -53,7 +53,9 @@ async function faultOf(words: readonly string[]): Promise<string | undefined> {
   }
   const shown = new Set(['--help', '--version']);
   for (const word of words) {
-    command = command.commands.find((each) => each.name() === word) ?? command;
+    const subcommand = command.commands.find((each) => each.name() === word);
+    if (subcommand) await configureLate(subcommand, `./${first}/${word}.ts`);
+    command = subcommand ?? command;
     for (const { long, hidden } of command.options) if (long && !hidden) shown.add(long);
   }
   const unknown = words
@@ -61,6 +63,14 @@ async function faultOf(words: readonly string[]): Promise<string | undefined> {
     .map((word) => word.replace(/=.*/, ''))
     .filter((option) => !shown.has(option));
   return unknown.length > 0 ? `fleetbed ${first} has no ${unknown.join(' and no ')}` : undefined;
+}
+
+/** Gives a subcommand that is loaded when it is asked for its options. */
+async function configureLate(subcommand: Command, file: string): Promise<void> {
+  const place = new URL(file, import.meta.url);
+  if (subcommand.options.length > 0 || !existsSync(place)) return;
+  const { configure } = await import(place.href);
+  configure?.(subcommand);
 }
 
 /** The targets of headings, as GitHub makes them. */
@@ -149,6 +159,7 @@ describe('the outputs that documents show', () => {
     const line = (text: string) => settled(text);
     expect(line('64 cases in 5.5 s: 1 fail')).toBe(line('64 cases in 17 s: 1 fail'));
     expect(line('64 cases in 5.5 s: 1 fail')).not.toBe(line('64 cases in 5.5 s: 2 fail'));
+    expect(abridged('a\n\nb\nc\n', '...\nb\nc\n')).toBe('...\nb\nc\n');
     expect(abridged('a\nb\nc\nd\n', 'a\n...\nd\n')).toBe('a\n...\nd\n');
     expect(abridged('a\nx\nc\ne\n', 'a\n...\nd\n')).toBe('a\n...\ne\n');
     expect(abridged('a\n', 'a\n...\nd\n')).toBe('a\n...\n');

@@ -137,7 +137,8 @@ export function abridged(produced: string, shown: string): string {
   /** The first piece is at the top, the last one at the end, and others where their first line is. */
   function placeOf(piece: readonly string[], isLast: boolean): number {
     if (isLast) return Math.max(end, lines.length - piece.length);
-    const first = settled(piece[0] ?? '');
+    if (piece[0] === undefined) return end;
+    const first = settled(piece[0]);
     const place = lines.findIndex((line, index) => index >= end && settled(line) === first);
     return end === 0 && place < 0 ? 0 : Math.max(end, place);
   }
