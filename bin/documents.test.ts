@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { variantNames } from '../fixtures/contract/variants.ts';
 import { exitCodes } from './exit-codes.ts';
 import { commands, programFor } from './program.ts';
 import { secretVariables } from './secret-option.ts';
@@ -164,6 +165,21 @@ describe('the outputs that documents show', () => {
     expect(abridged('a\nx\nc\ne\n', 'a\n...\nd\n')).toBe('a\n...\ne\n');
     expect(abridged('a\n', 'a\n...\nd\n')).toBe('a\n...\n');
     expect(abridged('a\nb\nc 1 s\nd\ne\n', '...\nc 2 s\nd\n...\n')).toBe('...\nc 1 s\nd\n...\n');
+  });
+});
+
+describe('the guide of the server', () => {
+  const guide = read('server/guide.md');
+
+  it('has every dialect', () => {
+    expect(variantNames.filter((name) => !guide.includes(`| \`${name}\` `))).toEqual([]);
+  });
+
+  it('has every option of fleetbed serve', async () => {
+    const serve = (await programFor(['serve'])).commands.find((each) => each.name() === 'serve');
+    const shown = serve?.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? '');
+    expect(shown?.length).toBeGreaterThan(20);
+    expect(shown?.filter((option) => !guide.includes(option))).toEqual([]);
   });
 });
 
