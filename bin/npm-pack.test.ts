@@ -80,7 +80,7 @@ beforeAll(async () => {
   await run('npm', 'ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error');
 }, INSTALL_MAX_MS);
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }), COMMAND_MAX_MS);
 
 describe('the package', () => {
   it('holds what is built, without tests, maps and tools of the clone', () => {

@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const shell of shells) await ended(shell, 'SIGKILL');
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-});
+}, BLOCK_MAX_MS * 2);
 
 /** A new terminal in the clone, into which a block is pasted. */
 function paste(script: string) {
