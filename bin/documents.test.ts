@@ -124,11 +124,11 @@ describe('the check of options', () => {
 });
 
 describe('the outputs that documents show', () => {
-  let stage: DocumentStage;
+  let stage: DocumentStage | undefined;
   beforeAll(async () => {
     stage = await openStage();
   });
-  afterAll(() => stage.close());
+  afterAll(() => stage?.close());
 
   it.each(documents)(
     'are what the commands before them print: %s',
@@ -141,7 +141,7 @@ describe('the outputs that documents show', () => {
       expect(marked.length, 'each right after a block of sh').toBe(all.length);
       const printed: string[] = [];
       for (const { script, output } of outputs) {
-        printed.push(abridged(await stage.produce(script, DOCUMENT_MAX_MS / 2), output));
+        printed.push(abridged((await stage?.produce(script, DOCUMENT_MAX_MS / 2)) ?? '', output));
       }
       if (isWriting) {
         // From the last on, so that the places of those before it stay what they are.

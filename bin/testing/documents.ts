@@ -62,8 +62,14 @@ export async function openStage(): Promise<DocumentStage> {
   symlinkSync(join(projectFolder, 'fixtures'), join(folder, 'fixtures'));
   const home = { HOME: folder, XDG_RUNTIME_DIR: folder, FLEETBED_ADMIN_PASSWORD: password };
   const words = ['--port', '0', '--control-port', '0', '--log-level', 'error'];
-  const running = startCommand(['serve', ...words, '--ready-file', join(folder, 'ready')], home);
-  const started = await running.said('stdout', /\n/);
+  const close = () => rmSync(folder, { recursive: true });
+  const { running, started } = await startServer(
+    [...words, '--ready-file', join(folder, 'ready')],
+    home,
+  ).catch((fault: unknown) => {
+    close();
+    throw fault;
+  });
   const ready: ServerReady = JSON.parse(readFileSync(join(folder, 'ready'), 'utf8'));
   const commands = commandFolder(folder);
   const shown = (from: string, to: 'real' | 'shown'): string =>
@@ -95,9 +101,17 @@ export async function openStage(): Promise<DocumentStage> {
     },
     close: async () => {
       await running.end();
-      rmSync(folder, { recursive: true });
+      close();
     },
   };
+}
+
+async function startServer(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+) {
+  const running = startCommand(['serve', ...words], environment);
+  return { running, started: await running.said('stdout', /\n/) };
 }
 
 /** A folder with an `npx fleetbed` and an `npm start --` that run the built command. */
