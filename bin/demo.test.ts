@@ -10,6 +10,7 @@ import { pathOf } from '../fixtures/contract/operation.ts';
 import type { FleetResult } from '../simulator/simulator.ts';
 import type { ServerReady } from './ready.ts';
 import { type Ended, startCommand } from './testing/built-command.ts';
+import { abridged, isDemo, settled, shownOutputs } from './testing/documents.ts';
 
 const DEMO_MAX_MS = 120_000;
 
@@ -109,6 +110,10 @@ describe('fleetbed demo', () => {
     for (const part of [/│ success +│ 7 +│ 7 +│ 7 +│ 21 /, /Suite: pass/, /URL {7}http:/]) {
       expect(shown).toMatch(part);
     }
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+    const { output = '' } = shownOutputs(readme).find(isDemo) ?? {};
+    // README leaves out the progress, which is on standard error.
+    expect(settled(abridged(`\n${shown}`, output)), 'npm run docs').toBe(settled(output));
     const controlUrl = /Control +(\S+)/.exec(shown)?.[1];
     expect((await fetch(`${controlUrl}/ready`)).status).toBe(200);
     const [, email = '', password = ''] = /User +(\S+) with password (\S+)/.exec(shown) ?? [];

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const EXAMPLE_MAX_MS = 60_000;
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block);
+const guide = readFileSync(join(root, 'server', 'guide.md'), 'utf8');
+const blocks = [...guide.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block);
 const example = blocks.find((block) => block.includes("from 'fleetbed'")) ?? '';
 
 /** As strict as a reader may have it. */
@@ -51,7 +51,7 @@ async function run(text: string, program: string, ...words: readonly string[]) {
 const vitest = (text: string) =>
   run(text, 'vitest/vitest.mjs', 'run', '--root', folder, '--reporter', 'json');
 
-describe('the example of the README', () => {
+describe('the example of the guide', () => {
   it(
     'passes as a test of its own',
     async () => {

@@ -8,8 +8,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server/testing/test-server.ts';
 
 const WALK_MAX_MS = 15_000;
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-const walk = /```sh\n(set -eu\n.*?)```/s.exec(readme)?.[1] ?? '';
+const guide = readFileSync(new URL('../server/guide.md', import.meta.url), 'utf8');
+const walk = /```sh\n(set -eu\n.*?)```/s.exec(guide)?.[1] ?? '';
 const adminPassword = 'a-long-password';
 
 let server: TestServer;
@@ -25,7 +25,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs a script as a reader of the README would. */
+/** Runs a script as a reader of the guide would. */
 async function run(script: string, password = adminPassword) {
   const child = spawn('bash', ['-c', script], {
     cwd: folder,
@@ -41,7 +41,7 @@ async function run(script: string, password = adminPassword) {
   return { stdout, stderr, code };
 }
 
-describe('the walk of the README', () => {
+describe('the walk of the guide', () => {
   it('uses nothing of this project', () => {
     expect(walk).toContain('openssl dgst');
     expect(walk).not.toMatch(/fleetbed |node |npx /);

@@ -16,7 +16,7 @@ const COLUMNS_MAX = 100;
 interface Recipe {
   readonly title: string;
   readonly block: string;
-  /** Of the start option `--vary`, where the recipe asks for it. */
+  /** Of the start option `--variation-seed`, where the recipe asks for it. */
   readonly varySeed?: string;
 }
 
@@ -31,7 +31,7 @@ function blockOf(section: string): string {
 
 function recipeOf(section: string): Recipe {
   const title = section.slice('### '.length, section.indexOf('\n'));
-  const varySeed = /--vary (\w+)/.exec(section)?.[1];
+  const varySeed = /--variation-seed (\w+)/.exec(section)?.[1];
   return { title, block: blockOf(section), ...(varySeed !== undefined && { varySeed }) };
 }
 
@@ -48,7 +48,7 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '410',
     '</api/management/v2/deployments/deployments>; rel="successor-version"',
   ],
-  'an answer that is lost after its report was taken': [
+  'a response that is lost after its report was accepted': [
     '200',
     '204',
     '000, curl 56',
@@ -56,7 +56,12 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '1',
     '204',
   ],
-  'a gateway that answers for the server': ['502', '<h1>502 Bad Gateway</h1>', '401', '200'],
+  'a gateway that answers in place of the server': [
+    '502',
+    '<h1>502 Bad Gateway</h1>',
+    '401',
+    '200',
+  ],
   'a rate limit': ['200', '200', '429', '200'],
   'a Retry-After that makes no sense': [
     '429',
@@ -66,7 +71,7 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '429',
     '200',
   ],
-  'a server whose answers take other legal forms': [
+  'a server whose responses take other legal forms': [
     '200',
     /^request-ids, [a-z, -]+$/,
     /^Contract, Error: /,
@@ -82,7 +87,7 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '204',
   ],
   'an abort while it downloads': ['200', '204', '409', '204'],
-  'an update that a user holds': [
+  'an update that a user pauses': [
     '201',
     '200',
     'pause',

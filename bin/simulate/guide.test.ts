@@ -21,7 +21,7 @@ function withoutTimes(text: string): string {
 }
 
 describe('the guide of simulate', () => {
-  it('has every option and behaviour as they are: npm run guide:simulate', () => {
+  it('has every option and behaviour as they are: npm run docs', () => {
     expect(guideWithParts(guide)).toBe(guide);
   });
 

@@ -1,4 +1,4 @@
-/** `npm run guide:simulate`: writes the made parts of `simulator/guide.md` anew. */
+/** `npm run docs`: writes the made parts of `simulator/guide.md` anew. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { guideWithParts, replaced } from './guide-parts.ts';
 import { playQuickStart, shownReport } from './quick-start.ts';

@@ -1,0 +1,175 @@
+/**
+ * The output that documents show, produced and compared. A block that begins with "text output" is
+ * what the block of `sh` before it prints on a terminal; its line `...` stands for lines that were
+ * left out. A block that starts the server shows the first line of the one server that all blocks use.
+ */
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../fixtures/clock.ts';
+import type { ServerReady } from '../ready.ts';
+import { startCommand } from './built-command.ts';
+
+const ELLIPSIS = '...';
+/** What the documents say, where the server of the blocks has free ports and another password. */
+const shownAs = { baseUrl: 'http://127.0.0.1:8080', controlUrl: 'http://127.0.0.1:8081' } as const;
+const password = 'a-long-password';
+
+/** The documents of the project, from its folder. */
+export const documents = [
+  'README.md',
+  'bin/guide.md',
+  'conformance/guide.md',
+  'server/guide.md',
+  'server/recipes.md',
+  'server/security.md',
+  'simulator/guide.md',
+] as const;
+
+/** The folder of the project. */
+export const projectFolder = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A block of output with what produces it. */
+export interface ShownOutput {
+  /** Where the text of the output begins in the document. */
+  readonly index: number;
+  readonly script: string;
+  readonly output: string;
+}
+
+/** A place in which the blocks of all documents run, in order. */
+export interface DocumentStage {
+  /** What the script prints on both streams, with the addresses that documents show. */
+  produce(script: string, limitMs: number): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The outputs that a document shows. */
+export function shownOutputs(document: string): readonly ShownOutput[] {
+  const pairs = /^```sh\n((?:(?!```).*\n)*)```\n\n```text output\n((?:(?!```).*\n)*)```$/gm;
+  return [...document.matchAll(pairs)].map((match) => {
+    const [whole, script = '', output = ''] = match;
+    return { index: match.index + whole.length - '```'.length - output.length, script, output };
+  });
+}
+
+/** Starts the server and makes an empty folder for the blocks. */
+export async function openStage(): Promise<DocumentStage> {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-documents-'));
+  symlinkSync(join(projectFolder, 'fixtures'), join(folder, 'fixtures'));
+  const home = { HOME: folder, XDG_RUNTIME_DIR: folder, FLEETBED_ADMIN_PASSWORD: password };
+  const words = ['--port', '0', '--control-port', '0', '--log-level', 'error'];
+  const close = () => rmSync(folder, { recursive: true });
+  const { running, started } = await startServer(
+    [...words, '--ready-file', join(folder, 'ready')],
+    home,
+  ).catch((fault: unknown) => {
+    close();
+    throw fault;
+  });
+  const ready: ServerReady = JSON.parse(readFileSync(join(folder, 'ready'), 'utf8'));
+  const commands = commandFolder(folder);
+  const shown = (from: string, to: 'real' | 'shown'): string =>
+    (['baseUrl', 'controlUrl'] as const).reduce((result, name) => {
+      const [real, said] = [ready[name], shownAs[name]];
+      return to === 'real' ? result.replaceAll(said, real) : result.replaceAll(real, said);
+    }, from);
+  return {
+    produce: async (script, limitMs) => {
+      if (/^(\w+=\S+ )*npx fleetbed serve\b[^\n]*\n$/.test(script)) return shown(started, 'shown');
+      const env = {
+        ...home,
+        PATH: `${commands}:${process.env.PATH}`,
+        XDG_CACHE_HOME: join(tmpdir(), 'fleetbed-test-cache'),
+        FLEETBED_URL: ready.baseUrl,
+        FLEETBED_CONTROL_URL: ready.controlUrl,
+        FLEETBED_CONTROL_TOKEN: ready.controlToken,
+      };
+      const child = spawn('sh', ['-c', `exec 2>&1\n${shown(script, 'real')}`], {
+        cwd: folder,
+        env,
+        detached: true,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const late = systemClock.after(limitMs, () => process.kill(-(child.pid ?? 0)));
+      const printed = await text(child.stdout);
+      late.cancel();
+      return shown(printed, 'shown');
+    },
+    close: async () => {
+      await running.end();
+      close();
+    },
+  };
+}
+
+async function startServer(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+) {
+  const running = startCommand(['serve', ...words], environment);
+  return { running, started: await running.said('stdout', /\n/) };
+}
+
+/** A folder with an `npx fleetbed` and an `npm start --` that run the built command. */
+function commandFolder(folder: string): string {
+  const built = join(projectFolder, 'dist', 'bin', 'fleetbed.js');
+  for (const [name, words] of Object.entries({ npx: '', npm: 'demo' })) {
+    const file = join(folder, name);
+    // What npx and npm start are given before what the command takes.
+    const rest = name === 'npx' ? 'shift' : 'shift 2';
+    writeFileSync(
+      file,
+      `#!/bin/sh\n${rest}\nexec '${process.execPath}' '${built}' ${words} "$@"\n`,
+    );
+    chmodSync(file, 0o755);
+  }
+  return folder;
+}
+
+/** Whether a script plays the demo, which is too long to be played once more for a document. */
+export function isDemo({ script }: ShownOutput): boolean {
+  return script.startsWith('npm start');
+}
+
+/** What was produced in the form of what is shown: the same pieces of it, with `...` for the rest. */
+export function abridged(produced: string, shown: string): string {
+  const lines = produced.trimEnd().split('\n');
+  const pieces = shown.split(/^\.\.\.\n/m).map((piece) => piece.split('\n').slice(0, -1));
+  if (pieces.length === 1) return `${lines.join('\n')}\n`;
+  let end = 0;
+  const found = pieces.map((piece, index) => {
+    const start = placeOf(piece, index === pieces.length - 1);
+    end = start + piece.length;
+    return lines.slice(start, end).map((line) => `${line}\n`);
+  });
+  return found.map((piece) => piece.join('')).join(`${ELLIPSIS}\n`);
+
+  /** The first piece is at the top, the last one at the end, and others where their first line is. */
+  function placeOf(piece: readonly string[], isLast: boolean): number {
+    if (isLast) return Math.max(end, lines.length - piece.length);
+    if (piece[0] === undefined) return end;
+    const first = settled(piece[0]);
+    const place = lines.findIndex((line, index) => index >= end && settled(line) === first);
+    return end === 0 && place < 0 ? 0 : Math.max(end, place);
+  }
+}
+
+/** The text without what is another one in each run: ids, secrets, moments and measured figures. */
+export function settled(output: string): string {
+  return output
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
+    .replace(/127\.0\.0\.1:\d+/g, 'ADDRESS')
+    .replace(/(password |#token=)\S+?(?=,|\s|$)/g, '$1SECRET')
+    .replace(/\b(seed|run) "?[\w-]+"?/g, '$1 SEED')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d\d:\d\d:\d\d(\.\d+)?Z?/g, 'MOMENT')
+    .replace(/^\d+(?= +MOMENT)/gm, 'N')
+    .replace(/\d[\d,.]*(?= requests| exchanges| a second|\/s\b| audit-log| devices x )/g, 'N')
+    .replace(/\d+(\.\d+)? ?(µs|ms|s|m)\b/g, 'N s')
+    .replace(/\d+\.\d+/g, 'N')
+    .replace(/[ ─]+/g, (run) => (run.includes('─') ? '─' : ' '))
+    .replace(/ +$/gm, '');
+}
