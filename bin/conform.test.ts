@@ -20,17 +20,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const conform = (...words: string[]) =>
-  runCommand(['conform', '--base-url', ready.baseUrl, ...words]);
+const conform = (...words: string[]) => runCommand(['conform', '--url', ready.baseUrl, ...words]);
 
 describe('fleetbed conform --list', () => {
   it('lists the cases without any server', async () => {
-    const { code, stdout } = await runCommand([
-      'conform',
-      '--list',
-      '--base-url',
-      'http://127.0.0.1:1',
-    ]);
+    const { code, stdout } = await runCommand(['conform', '--list', '--url', 'http://127.0.0.1:1']);
     expect(code).toBe(0);
     expect(stdout).toContain('authentication/');
     expect(stdout).toMatch(/\d{3} cases\n$/);
@@ -63,7 +57,15 @@ describe('the subcommands of fleetbed conform', () => {
     expect(stdout).toContain(word);
   });
 
+  it('has its options in groups, with examples, and no old names', async () => {
+    const { stdout } = await runCommand(['conform', '--help']);
+    const headings = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(expect.arrayContaining(['Target', 'Load', 'Reports', 'Examples']));
+    expect(stdout).not.toContain('--base-url');
+  });
+
   it.each([
+    [['conform', 'replay', 'report.json', '--dry-run'], "unknown option '--dry-run'"],
     [['conform', 'cleanup'], "missing required argument 'ledger'"],
     [['conform', 'compare', 'a'], "missing required argument 'b'"],
     [['conform', '--disruptive', '--read-only'], "cannot be used with option '--disruptive'"],
@@ -134,7 +136,7 @@ describe('fleetbed conform', () => {
 describe('fleetbed conform in a pipeline', () => {
   const two = ['authentication/first-contact-is-401', 'errors/error-says-why'];
   const run = (words: readonly string[], environment: Readonly<Record<string, string>>) =>
-    runCommand(['conform', '--base-url', ready.baseUrl, ...words], environment);
+    runCommand(['conform', ...words], { FLEETBED_URL: ready.baseUrl, ...environment });
 
   it('is refused without a user, whatever control token the environment holds', async () => {
     const { code, stdout, stderr } = await run(two, { FLEETBED_CONTROL_TOKEN: 'of another' });
@@ -180,15 +182,15 @@ describe('fleetbed conform in a pipeline', () => {
   });
 
   it('ends with exit code 3 and one sentence at what is not this API', async () => {
-    const words = ['--base-url', `${ready.baseUrl}/nowhere`, '--token', 'any'];
-    const { code, stdout, stderr } = await runCommand(['conform', ...words]);
+    const oldName = ['--base-url', `${ready.baseUrl}/nowhere`];
+    const { code, stdout, stderr } = await run([...oldName, '--token', 'any'], {});
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toMatch(/^fleetbed: http:\S+ answers 404 .*this is not the device API[^\n]*\n$/);
   });
 });
 
 describe('fleetbed conform --dry-run', () => {
-  const nowhere = ['conform', '--dry-run', '--json', '--base-url', 'http://127.0.0.1:1'];
+  const nowhere = ['conform', '--dry-run', '--json', '--url', 'http://127.0.0.1:1'];
 
   it('tells what would be played, skipped and made, and asks the target nothing', async () => {
     const words = ['--password', 'correct horse', '--rate', '20/s', 'deployment-log/', 'time/'];

@@ -34,7 +34,7 @@ afterAll(async () => {
 const words = (...more: readonly string[]) => [
   'conform',
   ...more,
-  ...['--base-url', ready.baseUrl, '--password', ready.adminPassword],
+  ...['--url', ready.baseUrl, '--password', ready.adminPassword],
 ];
 
 const clean = (ledger: string) => words('cleanup', ledger, '--json');

@@ -22,7 +22,7 @@ const contract = [
 /** Adds what it does. */
 export function configure(command: Command): void {
   command
-    .option('--json', 'standard output carries the steps as JSON')
+    .option('--json', 'write the steps to stdout as JSON')
     .action(({ json = false }: { readonly json?: boolean }) => {
       const output = createOutput(json);
       const steps = describedSteps();

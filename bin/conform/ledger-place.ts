@@ -51,7 +51,7 @@ export function closeLedger(place: LedgerPlace, result: ConformanceResult, outpu
 function hintOf(file: string, { baseUrl, controlUrl }: ConformOptions): string {
   const control =
     controlUrl === undefined ? '' : ` --control-url ${controlUrl} --control-token ...`;
-  const words = `${file} --base-url ${baseUrl} --password ...${control}`;
+  const words = `${file} --url ${baseUrl} --password ...${control}`;
   return `what stayed stands in ${file}; fleetbed conform cleanup ${words} removes it`;
 }
 

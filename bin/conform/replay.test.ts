@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 function who({ baseUrl, adminPassword }: ServerReady): readonly string[] {
-  return ['--base-url', baseUrl, '--password', adminPassword];
+  return ['--url', baseUrl, '--password', adminPassword];
 }
 
 function resultIn(path: string): ConformanceResult {

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => server.end());
 
-const words = () => ['conform', '--base-url', ready.baseUrl, '--password', ready.adminPassword];
+const words = () => ['conform', '--url', ready.baseUrl, '--password', ready.adminPassword];
 
 function linesOf(text: string): readonly Line[] {
   expect(text.endsWith('\n')).toBe(true);
