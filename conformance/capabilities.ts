@@ -9,14 +9,17 @@ import { type RequirementId, requirements } from '../fixtures/contract/requireme
 /** One capability. */
 interface CapabilityRow {
   /**
-   * `means`: a way to steer the target. `part`: operations that stand or fall together. `control`:
-   * a power over the target that only a testbed gives.
+   * `means`: a way to act as a user. `part`: operations that stand or fall together. `behaviour`:
+   * what the contract demands and some servers are known to lack; nothing probes it. `control`: a
+   * power over the target that only a testbed gives.
    */
-  readonly kind: 'means' | 'part' | 'control';
+  readonly kind: 'means' | 'part' | 'behaviour' | 'control';
   /** What a target with it offers, as a phrase. */
   readonly offers: string;
   /** The operations of a part. */
   readonly operations?: readonly OperationId[];
+  /** The requirements that only a target with the behaviour can meet. */
+  readonly requirements?: readonly RequirementId[];
 }
 
 /** Every capability by name. */
@@ -65,6 +68,21 @@ export const capabilities = {
     offers: 'the audit log, its list and its export, which are part of the commercial offering',
     operations: ['list-audit-logs', 'export-audit-logs'],
   },
+  'configuration-read-back': {
+    kind: 'behaviour',
+    offers: 'one configuration store, from which a device reads what it wrote',
+    requirements: [
+      'configuration.written-is-read',
+      'configuration.read-all',
+      'configuration.any-name',
+      'configuration.any-text',
+      'configuration.update',
+      'configuration.empty-removes',
+      'configuration.refused-changes-nothing',
+      'configuration.concurrent-writes',
+      'configuration.own-store',
+    ],
+  },
   'clock-control': { kind: 'control', offers: "control of the target's clock" },
   'fault-control': { kind: 'control', offers: 'faults inside the target on demand' },
   'rate-control': { kind: 'control', offers: 'a rate limit that is set on demand' },
@@ -96,6 +114,13 @@ export function operationsOf(name: Capability): readonly OperationId[] {
 /** The part to which an operation belongs; undefined when every target has it. */
 export function partOf(operation: OperationId): Capability | undefined {
   return capabilityNames.find((name) => operationsOf(name).includes(operation));
+}
+
+/** The behaviours without which one of the requirements cannot be met. */
+export function behavioursNeededBy(ids: readonly RequirementId[]): readonly Capability[] {
+  return capabilitiesOf('behaviour').filter((name) =>
+    rows[name].requirements?.some((id) => ids.includes(id)),
+  );
 }
 
 /**

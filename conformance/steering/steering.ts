@@ -150,10 +150,13 @@ async function findCapabilities(
     const probed = probe ? await probeOn(target.session(signal), part, userToken) : unprobed;
     return compareCapability(part, declared, probed);
   });
+  const behaviours = capabilitiesOf('behaviour').map((name) =>
+    compareCapability(name, declared, unprobed),
+  );
   const controls = capabilitiesOf('control').map((name) =>
     compareGiven(name, declared, control?.offers.has(name) ?? false),
   );
-  return [means, ...(await Promise.all(parts)), ...controls];
+  return [means, ...(await Promise.all(parts)), ...behaviours, ...controls];
 }
 
 const unprobed: Probed = { found: 'unknown', evidence: 'nothing was asked', exchanges: [] };
