@@ -1,4 +1,5 @@
 /** One run over the cases: stages, shared artifacts, progress, the brake for a lost target. */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../fixtures/clock.ts';
 import { vendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
@@ -92,7 +93,7 @@ export class Run {
     const { id, operator, offered, clock } = options;
     const { disruptive = false, readOnly = false } = options;
     this.id = id;
-    this.#options = options;
+    this.#options = { ...options, signal: endOfRun(options.signal) };
     this.#ledger = options.ledger ?? noLedger;
     this.#artifacts = new SharedArtifacts(id, this.#ledger);
     this.#startedMs = clock.monotonicMs();
@@ -209,6 +210,14 @@ export class Run {
   #operatorOn(session: Session): Operator | undefined {
     return operatorOn(this.#options.operator, session);
   }
+}
+
+/** The caller's signal, to which every case that is played at the moment may listen. */
+function endOfRun(signal: AbortSignal | undefined): AbortSignal {
+  const own = AbortSignal.any(signal ? [signal] : []);
+  // Node would take so many listeners for a leak.
+  setMaxListeners(0, own);
+  return own;
 }
 
 /** A verdict for each case; one that never reported is inconclusive, so that it is not overlooked. */

@@ -64,7 +64,8 @@ export async function openSteering(means: Means, options: SteeringOptions): Prom
     ? { kind: 'hooks', hooks: { operatorOn: (line) => new HookOperator(hooks, line, userToken) } }
     : login;
   if (address) await checkControl(session, address);
-  const hasTenants = await findTenants(session, userToken);
+  const isControlled = address !== undefined || hooks !== undefined;
+  const hasTenants = isControlled && (await findTenants(session, userToken));
   const control = controlOf(target, { address, hooks, hasTenants });
   const findings = await findCapabilities(target, options, { operator, control, userToken });
   const offered = findings.filter(({ isOffered }) => isOffered).map(({ capability }) => capability);
@@ -108,8 +109,8 @@ export async function checkControl(
 
 /** The open-source edition has none: it knows no tenant of the user, and reads no tenant_token. */
 async function findTenants(session: Session, userToken: string | undefined): Promise<boolean> {
-  if (userToken === undefined) return true;
-  const request = requestOf(managementOperations['get-own-tenant'], { headers: bearer(userToken) });
+  const headers = userToken === undefined ? {} : bearer(userToken);
+  const request = requestOf(managementOperations['get-own-tenant'], { headers });
   try {
     const { status } = await session.send(request);
     return !unknownStatuses.includes(status);
@@ -129,7 +130,7 @@ function controlOf(
 ): Control | undefined {
   const { hasTenants } = given;
   if (given.address) return new HttpControl(given.address, target.session(), { hasTenants });
-  return given.hooks && new HookControl(given.hooks, target.session());
+  return given.hooks && new HookControl(given.hooks, target.session(), { hasTenants });
 }
 
 interface Found {
