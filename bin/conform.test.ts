@@ -107,7 +107,7 @@ describe('fleetbed conform', () => {
   it('names a beginning that no case has', async () => {
     const { code, stderr } = await conform('--list', 'errors/', 'erors/');
     expect(code).toBe(0);
-    expect(stderr).toContain('no case id begins with "erors/"');
+    expect(stderr).toContain('no case has an ID that starts with "erors/"');
     expect(stderr).not.toContain('"errors/"');
   });
 
@@ -153,7 +153,7 @@ describe('fleetbed conform in a pipeline', () => {
     expect(code, stderr).toBe(0);
     const lines = `${stderr}${stdout}`.split('\n').filter((line) => line !== '');
     expect(lines).toHaveLength(10);
-    expect(stdout).toMatch(/\d+ requests, \d+ a second; made and removed: 1 device\n/);
+    expect(stdout).toMatch(/\d+ requests, \d+\/s; created and removed: 1 device\n/);
     expect(lines.at(-1)).toBe('pass: 2 cases passed');
   });
 
@@ -204,7 +204,9 @@ describe('fleetbed conform --dry-run', () => {
     expect(plan.footprint.requests).toBeGreaterThan(100);
     expect(plan.footprint.userChanges).toBeGreaterThan(plan.madeAtMost.deployment);
     expect(stderr).toMatch(/requests, at --rate at least \d+ s\n/);
-    expect(stderr).toMatch(/stays, since the API cannot delete it: \d+ deployments \(ended\), \d/);
+    expect(stderr).toMatch(
+      /stays, because the API cannot delete it: \d+ deployments \(ended\), \d/,
+    );
   });
 
   it('makes nothing of what is only read, and says when nothing would be played', async () => {
@@ -225,10 +227,10 @@ describe('fleetbed conform with demands', () => {
     const words = ['--password', ready.adminPassword, '--require-all-must', 'deployment-log/'];
     const { code, stdout } = await conform(...words);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/\S+ \(MUST\) was not tested: no case of it was selected/);
+    expect(stdout).toMatch(/\S+ \(MUST\) was not tested: no case that tests it was selected/);
   });
 
-  it('fails on a waiver that is needless, and refuses one that cannot be read', async () => {
+  it('fails on a waiver that is no longer needed, and refuses one that cannot be read', async () => {
     const file = join(folder, 'waivers.yaml');
     const row = {
       check: 'errors/error-says-why',
@@ -239,7 +241,10 @@ describe('fleetbed conform with demands', () => {
     writeFileSync(file, JSON.stringify({ waivers: [row] }));
     const words = ['--password', ready.adminPassword, '--waivers', file, 'errors/error-says-why'];
     const needless = await conform(...words);
-    expect([needless.code, needless.stdout]).toEqual([1, expect.stringContaining('is needless')]);
+    expect([needless.code, needless.stdout]).toEqual([
+      1,
+      expect.stringContaining('is no longer needed'),
+    ]);
     writeFileSync(file, 'waivers:\n  - check: 7\n');
     const wrong = await conform(...words);
     expect(wrong.code).toBe(3);

@@ -193,16 +193,16 @@ function tellFootprint({ credentials, hooks, readOnly }: RunSettings, output: Ou
   if (readOnly) return;
   const stays =
     credentials === 'none' && !hooks
-      ? 'devices stay pending on the target, since no user removes them'
-      : 'deployments and audit-log entries stay on the target, all else is removed';
-  output.progress(`${stays}; --dry-run counts them, and the requests`);
+      ? 'devices stay pending on the target, because there is no user to remove them'
+      : 'deployments and audit-log entries stay on the target; everything else is removed';
+  output.progress(`${stays} (--dry-run shows how many, and how many requests)`);
 }
 
 /** A mistyped beginning among others would otherwise just play fewer cases. */
 function tellUnmatched(selection: readonly string[], output: Output): void {
   for (const beginning of selection) {
     if (selectedCases([beginning]).length > 0) continue;
-    output.progress(`no case id begins with "${beginning}"; --list shows them all`);
+    output.progress(`no case has an ID that starts with "${beginning}"; --list shows them all`);
   }
 }
 

@@ -184,7 +184,7 @@ describe('capabilities', () => {
     expect(new Set(others.map(({ verdict }) => verdict))).toEqual(new Set(['skip']));
     const row = result.capabilities.find(({ capability }) => capability === 'monitor');
     expect(row).toMatchObject({ declared: 'missing', probed: 'offered' });
-    expect(row?.contradiction).toContain('declared to be missing');
+    expect(row?.contradiction).toContain('declared as missing');
   });
 
   it('that are declared and were not given to the run fail', async () => {

@@ -26,21 +26,21 @@ interface CapabilityRow {
 export const capabilities = {
   operator: {
     kind: 'means',
-    offers: 'a user who decides about devices and deploys to them, by the management API or hooks',
+    offers: 'a user who accepts devices and deploys to them, by the management API or hooks',
   },
   'deployments-v2': {
     kind: 'part',
-    offers: 'deployments of version 2: the next deployment by POST',
+    offers: 'deployments API v2: next deployment by POST',
     operations: ['post-next-deployment-v2'],
   },
   'update-control-map': {
     kind: 'part',
-    offers: 'control maps of updates, which take the enterprise plan',
+    offers: 'update control maps (enterprise plan)',
     operations: ['get-update-control-map'],
   },
   'artifact-listing': {
     kind: 'part',
-    offers: 'artifacts that devices list, look up and ask a link for',
+    offers: 'artifacts that devices list, show and download by link',
     operations: ['list-artifacts', 'get-artifact', 'get-artifact-link'],
   },
   configuration: {
@@ -50,7 +50,7 @@ export const capabilities = {
   },
   connect: {
     kind: 'part',
-    offers: 'the websocket of devices',
+    offers: 'device connection by websocket',
     operations: ['connect'],
   },
   monitor: {
@@ -65,7 +65,7 @@ export const capabilities = {
   },
   'audit-log': {
     kind: 'part',
-    offers: 'the audit log, its list and its export, which are part of the commercial offering',
+    offers: 'the audit log and its CSV export (commercial plans)',
     operations: ['list-audit-logs', 'export-audit-logs'],
   },
   'configuration-read-back': {
@@ -83,11 +83,14 @@ export const capabilities = {
       'configuration.own-store',
     ],
   },
-  'clock-control': { kind: 'control', offers: "control of the target's clock" },
-  'fault-control': { kind: 'control', offers: 'faults inside the target on demand' },
-  'rate-control': { kind: 'control', offers: 'a rate limit that is set on demand' },
-  'role-control': { kind: 'control', offers: 'users with roles on demand' },
-  'tenant-control': { kind: 'control', offers: 'tenants on demand, which can be suspended' },
+  'clock-control': { kind: 'control', offers: "control of the server's clock" },
+  'fault-control': { kind: 'control', offers: 'server faults on demand' },
+  'rate-control': { kind: 'control', offers: 'rate limits on demand' },
+  'role-control': { kind: 'control', offers: 'users with restricted roles on demand' },
+  'tenant-control': {
+    kind: 'control',
+    offers: 'tenants that can be created and suspended on demand',
+  },
 } as const satisfies Readonly<Record<string, CapabilityRow>>;
 
 /** The name of a capability. */

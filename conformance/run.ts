@@ -225,6 +225,6 @@ export function reported(
   cases: readonly PlayableCase[],
   verdicts: ReadonlyMap<string, CaseVerdict>,
 ): readonly CaseVerdict[] {
-  const silent = inconclusive('never-reported', 'the case was to be played and never reported');
+  const silent = inconclusive('never-reported', 'the case did not report a verdict');
   return cases.map((each) => verdicts.get(each.id) ?? unplayed(each, silent, 0));
 }

@@ -117,7 +117,7 @@ describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
     const left = (await tenantsOnServer()).filter((name) => name.startsWith('conformance-'));
     const without = await runCommand(clean(ledger));
     expect(without.code).toBe(1);
-    expect(without.stdout).toContain('only the control listener removes a tenant');
+    expect(without.stdout).toContain('only the control listener can remove a tenant');
     const { code, stdout, stderr } = await runCommand([...clean(ledger), ...control()]);
     expect(code, stderr).toBe(0);
     const { removed, stayed } = JSON.parse(stdout) as CleanupResult;
@@ -148,7 +148,11 @@ describe('fleetbed conform cleanup', () => {
 
   it.each<[readonly string[], number, RegExp]>([
     [['no-such.ledger', '--token', 'x'], 3, /the ledger no-such\.ledger cannot be used/],
-    [['package.json', '--token', 'x'], 3, /its first line is not that of a ledger/],
+    [
+      ['package.json', '--token', 'x'],
+      3,
+      /its first line does not start with the first line of a ledger/,
+    ],
     [
       ['package.json'],
       2,

@@ -52,7 +52,7 @@ function hintOf(file: string, { baseUrl, controlUrl }: ConformOptions): string {
   const control =
     controlUrl === undefined ? '' : ` --control-url ${controlUrl} --control-token ...`;
   const words = `${file} --url ${baseUrl} --password ...${control}`;
-  return `what stayed stands in ${file}; fleetbed conform cleanup ${words} removes it`;
+  return `some resources were not removed; to remove them: fleetbed conform cleanup ${words}`;
 }
 
 /** The folder for what a program keeps of its runs; the temporary one where there is no home. */

@@ -90,7 +90,10 @@ describe('fleetbed conform replay', () => {
     expect(part.code).toBe(1);
     expect(part.stdout).toContain(`1 still failing, ${failures.length - 1} waived`);
     const mended = await replay(bad, ...waive(failures), '--header-prefix', 'X-SVC');
-    expect([mended.code, mended.stdout]).toEqual([1, expect.stringContaining('is needless')]);
+    expect([mended.code, mended.stdout]).toEqual([
+      1,
+      expect.stringContaining('is no longer needed'),
+    ]);
   });
 
   it('leaves it undecided when a case can no longer be decided', async () => {
@@ -112,9 +115,9 @@ describe('fleetbed conform replay', () => {
   });
 
   it.each([
-    ['no JSON at all', 'is no JSON'],
-    ['{"testsuites":[]}', 'is no report of a conformance run'],
-    ['{"schema":"fleetbed-conformance/1"}', 'is a report of the form fleetbed-conformance/1'],
+    ['no JSON at all', 'is not JSON'],
+    ['{"testsuites":[]}', 'is not a conformance report'],
+    ['{"schema":"fleetbed-conformance/1"}', 'is a report of schema fleetbed-conformance/1'],
     ['{"schema":"fleetbed-conformance/2"}', 'is a damaged report: suite is not'],
   ])('refuses %s in one sentence', async (text, sentence) => {
     const path = join(tmpdir(), `fleetbed-foreign-${process.pid}.json`);
@@ -154,6 +157,6 @@ describe('fleetbed conform compare', () => {
   it('names the file that is no report', async () => {
     const { code, stderr } = await compare(good, '/dev/null');
     expect(code).toBe(3);
-    expect(stderr).toContain('B: /dev/null is no JSON');
+    expect(stderr).toContain('B: /dev/null is not JSON');
   });
 });

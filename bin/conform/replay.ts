@@ -69,10 +69,10 @@ async function replay(report: Report, options: ReplayOptions): Promise<ExitCode>
   const ids = idsToReplay(report, options.inconclusive ?? false);
   if (ids.size === 0) {
     output.data([]);
-    output.line(`nothing to repeat: run ${report.runId} has no failure`);
+    output.line(`nothing to replay: run ${report.runId} has no failed case`);
     return exitCodes.pass;
   }
-  output.progress(`${ids.size} cases of run ${report.runId}, seed "${report.seed}"`);
+  output.progress(`replaying ${ids.size} cases of run ${report.runId}, seed "${report.seed}"`);
   const settings = await runSettingsOf(options);
   const result = await withLiveLine(output, (live) => {
     const onVerdict = verdictTeller(live, ids.size);

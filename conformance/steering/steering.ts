@@ -160,7 +160,7 @@ async function findCapabilities(
   return [means, ...(await Promise.all(parts)), ...behaviours, ...controls];
 }
 
-const unprobed: Probed = { found: 'unknown', evidence: 'nothing was asked', exchanges: [] };
+const unprobed: Probed = { found: 'unknown', evidence: 'not probed', exchanges: [] };
 
 /** What a run was not given cannot be played with, whatever is declared. */
 function compareGiven(
@@ -169,8 +169,8 @@ function compareGiven(
   isThere: boolean,
 ): CapabilityFinding {
   const probed: Probed = isThere
-    ? { found: 'offered', evidence: 'the run was given it', exchanges: [] }
-    : { found: 'missing', evidence: 'the run was not given it', exchanges: [] };
+    ? { found: 'offered', evidence: 'given to the run', exchanges: [] }
+    : { found: 'missing', evidence: 'not given to the run', exchanges: [] };
   const finding = compareCapability(name, declared, probed);
   return { ...finding, isOffered: finding.isOffered && isThere };
 }
