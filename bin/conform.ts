@@ -150,7 +150,8 @@ async function conform(
     return dryRun({ ...settings, selection }, output);
   }
   const place = ledgerPlace(options);
-  if (place) tellWhenCutShort(place);
+  const signal = stopSignal();
+  const cutShort = place && tellWhenCutShort(place, signal);
   const lines = await openRunLines(options);
   const result = await withLiveLine(output, (live) => {
     // Lines on standard output, which may be the same terminal, would run into the one that changes.
@@ -159,7 +160,7 @@ async function conform(
     return judge({
       ...settings,
       selection,
-      signal: stopSignal(),
+      signal,
       onStart: (start) => {
         tellFootprint(settings, told);
         lines.start(start);
@@ -171,12 +172,13 @@ async function conform(
       ...(place && { ledgerFile: place.file }),
     });
   });
+  cutShort?.dismiss();
   if (place) closeLedger(place, result, output);
   lines.end(result);
   await writeReports(options.report, renderingsOf(result));
   if (options.json) output.data(result);
   output.line(conformanceReport(result));
-  return conformanceExitCode(result);
+  return signal.aborted ? exitCodes.interrupted : conformanceExitCode(result);
 }
 
 /** The forms of a report. */

@@ -148,17 +148,13 @@ describe('fleetbed conform cleanup', () => {
 
   it.each<[readonly string[], number, RegExp]>([
     [['no-such.ledger', '--token', 'x'], 3, /the ledger no-such\.ledger cannot be used/],
-    [
-      ['package.json', '--token', 'x'],
-      3,
-      /its first line does not start with the first line of a ledger/,
-    ],
+    [['package.json', '--token', 'x'], 3, /it does not start with the first line of a ledger/],
     [
       ['package.json'],
       2,
-      /needs --password \(env: .* or --token \(env: .*, or --control-url for tenants alone/,
+      /needs --password \(env: .* or --token \(env: .*, or --control-url to remove only tenants/,
     ],
-    [['package.json', '--control-url', 'http://x'], 2, /--control-url needs --control-token/],
+    [['package.json', '--control-url', 'http://x'], 2, /--control-url also needs --control-token/],
   ])('%j is refused in one line', async (given, exitCode, sentence) => {
     const { code, stderr } = await runCommand(['conform', 'cleanup', ...given]);
     expect(code).toBe(exitCode);

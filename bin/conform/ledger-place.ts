@@ -4,7 +4,6 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConformanceResult } from '../../conformance/result.ts';
 import { systemClock } from '../../fixtures/clock.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { type ConformOptions, credentialsOf } from './options.ts';
 
@@ -30,12 +29,13 @@ export function ledgerPlace(options: ConformOptions): LedgerPlace | undefined {
   return { file, isNamed: false, hint: hintOf(file, options) };
 }
 
-/** Tells at a second Ctrl-C, which leaves things behind, how they are removed. */
-export function tellWhenCutShort({ hint }: LedgerPlace): void {
-  process.on('exit', (code) => {
-    if (code !== exitCodes.interrupted) return;
-    process.stderr.write(`${hint}\n`);
-  });
+/** Tells at a second Ctrl-C, which leaves resources behind, how they are removed; until it is dismissed. */
+export function tellWhenCutShort({ hint }: LedgerPlace, stop: AbortSignal): { dismiss(): void } {
+  const tell = (): void => {
+    if (stop.aborted) process.stderr.write(`${hint}\n`);
+  };
+  process.on('exit', tell);
+  return { dismiss: () => process.off('exit', tell) };
 }
 
 /** Takes a ledger away that has nothing to tell and that nobody asked for; else says where it is. */

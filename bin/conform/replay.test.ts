@@ -105,7 +105,7 @@ describe('fleetbed conform replay', () => {
     const words = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword];
     const { code, stdout } = await replay(path, ...words);
     expect(code).toBe(4);
-    expect(stdout).toContain('the suite has no such case any more');
+    expect(stdout).toContain('the suite no longer has this case');
   });
 
   it('has nothing to do after a run without a failure', async () => {

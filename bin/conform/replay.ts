@@ -74,16 +74,17 @@ async function replay(report: Report, options: ReplayOptions): Promise<ExitCode>
   }
   output.progress(`replaying ${ids.size} cases of run ${report.runId}, seed "${report.seed}"`);
   const settings = await runSettingsOf(options);
+  const signal = stopSignal();
   const result = await withLiveLine(output, (live) => {
     const onVerdict = verdictTeller(live, ids.size);
-    return judge({ ...settings, ids, signal: stopSignal(), onVerdict });
+    return judge({ ...settings, ids, signal, onVerdict });
   });
   await writeReports(options.report, renderingsOf(result));
   const rows = replayedCases(report, ids, result.verdicts);
   output.data(rows);
   if (!output.json) output.line(`${conformanceReport(result)}\n`);
   output.line(replayText(rows));
-  return exitCodeOf(rows, result);
+  return signal.aborted ? exitCodes.interrupted : exitCodeOf(rows, result);
 }
 
 /** A waiver that is expired, or that nothing needs any more, fails a replay as it fails a run. */

@@ -123,7 +123,7 @@ async function selfTest(
   if (options.record && !matrix.interrupted) await record(matrix);
   output.data(matrix);
   output.line(matrixText(matrix));
-  if (matrix.interrupted) return exitCodes.undecided;
+  if (matrix.interrupted) return exitCodes.interrupted;
   return holds(matrix) ? exitCodes.pass : exitCodes.failed;
 }
 

@@ -26,7 +26,10 @@ export interface HookBook {
 }
 
 const command = v.pipe(
-  v.array(v.string('must be a list of texts'), 'must be a list of strings: program and arguments'),
+  v.array(
+    v.string('must be a list of strings'),
+    'must be a list of strings: program and arguments',
+  ),
   v.minLength(1, 'must name a program'),
   v.maxLength(ARGUMENTS_MAX, `must have at most ${ARGUMENTS_MAX} arguments`),
   v.check(([program]) => program !== '', 'must name a program'),
