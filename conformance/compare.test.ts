@@ -90,7 +90,7 @@ describe('two results of different cases', () => {
     const text = comparisonText(comparison);
     expect(text).toContain(`New cases\n  ${other}: fail`);
     expect(text).toContain(`Removed cases\n  ${one}: pass`);
-    expect(text).toMatch(/0 regression, .* 1 new, 1 removed, 0 unchanged$/);
+    expect(text).toMatch(/0 regressions, .* 1 new, 1 removed, 0 unchanged$/);
   });
 
   it('let nothing of a target steer the terminal', () => {

@@ -111,7 +111,7 @@ describe('fleetbed conform replay', () => {
   it('has nothing to do after a run without a failure', async () => {
     const { code, stdout } = await replay(good);
     expect(code).toBe(0);
-    expect(stdout).toContain('nothing to repeat');
+    expect(stdout).toContain('nothing to replay');
   });
 
   it.each([
@@ -151,7 +151,7 @@ describe('fleetbed conform compare', () => {
   it('passes on two equal reports', async () => {
     const { code, stdout } = await compare(bad, bad);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^0 regression, 0 undecided-now.* 0 new, 0 vanished/m);
+    expect(stdout).toMatch(/^0 regressions, 0 no longer tested.* 0 new, 0 removed/m);
   });
 
   it('names the file that is no report', async () => {

@@ -75,10 +75,8 @@ describe('fleetbed conform --ndjson', () => {
     expect(code, stderr).toBe(130);
     const result = JSON.parse(stdout);
     expect(JSON.parse(readFileSync(json, 'utf8'))).toEqual(result);
-    expect(result.verdicts.at(-1)).toMatchObject({
-      verdict: 'inconclusive',
-      reason: { code: 'interrupted' },
-    });
+    expect(stderr).toMatch(/^ {2}\d+ cases: the run was interrupted before this case/m);
+    expect(stderr.split('\n').length).toBeLessThan(200);
     expect(readFileSync(junit, 'utf8')).toMatch(/<\/testsuites>\s*$/);
     const [, ...others] = linesOf(readFileSync(lines, 'utf8'));
     expect(others).toHaveLength(result.verdicts.length + 1);

@@ -32,7 +32,8 @@ export function comparisonText(comparison: Comparison): string {
     return own.length === 0 ? [] : ['', headings[kind], ...own.flatMap(changeLines)];
   });
   const counts = changeKinds.map((kind) => {
-    return `${changes.filter((change) => change.kind === kind).length} ${kind}`;
+    const count = changes.filter((change) => change.kind === kind).length;
+    return `${count} ${headings[kind].toLowerCase()}`;
   });
   const others = [
     `${newCases.length} new`,

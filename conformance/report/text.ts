@@ -18,6 +18,8 @@ const BODY_MAX_CHARACTERS = 600;
 /** Lines of a script by hand that are shown where many cases fail; the reports have all. */
 const SCRIPT_LINES_MAX = 100;
 const FEW_FAILURES = 3;
+/** Why cases have no verdict after the run has ended early. */
+const endCodes: readonly string[] = ['interrupted', 'target-lost'];
 
 /** The whole result: what failed with its evidence first, then the rest in brief. */
 export function conformanceReport(result: ConformanceResult): string {
@@ -34,7 +36,7 @@ export function conformanceReport(result: ConformanceResult): string {
     section('Other reasons why the run fails', problemLines(result)),
     section('Failed but waived', withVerdict('fail').flatMap(waiverLine)),
     section('Errors in the suite itself', withVerdict('error').flatMap(evidence)),
-    section('Inconclusive', withVerdict('inconclusive').map(reasonLine)),
+    section('Inconclusive', inconclusiveLines(withVerdict('inconclusive'))),
     section('Observed', withVerdict('observed').map(observationLine)),
     section('Open points, and what the target does', openPoints.flatMap(readingLines)),
     section('Skipped', withVerdict('skip').map(reasonLine)),
@@ -173,6 +175,20 @@ function messageLines(mark: string, headers: Headers, body: string | undefined) 
   return body === undefined ? lines : [...lines, `${mark} ${body}`];
 }
 
+/** A run that ended early leaves hundreds of cases with one reason, which then is told once. */
+function inconclusiveLines(verdicts: readonly CaseVerdict[]): readonly string[] {
+  const isUnplayed = ({ reason }: CaseVerdict): boolean => endCodes.includes(reason?.code ?? '');
+  const lines = new Map<string, number>();
+  for (const { reason } of verdicts.filter(isUnplayed)) {
+    const text = `${oneLine(reason?.text ?? '')} [${reason?.code}]`;
+    lines.set(text, (lines.get(text) ?? 0) + 1);
+  }
+  return [
+    ...verdicts.filter((each) => !isUnplayed(each)).map(reasonLine),
+    ...[...lines].map(([text, count]) => `${count} case${count === 1 ? '' : 's'}: ${text}`),
+  ];
+}
+
 function reasonLine({ id, reason }: CaseVerdict): string {
   return `${id}: ${oneLine(reason?.text ?? '')} [${reason?.code ?? ''}]`;
 }
@@ -181,10 +197,11 @@ function observationLine({ id, observation = '' }: CaseVerdict): string {
   return `${id}: ${oneLine(observation)}`;
 }
 
-/** Those at which no case looked stand in the other reports. */
+/** Points that no case could observe are in the other reports only. */
 function readingLines({ id, question, ours, seen }: OpenPointReading): readonly string[] {
-  if (seen.length === 0) return [];
-  const told = seen.map(({ caseId, text }) => `  target            ${oneLine(text)} [${caseId}]`);
+  const looked = seen.filter(({ verdict }) => !['skip', 'inconclusive', 'error'].includes(verdict));
+  if (looked.length === 0) return [];
+  const told = looked.map(({ caseId, text }) => `  target            ${oneLine(text)} [${caseId}]`);
   return [`${question} [${id}]`, `  reference server  ${ours}`, ...told];
 }
 
