@@ -3,7 +3,7 @@ import { type CaseVerdict, runConformance } from '../conformance/conformance.ts'
 import type { Defect } from '../conformance/self-test/defect.ts';
 import { PlantedDefect } from '../conformance/self-test/planted.ts';
 import { DefectProxy } from '../conformance/self-test/proxy.ts';
-import { blockFolder, runBlock } from '../conformance/testing/bash.ts';
+import { runLoneBlock } from '../conformance/testing/bash.ts';
 import { systemClock } from '../fixtures/clock.ts';
 import { vendorNames } from '../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../fixtures/random.ts';
@@ -111,7 +111,7 @@ describe('the script of a failed case', { timeout: 120_000 }, () => {
     const outcomes: Record<string, unknown> = {};
     const expected: Record<string, unknown> = {};
     for (const { id, byHand = '' } of failures) {
-      const { stdout, stderr } = await runBlock(byHand, blockFolder(), variables);
+      const { stdout, stderr } = await runLoneBlock(byHand, variables);
       outcomes[id] = { seen: seenStatuses(stdout), stderr: stderr.replace(/^[.+*\n]+/, '') };
       expected[id] = { seen: saidStatuses(byHand), stderr: '' };
     }

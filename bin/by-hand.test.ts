@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { byHand } from '../conformance/report/by-hand.ts';
 import { signingAlgorithms } from '../conformance/signing/algorithms.ts';
@@ -33,7 +34,10 @@ beforeAll(async () => {
   folder = blockFolder();
 });
 
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 function deviceOf(serial: string, key: SigningKey): SuiteDevice {
   const names = vendorNames(server.headerPrefix);

@@ -20,17 +20,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const conform = (...words: string[]) =>
-  runCommand(['conform', '--base-url', ready.baseUrl, ...words]);
+const conform = (...words: string[]) => runCommand(['conform', '--url', ready.baseUrl, ...words]);
 
 describe('fleetbed conform --list', () => {
   it('lists the cases without any server', async () => {
-    const { code, stdout } = await runCommand([
-      'conform',
-      '--list',
-      '--base-url',
-      'http://127.0.0.1:1',
-    ]);
+    const { code, stdout } = await runCommand(['conform', '--list', '--url', 'http://127.0.0.1:1']);
     expect(code).toBe(0);
     expect(stdout).toContain('authentication/');
     expect(stdout).toMatch(/\d{3} cases\n$/);
@@ -63,7 +57,15 @@ describe('the subcommands of fleetbed conform', () => {
     expect(stdout).toContain(word);
   });
 
+  it('has its options in groups, with examples, and no old names', async () => {
+    const { stdout } = await runCommand(['conform', '--help']);
+    const headings = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(expect.arrayContaining(['Target', 'Load', 'Reports', 'Examples']));
+    expect(stdout).not.toContain('--base-url');
+  });
+
   it.each([
+    [['conform', 'replay', 'report.json', '--dry-run'], "unknown option '--dry-run'"],
     [['conform', 'cleanup'], "missing required argument 'ledger'"],
     [['conform', 'compare', 'a'], "missing required argument 'b'"],
     [['conform', '--disruptive', '--read-only'], "cannot be used with option '--disruptive'"],
@@ -105,7 +107,7 @@ describe('fleetbed conform', () => {
   it('names a beginning that no case has', async () => {
     const { code, stderr } = await conform('--list', 'errors/', 'erors/');
     expect(code).toBe(0);
-    expect(stderr).toContain('no case id begins with "erors/"');
+    expect(stderr).toContain('no case has an ID that starts with "erors/"');
     expect(stderr).not.toContain('"errors/"');
   });
 
@@ -134,7 +136,7 @@ describe('fleetbed conform', () => {
 describe('fleetbed conform in a pipeline', () => {
   const two = ['authentication/first-contact-is-401', 'errors/error-says-why'];
   const run = (words: readonly string[], environment: Readonly<Record<string, string>>) =>
-    runCommand(['conform', '--base-url', ready.baseUrl, ...words], environment);
+    runCommand(['conform', ...words], { FLEETBED_URL: ready.baseUrl, ...environment });
 
   it('is refused without a user, whatever control token the environment holds', async () => {
     const { code, stdout, stderr } = await run(two, { FLEETBED_CONTROL_TOKEN: 'of another' });
@@ -151,7 +153,7 @@ describe('fleetbed conform in a pipeline', () => {
     expect(code, stderr).toBe(0);
     const lines = `${stderr}${stdout}`.split('\n').filter((line) => line !== '');
     expect(lines).toHaveLength(10);
-    expect(stdout).toMatch(/\d+ requests, \d+ a second; made and removed: 1 device\n/);
+    expect(stdout).toMatch(/\d+ requests, \d+\/s; created and removed: 1 device\n/);
     expect(lines.at(-1)).toBe('pass: 2 cases passed');
   });
 
@@ -180,15 +182,15 @@ describe('fleetbed conform in a pipeline', () => {
   });
 
   it('ends with exit code 3 and one sentence at what is not this API', async () => {
-    const words = ['--base-url', `${ready.baseUrl}/nowhere`, '--token', 'any'];
-    const { code, stdout, stderr } = await runCommand(['conform', ...words]);
+    const oldName = ['--base-url', `${ready.baseUrl}/nowhere`];
+    const { code, stdout, stderr } = await run([...oldName, '--token', 'any'], {});
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toMatch(/^fleetbed: http:\S+ answers 404 .*this is not the device API[^\n]*\n$/);
   });
 });
 
 describe('fleetbed conform --dry-run', () => {
-  const nowhere = ['conform', '--dry-run', '--json', '--base-url', 'http://127.0.0.1:1'];
+  const nowhere = ['conform', '--dry-run', '--json', '--url', 'http://127.0.0.1:1'];
 
   it('tells what would be played, skipped and made, and asks the target nothing', async () => {
     const words = ['--password', 'correct horse', '--rate', '20/s', 'deployment-log/', 'time/'];
@@ -202,7 +204,9 @@ describe('fleetbed conform --dry-run', () => {
     expect(plan.footprint.requests).toBeGreaterThan(100);
     expect(plan.footprint.userChanges).toBeGreaterThan(plan.madeAtMost.deployment);
     expect(stderr).toMatch(/requests, at --rate at least \d+ s\n/);
-    expect(stderr).toMatch(/stays, since the API cannot delete it: \d+ deployments \(ended\), \d/);
+    expect(stderr).toMatch(
+      /stays, because the API cannot delete it: \d+ deployments \(ended\), \d/,
+    );
   });
 
   it('makes nothing of what is only read, and says when nothing would be played', async () => {
@@ -223,10 +227,10 @@ describe('fleetbed conform with demands', () => {
     const words = ['--password', ready.adminPassword, '--require-all-must', 'deployment-log/'];
     const { code, stdout } = await conform(...words);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/\S+ \(MUST\) was not tested: no case of it was selected/);
+    expect(stdout).toMatch(/\S+ \(MUST\) was not tested: no case that tests it was selected/);
   });
 
-  it('fails on a waiver that is needless, and refuses one that cannot be read', async () => {
+  it('fails on a waiver that is no longer needed, and refuses one that cannot be read', async () => {
     const file = join(folder, 'waivers.yaml');
     const row = {
       check: 'errors/error-says-why',
@@ -237,7 +241,10 @@ describe('fleetbed conform with demands', () => {
     writeFileSync(file, JSON.stringify({ waivers: [row] }));
     const words = ['--password', ready.adminPassword, '--waivers', file, 'errors/error-says-why'];
     const needless = await conform(...words);
-    expect([needless.code, needless.stdout]).toEqual([1, expect.stringContaining('is needless')]);
+    expect([needless.code, needless.stdout]).toEqual([
+      1,
+      expect.stringContaining('is no longer needed'),
+    ]);
     writeFileSync(file, 'waivers:\n  - check: 7\n');
     const wrong = await conform(...words);
     expect(wrong.code).toBe(3);

@@ -1,5 +1,5 @@
 /** `fleetbed conform`: judges a server by the contract. Its subcommands are in `conform/`. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import {
   type ConformanceOptions,
   type ConformanceResult,
@@ -41,47 +41,58 @@ interface SubcommandRow {
 
 const subcommands: Readonly<Record<string, SubcommandRow>> = {
   cleanup: {
-    summary: 'remove what a run has left on a target, by its ledger',
+    summary: 'remove what an interrupted run left on the target',
     load: () => import('./conform/cleanup.ts'),
   },
   replay: {
-    summary: 'repeat only the failures of an earlier run',
+    summary: 'run only the failed cases of an earlier run',
     load: () => import('./conform/replay.ts'),
   },
   compare: {
-    summary: 'tell regressions, repairs and changed observations between two reports',
+    summary: 'show regressions, fixes and changed observations between two reports',
     load: () => import('./conform/compare.ts'),
   },
   hooks: {
-    summary: 'tell the steps of --hooks: what each is given and what it answers',
+    summary: 'describe the steps of --hooks, with their inputs and answers',
     load: () => import('./conform/hooks.ts'),
   },
   'self-test': {
-    summary: 'plant defects and see whether the suite catches each',
+    summary: 'plant defects in a good server and check that the suite catches each one',
     load: () => import('./conform/self-test.ts'),
   },
 };
 
+const examples = `
+Examples:
+  # Everything, against a reference server (fleetbed serve prints the values)
+  $ fleetbed conform --password SECRET --control-url http://127.0.0.1:8081 --control-token TOKEN
+
+  # A staging server, from a pipeline: credentials in FLEETBED_EMAIL and FLEETBED_PASSWORD
+  $ fleetbed conform --url https://staging.example.com --rate 20/s --report junit=report.xml
+
+  # One area, or one case
+  $ fleetbed conform --url https://staging.example.com deployment-status/ errors/error-says-why
+`;
+
 /** Adds the options of `fleetbed conform`, its subcommands, and what it does. */
 export function configure(command: Command): void {
   addSubcommands(command);
-  command.argument('[id-prefix...]', 'only the cases whose ids begin so');
+  command.argument('[id-prefix...]', 'run only cases whose ID starts with this');
   addRunOptions(addTargetOptions(command))
-    .option('--list', 'list the cases and play none')
-    .option('--coverage [form]', 'print which case decides which statement, and play none')
-    .option('--schema', 'print the JSON Schema of the result, and play none')
     .option(
       '--report <form=file>',
-      'json=FILE, junit=FILE, html=FILE; repeatable',
+      'json=FILE, junit=FILE or html=FILE; repeatable',
       values.reportOrPage,
     )
-    .addOption(
-      new Option(
-        '--ndjson <file>',
-        'a line of JSON for the start, each verdict and the end; - is stdout',
-      ).argParser(values.filled),
-    )
-    .option('--json', 'standard output carries the result as JSON')
+    .option('--ndjson <file>', 'write each verdict as a line of JSON; - is stdout', values.filled)
+    .option('--ledger <file>', 'list all that is created, for `conform cleanup`')
+    .option('--json', 'write the result to stdout as JSON')
+    .optionsGroup('Instead of a run:')
+    .option('--dry-run', 'show what would be run and created')
+    .option('--list', 'list the cases')
+    .option('--coverage [form]', 'print which cases test which requirement')
+    .option('--schema', 'print the JSON Schema of the result')
+    .addHelpText('after', examples)
     .action(async (selection: readonly string[], options: ConformOptions) => {
       process.exitCode = await act(selection, options);
     });
@@ -109,7 +120,10 @@ async function act(selection: readonly string[], options: ConformOptions): Promi
     return exitCodes.pass;
   }
   if (options.json && options.ndjson === '-') {
-    throw new CommandFault('--ndjson - and --json both want standard output.', exitCodes.usage);
+    throw new CommandFault(
+      '--ndjson - and --json both write to standard output; use one of them.',
+      exitCodes.usage,
+    );
   }
   const output = createOutput(options.json === true || options.ndjson === '-');
   return options.list ? list(selection, output) : conform(selection, options, output);
@@ -136,7 +150,8 @@ async function conform(
     return dryRun({ ...settings, selection }, output);
   }
   const place = ledgerPlace(options);
-  if (place) tellWhenCutShort(place);
+  const signal = stopSignal();
+  const cutShort = place && tellWhenCutShort(place, signal);
   const lines = await openRunLines(options);
   const result = await withLiveLine(output, (live) => {
     // Lines on standard output, which may be the same terminal, would run into the one that changes.
@@ -145,7 +160,7 @@ async function conform(
     return judge({
       ...settings,
       selection,
-      signal: stopSignal(),
+      signal,
       onStart: (start) => {
         tellFootprint(settings, told);
         lines.start(start);
@@ -157,12 +172,13 @@ async function conform(
       ...(place && { ledgerFile: place.file }),
     });
   });
+  cutShort?.dismiss();
   if (place) closeLedger(place, result, output);
   lines.end(result);
   await writeReports(options.report, renderingsOf(result));
   if (options.json) output.data(result);
   output.line(conformanceReport(result));
-  return conformanceExitCode(result);
+  return signal.aborted ? exitCodes.interrupted : conformanceExitCode(result);
 }
 
 /** The forms of a report. */
@@ -179,16 +195,16 @@ function tellFootprint({ credentials, hooks, readOnly }: RunSettings, output: Ou
   if (readOnly) return;
   const stays =
     credentials === 'none' && !hooks
-      ? 'devices stay pending on the target, since no user removes them'
-      : 'deployments and audit-log entries stay on the target, all else is removed';
-  output.progress(`${stays}; --dry-run counts them, and the requests`);
+      ? 'devices stay pending on the target, because there is no user to remove them'
+      : 'deployments and audit-log entries stay on the target; everything else is removed';
+  output.progress(`${stays} (--dry-run shows how many, and how many requests)`);
 }
 
 /** A mistyped beginning among others would otherwise just play fewer cases. */
 function tellUnmatched(selection: readonly string[], output: Output): void {
   for (const beginning of selection) {
     if (selectedCases([beginning]).length > 0) continue;
-    output.progress(`no case id begins with "${beginning}"; --list shows them all`);
+    output.progress(`no case has an ID that starts with "${beginning}"; --list shows them all`);
   }
 }
 

@@ -22,6 +22,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   delete process.env.STEER_TOKEN;
+  delete process.env.OTHER_TOKEN;
   await server.close();
 });
 
@@ -150,6 +151,15 @@ describe('capabilities', () => {
       expect(skippedFor(result)).toEqual(parts);
       expect(result.totals.pass).toBe(0);
       expect(result.outcome).toBe('inconclusive');
+      // Roles come with tenants: their cases name operations that this edition does not have.
+      const script = 'process.stdout.write(JSON.stringify({ token: process.env.OTHER_TOKEN }))';
+      process.env.OTHER_TOKEN = other.adminToken;
+      const steps = { login: null, 'powerless-user': null };
+      const command = [process.execPath, '-e', script];
+      const given = readHookFile(JSON.stringify({ command, steps }), folder);
+      expect(skippedFor(await judge(['roles/forbidden-on'], { hooks: given }, other))).toEqual([
+        'role-control',
+      ]);
       const declared = { with: ['monitor', 'inventory'], without: ['audit-log'] } as const;
       const held = await judge(['inventory/none'], { credentials, declared }, other);
       expect(held.outcome).toBe('fail');
@@ -174,7 +184,7 @@ describe('capabilities', () => {
     expect(new Set(others.map(({ verdict }) => verdict))).toEqual(new Set(['skip']));
     const row = result.capabilities.find(({ capability }) => capability === 'monitor');
     expect(row).toMatchObject({ declared: 'missing', probed: 'offered' });
-    expect(row?.contradiction).toContain('declared to be missing');
+    expect(row?.contradiction).toContain('declared as missing');
   });
 
   it('that are declared and were not given to the run fail', async () => {

@@ -9,35 +9,38 @@ import { type RequirementId, requirements } from '../fixtures/contract/requireme
 /** One capability. */
 interface CapabilityRow {
   /**
-   * `means`: a way to steer the target. `part`: operations that stand or fall together. `control`:
-   * a power over the target that only a testbed gives.
+   * `means`: a way to act as a user. `part`: operations that stand or fall together. `behaviour`:
+   * what the contract demands and some servers are known to lack; nothing probes it. `control`: a
+   * power over the target that only a testbed gives.
    */
-  readonly kind: 'means' | 'part' | 'control';
+  readonly kind: 'means' | 'part' | 'behaviour' | 'control';
   /** What a target with it offers, as a phrase. */
   readonly offers: string;
   /** The operations of a part. */
   readonly operations?: readonly OperationId[];
+  /** The requirements that only a target with the behaviour can meet. */
+  readonly requirements?: readonly RequirementId[];
 }
 
 /** Every capability by name. */
 export const capabilities = {
   operator: {
     kind: 'means',
-    offers: 'a user who decides about devices and deploys to them, by the management API or hooks',
+    offers: 'a user who accepts devices and deploys to them, by the management API or hooks',
   },
   'deployments-v2': {
     kind: 'part',
-    offers: 'deployments of version 2: the next deployment by POST',
+    offers: 'deployments API v2: next deployment by POST',
     operations: ['post-next-deployment-v2'],
   },
   'update-control-map': {
     kind: 'part',
-    offers: 'control maps of updates, which take the enterprise plan',
+    offers: 'update control maps (enterprise plan)',
     operations: ['get-update-control-map'],
   },
   'artifact-listing': {
     kind: 'part',
-    offers: 'artifacts that devices list, look up and ask a link for',
+    offers: 'artifacts that devices list, show and download by link',
     operations: ['list-artifacts', 'get-artifact', 'get-artifact-link'],
   },
   configuration: {
@@ -47,7 +50,7 @@ export const capabilities = {
   },
   connect: {
     kind: 'part',
-    offers: 'the websocket of devices',
+    offers: 'device connection by websocket',
     operations: ['connect'],
   },
   monitor: {
@@ -62,14 +65,32 @@ export const capabilities = {
   },
   'audit-log': {
     kind: 'part',
-    offers: 'the audit log, its list and its export, which are part of the commercial offering',
+    offers: 'the audit log and its CSV export (commercial plans)',
     operations: ['list-audit-logs', 'export-audit-logs'],
   },
-  'clock-control': { kind: 'control', offers: "control of the target's clock" },
-  'fault-control': { kind: 'control', offers: 'faults inside the target on demand' },
-  'rate-control': { kind: 'control', offers: 'a rate limit that is set on demand' },
-  'role-control': { kind: 'control', offers: 'users with roles on demand' },
-  'tenant-control': { kind: 'control', offers: 'tenants on demand, which can be suspended' },
+  'configuration-read-back': {
+    kind: 'behaviour',
+    offers: 'one configuration store, from which a device reads what it wrote',
+    requirements: [
+      'configuration.written-is-read',
+      'configuration.read-all',
+      'configuration.any-name',
+      'configuration.any-text',
+      'configuration.update',
+      'configuration.empty-removes',
+      'configuration.refused-changes-nothing',
+      'configuration.concurrent-writes',
+      'configuration.own-store',
+    ],
+  },
+  'clock-control': { kind: 'control', offers: "control of the server's clock" },
+  'fault-control': { kind: 'control', offers: 'server faults on demand' },
+  'rate-control': { kind: 'control', offers: 'rate limits on demand' },
+  'role-control': { kind: 'control', offers: 'users with restricted roles on demand' },
+  'tenant-control': {
+    kind: 'control',
+    offers: 'tenants that can be created and suspended on demand',
+  },
 } as const satisfies Readonly<Record<string, CapabilityRow>>;
 
 /** The name of a capability. */
@@ -96,6 +117,13 @@ export function operationsOf(name: Capability): readonly OperationId[] {
 /** The part to which an operation belongs; undefined when every target has it. */
 export function partOf(operation: OperationId): Capability | undefined {
   return capabilityNames.find((name) => operationsOf(name).includes(operation));
+}
+
+/** The behaviours without which one of the requirements cannot be met. */
+export function behavioursNeededBy(ids: readonly RequirementId[]): readonly Capability[] {
+  return capabilitiesOf('behaviour').filter((name) =>
+    rows[name].requirements?.some((id) => ids.includes(id)),
+  );
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { OperationId } from '../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../fixtures/contract/requirements/requirement.ts';
-import { type Capability, isControl, partsNeededBy } from './capabilities.ts';
+import { behavioursNeededBy, type Capability, isControl, partsNeededBy } from './capabilities.ts';
 import type { Observation } from './expectations.ts';
 import type { Stage } from './stage/stage.ts';
 
@@ -119,7 +119,8 @@ function needsOf(
   scenario: Pick<ScenarioDefinition<never>, 'needs'>,
   { needs = [], requirements: ids, covers = [] }: CaseFacts,
 ): readonly Capability[] {
-  return [...new Set([...(scenario.needs ?? []), ...needs, ...partsNeededBy(ids, covers)])];
+  const implied = [...partsNeededBy(ids, covers), ...behavioursNeededBy(ids)];
+  return [...new Set([...(scenario.needs ?? []), ...needs, ...implied])];
 }
 
 /** A case is as binding as the most binding of its requirements. */

@@ -80,8 +80,8 @@ describe('a clean-up', () => {
     const { removed, stayed } = await clean(baseUrl, { signal: ender.signal, onRemoved });
     expect(removed).toEqual(['deployment rollout']);
     expect(stayed).toEqual([
-      'device 1: the clean-up was interrupted',
-      'artifact release: the clean-up was interrupted',
+      'device 1: the cleanup was interrupted',
+      'artifact release: the cleanup was interrupted',
     ]);
     const rest = await clean(baseUrl);
     expect(rest.removed).toEqual(['device 1', 'artifact release']);
@@ -108,7 +108,7 @@ describe('a clean-up', () => {
     const alone = await clean(baseUrl);
     expect(alone.stayed).toHaveLength(3);
     expect(alone.stayed[0]).toBe(
-      'tenant never made: only the control listener removes a tenant; give its URL and its token',
+      'tenant never made: only the control listener can remove a tenant; give --control-url and --control-token',
     );
     const asked: string[] = [];
     const url = await serve(({ method, url: path, headers }, answer) => {

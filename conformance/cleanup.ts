@@ -87,7 +87,7 @@ async function removeAll(
     for (const remainder of remainders) {
       const name = nameOf(remainder.thing);
       const fault = signal?.aborted
-        ? 'the clean-up was interrupted'
+        ? 'the cleanup was interrupted'
         : await faultOf(remove, remainder);
       if (fault !== undefined) {
         stayed.push(`${name}: ${fault}`);

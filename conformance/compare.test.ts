@@ -89,8 +89,8 @@ describe('two results of different cases', () => {
   it('are told in lines with the counts at the end', () => {
     const text = comparisonText(comparison);
     expect(text).toContain(`New cases\n  ${other}: fail`);
-    expect(text).toContain(`Vanished cases\n  ${one}: pass`);
-    expect(text).toMatch(/0 regression, .* 1 new, 1 vanished, 0 unchanged$/);
+    expect(text).toContain(`Removed cases\n  ${one}: pass`);
+    expect(text).toMatch(/0 regressions, .* 1 new, 1 removed, 0 unchanged$/);
   });
 
   it('let nothing of a target steer the terminal', () => {

@@ -134,7 +134,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
 /** A user that was given and cannot be used would leave most cases without a verdict. */
 function requireUsable(operator: OperatorSource): void {
   if (operator.kind !== 'unusable') return;
-  const wayOut = 'correct the base URL or the credentials, or leave them out';
+  const wayOut = 'check the URL and the credentials, or run without credentials';
   throw new OperatorUnusableError(operator.because, wayOut);
 }
 

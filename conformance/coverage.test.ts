@@ -51,18 +51,18 @@ describe('the map of requirements', () => {
   });
 
   it.each<[string, Partial<Requirement>, readonly CaseListing[], string]>([
-    ['that no case names', {}, [], 'no case names it and no reason excludes it'],
+    ['that no case names', {}, [], 'no case tests it, and no reason to exclude it is given'],
     [
       'that is excluded and named all the same',
       { excluded: 'nobody can see it from outside' },
       naming(record.id),
-      'it is excluded, and yet cases name it',
+      'it is excluded, but some cases test it',
     ],
     [
       'that binds the client without a reason',
       { actor: 'client' },
       [],
-      'it binds the client, and no reason excludes it',
+      'it applies to clients, but no reason to exclude it is given',
     ],
     [
       'that observes an open point which is none',

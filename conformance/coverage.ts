@@ -93,11 +93,13 @@ function standingOf(
   covering: readonly CaseListing[],
 ): Pick<CoverageRow, 'standing' | 'reason'> {
   if (excluded !== undefined) {
-    if (covering.length > 0) return unaccounted('it is excluded, and yet cases name it');
+    if (covering.length > 0) return unaccounted('it is excluded, but some cases test it');
     return { standing: actor === 'client' ? 'client' : 'excluded', reason: excluded };
   }
-  if (actor === 'client') return unaccounted('it binds the client, and no reason excludes it');
-  if (covering.length === 0) return unaccounted('no case names it and no reason excludes it');
+  if (actor === 'client')
+    return unaccounted('it applies to clients, but no reason to exclude it is given');
+  if (covering.length === 0)
+    return unaccounted('no case tests it, and no reason to exclude it is given');
   if (openPoint !== undefined && !openPoints.some(({ id }) => id === openPoint)) {
     return unaccounted(`there is no open point ${openPoint}`);
   }

@@ -56,7 +56,7 @@ describe('expectations', () => {
   it.each([
     ['a wrong status', () => expectStatus(answer(500, 'oops'), 200, 204)],
     ['a body where none belongs', () => expectNoBody(answer(204, '{}'))],
-    ['a body that is no JSON', () => expectJson(answer(200, '<html>'))],
+    ['a body that is not JSON', () => expectJson(answer(200, '<html>'))],
     ['an empty body', () => expectJson(answer(200))],
     ['another value', () => expectEqual('list', [1, 2], [2, 1])],
     ['a number for a text', () => expectEqual('total', 2, '2')],

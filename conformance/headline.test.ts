@@ -64,9 +64,12 @@ describe('what decides the outcome', () => {
       },
     ],
     [
-      'fail: 1 waiver to correct; first: the waiver is needless',
+      'fail: 1 waiver to fix; first: the waiver is no longer needed',
       [pass],
-      { outcome: 'fail', problems: [{ code: 'waiver-needless', text: 'the waiver is needless' }] },
+      {
+        outcome: 'fail',
+        problems: [{ code: 'waiver-needless', text: 'the waiver is no longer needed' }],
+      },
     ],
     ['inconclusive: nothing was tested: no case was selected', [], {}],
     [

@@ -1,5 +1,5 @@
 /** What decides the outcome of a run, in one sentence: the first and the last line of its reports. */
-import { isControl } from './capabilities.ts';
+import { type Capability, capabilityNames, isControl } from './capabilities.ts';
 import type {
   CapabilityRow,
   CaseVerdict,
@@ -26,7 +26,7 @@ export function headlineOf(judgement: Judgement): string {
 
 const reasons: Readonly<Record<VerdictName, (judgement: Judgement) => string>> = {
   fail: whyFailed,
-  error: (judgement) => whyWorst(judgement, 'error', 'stopped by a fault of the suite itself'),
+  error: (judgement) => whyWorst(judgement, 'error', 'stopped by an error in the suite itself'),
   inconclusive: whyInconclusive,
   pass: whyPassed,
   observed: whyPassed,
@@ -40,7 +40,7 @@ function whyFailed({ verdicts, musts, problems, capabilities }: Judgement): stri
   const first = failed.map(said)[0] ?? others[0]?.text ?? untested[0]?.text ?? '';
   return [
     ...(failed.length > 0 ? [`${failed.length} of ${casesOf(verdicts)} failed`] : []),
-    ...(others.length > 0 ? [`${amount(others.length, 'waiver')} to correct`] : []),
+    ...(others.length > 0 ? [`${amount(others.length, 'waiver')} to fix`] : []),
     ...(untested.length > 0 ? [untestedText(musts, capabilities)] : []),
     `first: ${first}`,
   ].join('; ');
@@ -143,9 +143,13 @@ const needsByCode: Readonly<Record<string, string>> = {
 function needOf(code: string | undefined, isSteered: boolean): string | undefined {
   if (code === undefined) return 'a run of all cases';
   if (isControlName(code)) return isSteered ? `a target with ${code}` : '--control-url';
-  return needsByCode[code];
+  return needsByCode[code] ?? (isCapability(code) ? `a target with ${code}` : undefined);
 }
 
 function isControlName(name: string): boolean {
-  return isControl(name as Parameters<typeof isControl>[0]);
+  return isCapability(name) && isControl(name);
+}
+
+function isCapability(name: string): name is Capability {
+  return capabilityNames.some((each) => each === name);
 }

@@ -36,7 +36,7 @@ export function readLedger(path: string): ReadLedger {
 }
 
 function readLines(text: string): ReadLedger {
-  if (text.length > LEDGER_MAX_CHARACTERS) throw new Error('it is larger than a ledger can be');
+  if (text.length > LEDGER_MAX_CHARACTERS) throw new Error('it is too large to be a ledger');
   const things = new Map<string, Remainder>();
   let baseUrl: string | undefined;
   let announced = 0;
@@ -54,7 +54,7 @@ function readLines(text: string): ReadLedger {
     } else if ('removed' in line) things.delete(key);
     else if (known) things.set(key, { ...known, id: line.made });
   }
-  if (baseUrl === undefined) throw new Error('its first line is not that of a ledger');
+  if (baseUrl === undefined) throw new Error('it does not start with the first line of a ledger');
   return { baseUrl, remainders: [...things.values()].reverse(), announced };
 }
 

@@ -69,7 +69,7 @@ describe('a ledger', () => {
       const path = newPath();
       writeFileSync(path, text);
       expect(() => readLedger(path)).toThrow(LedgerError);
-      expect(() => readLedger(path)).toThrow('is not that of a ledger');
+      expect(() => readLedger(path)).toThrow('does not start with the first line of a ledger');
     },
   );
 
@@ -128,7 +128,9 @@ describe('what a case makes', () => {
   it('cannot come about after the case is over', async () => {
     const ownership = new Ownership();
     await ownership.release(undefined);
-    await expect(ownership.intend(deployment)).rejects.toThrow('the case was over before it made');
+    await expect(ownership.intend(deployment)).rejects.toThrow(
+      'the case was over before it created',
+    );
   });
 
   it('stays in the ledger when it cannot be removed', async () => {

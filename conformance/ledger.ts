@@ -53,7 +53,7 @@ export class LedgerError extends SetupError {
 
   constructor(path: string, cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`the ledger ${path} cannot be used (${reason}); name another file`, { cause });
+    super(`the ledger ${path} cannot be used (${reason}); choose another file`, { cause });
     this.name = 'LedgerError';
   }
 }

@@ -23,7 +23,7 @@ const wrong: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   ],
   'a redirect': [
     (_, answer) => answer.writeHead(301, { location: 'https://elsewhere.example/' }).end(),
-    /answers 301, a redirect to https:\/\/elsewhere\.example\/; give the address behind it/,
+    /answers 301, a redirect to https:\/\/elsewhere\.example\/; use the address that it redirects to/,
   ],
   'a gateway without its server': [
     (_, answer) => answer.writeHead(503, { 'retry-after': '60' }).end('no healthy upstream'),
@@ -58,14 +58,14 @@ describe('a run against what is not this API', () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1));
     const baseUrl = await serve(() => clock.advance(5000));
     const run = runAgainst(baseUrl, { preflight, clock, requestTimeLimitMs: 60_000 });
-    await expect(run).rejects.toThrow(/gives no HTTP answer \(no answer within 5 s\)/);
+    await expect(run).rejects.toThrow(/does not answer HTTP requests \(no answer within 5 s\)/);
   });
 
   it('names https where that is what the port speaks', async () => {
     const baseUrl = await serve((_, answer) => answer.end(), await selfSigned());
     const run = runAgainst(baseUrl.replace('https:', 'http:'), { preflight });
     await expect(run).rejects.toThrow(
-      /answers TLS in place of HTTP; try https:\/\/127\.0\.0\.1:\d+$/,
+      /answers with TLS instead of HTTP; try https:\/\/127\.0\.0\.1:\d+$/,
     );
   });
 
@@ -79,7 +79,7 @@ describe('a run against what is not this API', () => {
       onTestFinished(() => void server.close());
       const { port } = server.address() as { port: number };
       const run = runAgainst(`${scheme}://127.0.0.1:${port}`, { preflight });
-      await expect(run).rejects.toThrow(/accepts a connection and gives no HTTP answer/);
+      await expect(run).rejects.toThrow(/accepts connections but does not answer HTTP requests/);
     },
   );
 

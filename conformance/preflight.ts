@@ -63,13 +63,13 @@ function wrongTarget(baseUrl: string, answer: Answer): WrongTargetError {
   const { status, headers } = answer;
   const { location } = headers;
   if (status >= 300 && status < 400 && location !== undefined) {
-    const way = 'give the address behind it as the base URL';
+    const way = 'use the address that it redirects to';
     return new WrongTargetError(baseUrl, `${status}, a redirect to ${shown(location)}`, way);
   }
   const isDown = gatewayFaults.includes(status);
   const way = isDown
-    ? 'wait until the server is up, or correct the base URL'
-    : 'this is not the device API; correct the base URL';
+    ? 'wait until the server is up, or check --url'
+    : 'this is not the device API; check --url';
   return new WrongTargetError(baseUrl, describe(answer), way);
 }
 
@@ -91,7 +91,7 @@ async function setUpErrorOf(failure: TransportFailure, session: Session, baseUrl
   if (certificate) return certificate;
   if (baseUrl.startsWith('http:') && (await speaksTls(session, baseUrl))) {
     const url = baseUrl.replace('http:', 'https:');
-    return new WrongTargetError(baseUrl, 'TLS in place of HTTP', `try ${url}`);
+    return new WrongTargetError(baseUrl, 'with TLS instead of HTTP', `try ${url}`);
   }
   return new SilentTargetError(baseUrl, failure);
 }

@@ -110,8 +110,8 @@ describe('the readings of a run', () => {
     ]);
     const text = conformanceReport(resultOf([verdict], { openPoints: readingsOf([verdict]) }));
     expect(text).toContain(`  ${point?.question} [${openPoint?.openPoint}]`);
-    expect(text).toContain(`    our server  ${point?.choice}`);
-    expect(text).toContain(`    the target  answered 404 [${first?.id}]`);
+    expect(text).toContain(`    reference server  ${point?.choice}`);
+    expect(text).toContain(`    target            answered 404 [${first?.id}]`);
   });
 
   it('say why nothing was seen', () => {

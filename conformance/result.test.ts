@@ -60,7 +60,7 @@ describe('decideMusts', () => {
     expect(ids).not.toContain('status.final-must-be-reported');
     expect(ids).not.toContain('log.is-replaced');
     expect(new Set(none.undecidedMusts.map(({ because }) => because))).toEqual(
-      new Set(['no case of it was selected']),
+      new Set(['no case that tests it was selected']),
     );
   });
 

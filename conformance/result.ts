@@ -223,8 +223,8 @@ function whyUndecided(
     const nearest = naming.find(({ verdict }) => verdict === name);
     if (!nearest) continue;
     const { id, reason, observation } = nearest;
-    const text = reason?.text ?? observation ?? 'another requirement was missed';
+    const text = reason?.text ?? observation ?? 'another of its requirements failed';
     return { because: `${id} ${name}: ${text}`, code: reason?.code ?? name };
   }
-  return { because: 'no case of it was selected' };
+  return { because: 'no case that tests it was selected' };
 }

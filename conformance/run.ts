@@ -1,4 +1,5 @@
 /** One run over the cases: stages, shared artifacts, progress, the brake for a lost target. */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../fixtures/clock.ts';
 import { vendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
@@ -94,7 +95,7 @@ export class Run {
     const { id, operator, offered, clock } = options;
     const { disruptive = false, readOnly = false } = options;
     this.id = id;
-    this.#options = options;
+    this.#options = { ...options, signal: endOfRun(options.signal) };
     this.#ledger = options.ledger ?? noLedger;
     this.#artifacts = new SharedArtifacts(id, this.#ledger);
     this.#startedMs = clock.monotonicMs();
@@ -214,11 +215,19 @@ export class Run {
   }
 }
 
+/** The caller's signal, to which every case that is played at the moment may listen. */
+function endOfRun(signal: AbortSignal | undefined): AbortSignal {
+  const own = AbortSignal.any(signal ? [signal] : []);
+  // Node would take so many listeners for a leak.
+  setMaxListeners(0, own);
+  return own;
+}
+
 /** A verdict for each case; one that never reported is inconclusive, so that it is not overlooked. */
 export function reported(
   cases: readonly PlayableCase[],
   verdicts: ReadonlyMap<string, CaseVerdict>,
 ): readonly CaseVerdict[] {
-  const silent = inconclusive('never-reported', 'the case was to be played and never reported');
+  const silent = inconclusive('never-reported', 'the case did not report a verdict');
   return cases.map((each) => verdicts.get(each.id) ?? unplayed(each, silent, 0));
 }

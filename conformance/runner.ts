@@ -45,10 +45,10 @@ export function gate(each: PlayableCase, gates: Gates): Finding | undefined {
   }
   if (missing !== undefined) return skip(missing, `the target does not offer ${missing}`);
   if (gates.readOnly && each.risk !== 'read') {
-    return skip('read-only', `the case has the risk ${each.risk} and only reading was asked for`);
+    return skip('read-only', `--read-only leaves out ${each.risk} cases`);
   }
   if (each.risk === 'disruptive' && !gates.disruptive) {
-    return skip('disruptive', 'the case may touch or burden what others use and was not asked for');
+    return skip('disruptive', 'the case may affect other users; --disruptive includes it');
   }
   return undefined;
 }
@@ -87,7 +87,7 @@ async function releaseInTime(
   { clock, caseTimeLimitMs, release }: PlayOptions,
 ): Promise<readonly string[]> {
   const over = new AbortController();
-  const text = `the clean-up took longer than ${caseTimeLimitMs} ms`;
+  const text = `the cleanup took longer than ${caseTimeLimitMs} ms`;
   const late = clock.sleep(caseTimeLimitMs, over.signal).then(() => [text]);
   try {
     return await Promise.race([release(stage), late]);

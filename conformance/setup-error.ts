@@ -11,7 +11,7 @@ export class BaseUrlError extends SetupError {
   readonly code = 'base-url-malformed';
 
   constructor(baseUrl: string) {
-    super(`"${baseUrl}" is no base URL; give one such as http://127.0.0.1:8080`);
+    super(`"${baseUrl}" is not a base URL; give one such as http://127.0.0.1:8080`);
     this.name = 'BaseUrlError';
   }
 }
@@ -21,10 +21,9 @@ export class UnreachableError extends SetupError {
   readonly code = 'unreachable';
 
   constructor(baseUrl: string, cause: Error) {
-    super(
-      `nothing answers at ${baseUrl} (${cause.message}); start the server or correct the base URL`,
-      { cause },
-    );
+    super(`nothing answers at ${baseUrl} (${cause.message}); start the server, or check --url`, {
+      cause,
+    });
     this.name = 'UnreachableError';
   }
 }
@@ -35,8 +34,8 @@ export class SilentTargetError extends SetupError {
 
   constructor(baseUrl: string, cause: Error) {
     super(
-      `${baseUrl} accepts a connection and gives no HTTP answer (${cause.message}); ` +
-        'check that the server runs, or correct the base URL',
+      `${baseUrl} accepts connections but does not answer HTTP requests (${cause.message}); ` +
+        'check that the server is running, or check --url',
       { cause },
     );
     this.name = 'SilentTargetError';
@@ -61,7 +60,7 @@ export class UntrustedCertificateError extends SetupError {
   constructor(baseUrl: string, cause: Error) {
     super(
       `the certificate of ${baseUrl} is not trusted (${cause.message}); ` +
-        'give the certificate of the authority that signed it',
+        'give the certificate of its authority with --ca',
       { cause },
     );
     this.name = 'UntrustedCertificateError';
@@ -75,7 +74,7 @@ export class LoginRefusedError extends SetupError {
   constructor(who: string, status: number) {
     super(
       `the management API refuses ${who} with status ${status}; ` +
-        'correct the credentials, or give none to play only the cases that need no user',
+        'check the credentials, or give --anonymous to run only the cases that need no user',
     );
     this.name = 'LoginRefusedError';
   }
@@ -88,7 +87,7 @@ export class ControlRefusedError extends SetupError {
   constructor(url: string, seen: string) {
     super(
       `the control listener ${url} cannot be used (${seen}); ` +
-        'correct its URL and its token, or leave both out to skip the cases that need control',
+        'check --control-url and --control-token, or leave both out to skip the cases that need them',
     );
     this.name = 'ControlRefusedError';
   }
@@ -99,7 +98,9 @@ export class HookLoginError extends SetupError {
   readonly code = 'hook-login-failed';
 
   constructor(because: string) {
-    super(`${because}; mend the hook, or leave the step out to skip what takes a user's token`);
+    super(
+      `${because}; fix the hook, or leave the step out to skip the cases that need a user's token`,
+    );
     this.name = 'HookLoginError';
   }
 }

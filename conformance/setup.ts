@@ -69,7 +69,7 @@ export async function logIn(
       : await passwordLogin(session, credentials, mask);
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    return { kind: 'unusable', because: `the login got no answer: ${error.message}` };
+    return { kind: 'unusable', because: `the login request got no answer: ${error.message}` };
   }
 }
 

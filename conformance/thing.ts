@@ -40,7 +40,9 @@ export async function removeThing(
   operator: Operator | undefined,
 ): Promise<void> {
   if (thing.kind === 'tenant') {
-    throw new Error('only the control listener removes a tenant; give its URL and its token');
+    throw new Error(
+      'only the control listener can remove a tenant; give --control-url and --control-token',
+    );
   }
   if (!operator) throw new Error('without a user the suite cannot remove it');
   const found = id ?? (await idOf(thing, operator));

@@ -28,8 +28,8 @@ describe('a waiver', () => {
   });
 
   it.each<[VerdictName, string]>([
-    ['pass', 'the waiver of Ada on authentication/first-contact-is-401 is needless'],
-    ['observed', 'is needless: it passes; take it away'],
+    ['pass', 'the waiver of Ada on authentication/first-contact-is-401 is no longer needed'],
+    ['observed', 'is no longer needed: the case passes; remove it'],
   ])('on a case with the verdict %s fails the run', (verdict, sentence) => {
     const { problems, outcome } = judge(verdict);
     expect(problems[0]?.text).toContain(sentence);
@@ -42,7 +42,7 @@ describe('a waiver', () => {
     expect(problems).toEqual([
       {
         code: 'waiver-expired',
-        text: `the waiver of Ada on ${check} expired on 2026-12-31; mend or renew it`,
+        text: `the waiver of Ada on ${check} expired on 2026-12-31; fix the cause or renew it`,
       },
     ]);
     expect(outcome).toBe('fail');
@@ -51,7 +51,7 @@ describe('a waiver', () => {
   it('on no case of the suite fails the run', () => {
     const { problems, outcome } = judge('fail', { check: 'authentication/first' });
     expect(problems[0]?.code).toBe('waiver-unknown-case');
-    expect(problems[0]?.text).toContain('authentication/first fits no case');
+    expect(problems[0]?.text).toContain('authentication/first matches no case');
     expect(outcome).toBe('fail');
   });
 

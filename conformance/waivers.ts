@@ -102,12 +102,22 @@ function problemOf({ caseId, state, owner, expires }: WaiverRow): readonly RunPr
   const whose = `the waiver of ${owner} on ${caseId}`;
   switch (state) {
     case 'expired':
-      return [{ code: 'waiver-expired', text: `${whose} expired on ${expires}; mend or renew it` }];
+      return [
+        {
+          code: 'waiver-expired',
+          text: `${whose} expired on ${expires}; fix the cause or renew it`,
+        },
+      ];
     case 'needless':
-      return [{ code: 'waiver-needless', text: `${whose} is needless: it passes; take it away` }];
+      return [
+        {
+          code: 'waiver-needless',
+          text: `${whose} is no longer needed: the case passes; remove it`,
+        },
+      ];
     case 'unknown-case':
       return [
-        { code: 'waiver-unknown-case', text: `${whose} fits no case; --list shows them all` },
+        { code: 'waiver-unknown-case', text: `${whose} matches no case; --list shows them all` },
       ];
     default:
       return [];

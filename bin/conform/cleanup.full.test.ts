@@ -34,7 +34,7 @@ afterAll(async () => {
 const words = (...more: readonly string[]) => [
   'conform',
   ...more,
-  ...['--base-url', ready.baseUrl, '--password', ready.adminPassword],
+  ...['--url', ready.baseUrl, '--password', ready.adminPassword],
 ];
 
 const clean = (ledger: string) => words('cleanup', ledger, '--json');
@@ -117,7 +117,7 @@ describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
     const left = (await tenantsOnServer()).filter((name) => name.startsWith('conformance-'));
     const without = await runCommand(clean(ledger));
     expect(without.code).toBe(1);
-    expect(without.stdout).toContain('only the control listener removes a tenant');
+    expect(without.stdout).toContain('only the control listener can remove a tenant');
     const { code, stdout, stderr } = await runCommand([...clean(ledger), ...control()]);
     expect(code, stderr).toBe(0);
     const { removed, stayed } = JSON.parse(stdout) as CleanupResult;
@@ -148,13 +148,13 @@ describe('fleetbed conform cleanup', () => {
 
   it.each<[readonly string[], number, RegExp]>([
     [['no-such.ledger', '--token', 'x'], 3, /the ledger no-such\.ledger cannot be used/],
-    [['package.json', '--token', 'x'], 3, /its first line is not that of a ledger/],
+    [['package.json', '--token', 'x'], 3, /it does not start with the first line of a ledger/],
     [
       ['package.json'],
       2,
-      /needs --password \(env: .* or --token \(env: .*, or --control-url for tenants alone/,
+      /needs --password \(env: .* or --token \(env: .*, or --control-url to remove only tenants/,
     ],
-    [['package.json', '--control-url', 'http://x'], 2, /--control-url needs --control-token/],
+    [['package.json', '--control-url', 'http://x'], 2, /--control-url also needs --control-token/],
   ])('%j is refused in one line', async (given, exitCode, sentence) => {
     const { code, stderr } = await runCommand(['conform', 'cleanup', ...given]);
     expect(code).toBe(exitCode);

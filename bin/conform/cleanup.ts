@@ -1,5 +1,5 @@
 /** `fleetbed conform cleanup`: removes what a run has left on a target, by its ledger. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { type CleanupResult, cleanUp } from '../../conformance/cleanup.ts';
 import { SetupError } from '../../conformance/setup-error.ts';
 import { systemClock } from '../../fixtures/clock.ts';
@@ -7,11 +7,11 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault, setUpFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.ts';
-import * as values from '../option-values.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { credentialsOf } from './options.ts';
 import { addControlOptions, type ControlOptions, controlOf } from './steering-options.ts';
+import { addUrlOption, UrlOption } from './url-option.ts';
 
 const REQUEST_TIME_LIMIT_MS = 15_000;
 
@@ -21,19 +21,22 @@ interface CleanupOptions extends ControlOptions, LoginOptions {
   readonly json?: boolean;
 }
 
+const examples = `
+Examples:
+  $ fleetbed conform cleanup run.ledger --password SECRET
+  $ fleetbed conform cleanup run.ledger --url https://staging.example.com --token JWT
+`;
+
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
-  command.argument('<ledger>', 'the file that the run wrote');
+  command.argument('<ledger>', 'ledger file of the run').optionsGroup('Target:');
+  addUrlOption(command, new UrlOption('base URL of the server (default: that of the run)'));
   addLoginOptions(command);
-  addControlOptions(command, 'the control listener of a testbed, which alone removes tenants')
-    .addOption(
-      new Option(
-        '--base-url <url>',
-        'where the server is, if not where the run has played',
-      ).argParser(values.baseUrl),
-    )
-    .option('--ca <file>', "PEM file with the server's certificate or its authority's")
-    .option('--json', 'standard output carries the result as JSON')
+  addControlOptions(command, 'control listener of the testbed; needed to remove tenants')
+    .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
+    .optionsGroup('Reports:')
+    .option('--json', 'write the result to stdout as JSON')
+    .addHelpText('after', examples)
     .action(async (ledger: string, options: CleanupOptions) => {
       process.exitCode = await cleanup(ledger, options);
     });
@@ -44,8 +47,8 @@ async function cleanup(ledgerFile: string, options: CleanupOptions): Promise<Exi
   const credentials = credentialsOf(options);
   const control = controlOf(options);
   if (credentials === 'none' && !control) {
-    const wanted = `${loginWays}, or --control-url for tenants alone`;
-    throw new CommandFault(`conform cleanup needs ${wanted}`, exitCodes.usage);
+    const wanted = `${loginWays}, or --control-url to remove only tenants`;
+    throw new CommandFault(`conform cleanup needs ${wanted}.`, exitCodes.usage);
   }
   const { baseUrl } = options;
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
@@ -75,9 +78,9 @@ async function removed(options: Parameters<typeof cleanUp>[0]): Promise<CleanupR
 }
 
 function cleanupReport({ baseUrl, announced, removed, stayed }: CleanupResult): string {
-  const counts = `${announced} things in the ledger, ${removed.length} removed now`;
+  const counts = `${announced} resources in the ledger, ${removed.length} removed now`;
   return [
-    ...(stayed.length > 0 ? [`Stayed on ${baseUrl}`, ...stayed.map((line) => `  ${line}`)] : []),
-    `${counts}, ${stayed.length} stayed`,
+    ...(stayed.length > 0 ? [`Left on ${baseUrl}`, ...stayed.map((line) => `  ${line}`)] : []),
+    `${counts}, ${stayed.length} left`,
   ].join('\n');
 }

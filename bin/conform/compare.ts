@@ -10,8 +10,9 @@ import { readReportFile } from './read-report.ts';
 export function configure(command: Command): void {
   command
     .argument('<a>', 'JSON report of the earlier run')
-    .argument('<b>', 'of the later one')
-    .option('--json', 'standard output carries the comparison as JSON')
+    .argument('<b>', 'JSON report of the later run')
+    .option('--json', 'write the comparison to stdout as JSON')
+    .addHelpText('after', '\nExample:\n  $ fleetbed conform compare before.json after.json')
     .action(async (a: string, b: string, options: { readonly json?: boolean }) => {
       const comparison = compareReports(await readReportFile('A', a), await readReportFile('B', b));
       const output = createOutput(options.json ?? false);

@@ -29,6 +29,6 @@ describe('fleetbed conform --coverage', () => {
     const { code, stdout, stderr } = await coverage('--coverage=pdf');
     expect(code).toBe(2);
     expect(stdout).toBe('');
-    expect(stderr).toContain('accepted are table, json, csv, html.');
+    expect(stderr).toContain('Accepted: table, json, csv, html.');
   });
 });

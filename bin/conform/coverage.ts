@@ -20,7 +20,10 @@ export function printCoverage(form: string | true): ExitCode {
   const render = renderings[form === true ? 'table' : form];
   if (!render) {
     const accepted = Object.keys(renderings).join(', ');
-    throw new CommandFault(`--coverage ${form}: accepted are ${accepted}.`, exitCodes.usage);
+    throw new CommandFault(
+      `--coverage ${form} is not a form. Accepted: ${accepted}.`,
+      exitCodes.usage,
+    );
   }
   const coverage = coverageOf(listCases());
   process.stdout.write(render(coverage));

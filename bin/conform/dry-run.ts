@@ -20,7 +20,9 @@ type Settings = Omit<ConformanceOptions, 'clock' | 'random'>;
 
 /** Rehearses the run, and tells what it would do. */
 export async function dryRun(settings: Settings, output: Output): Promise<ExitCode> {
-  output.progress('rehearsing against a server in this process; the target is not asked');
+  output.progress(
+    'rehearsing against a reference server in this process; no request is sent to the target',
+  );
   const result = await rehearse(settings, output);
   const plan = planOf(result, settings);
   output.data(plan);
@@ -55,7 +57,7 @@ async function rehearse(settings: Settings, output: Output): Promise<Conformance
     });
   } finally {
     await server.close();
-    output.progress('the rehearsal is over');
+    output.progress('rehearsal finished');
   }
 }
 
@@ -83,15 +85,15 @@ function planOf(
 
 function planText({ played, skipped, ...plan }: Plan): string {
   return [
-    'Would be played',
+    'Would run',
     ...played.map(({ id, risk }) => `  ${id} (${risk})`),
-    ...(skipped.length > 0 ? ['', 'Would be skipped'] : []),
+    ...(skipped.length > 0 ? ['', 'Would skip'] : []),
     ...skipped.map(({ id, because }) => `  ${id}: ${because}`),
     '',
     'Footprint',
     ...planFootprint(plan).map((line) => `  ${line}`),
     '',
-    `${played.length} cases would be played, ${skipped.length} skipped; no request was sent`,
+    `${played.length} cases would run, ${skipped.length} would be skipped; no request was sent`,
   ].join('\n');
 }
 
@@ -106,8 +108,8 @@ function planFootprint({
     secondsAtLeast === null ? '' : `, at --rate at least ${durationText(secondsAtLeast)}`;
   return [
     `requests: about ${counted(footprint.requests, 'request')}${time}`,
-    `made and removed: ${removed === '' ? 'nothing' : `at most ${removed}`}`,
-    `stays, since the API cannot delete it: ${stays === '' ? 'nothing' : stays}`,
+    `created and removed: ${removed === '' ? 'nothing' : `at most ${removed}`}`,
+    `stays, because the API cannot delete it: ${stays === '' ? 'nothing' : stays}`,
   ];
 }
 

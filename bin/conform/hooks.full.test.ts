@@ -26,7 +26,7 @@ describe('fleetbed conform hooks', () => {
     for (const [step, wish, input] of describedSteps()) {
       expect(stdout).toContain(`${step}: ${wish}\n  input   {${input}}`);
     }
-    expect(stdout).toContain('Exit code 0: done. 3: not possible here');
+    expect(stdout).toContain('Exit codes: 0 done; 3 not possible on this server');
   });
 
   it('tells them as JSON too', async () => {
@@ -57,7 +57,7 @@ describe('fleetbed conform', () => {
     const hooks = file('hooks.yml', 'command: rm -rf /');
     const refused = await runCommand(['conform', '--hooks', hooks]);
     expect(refused).toMatchObject({ code: 2 });
-    expect(refused.stderr).toContain('command: must be a list of texts');
+    expect(refused.stderr).toContain('command: must be a list of strings');
     const capabilities = file('capabilities.yml', 'with: [flight]');
     const unknown = await runCommand(['conform', '--anonymous', '--capabilities', capabilities]);
     expect(unknown).toMatchObject({ code: 2 });

@@ -4,25 +4,26 @@ import { describedSteps } from '../../conformance/conformance.ts';
 import { createOutput } from '../output.ts';
 
 const contract = [
-  'A file for --hooks names a command for each step, or one for all; no shell reads them:',
+  'The file for --hooks names one command for all steps, or one per step. No shell is used.',
   '',
-  '  timeLimitSeconds: 20            # 30 without it',
-  '  command: [node, steer.mjs]      # of every step without one of its own',
-  '  steps:                          # without it the command knows every step',
+  '  timeLimitSeconds: 20            # default: 30',
+  '  command: [node, steer.mjs]      # for every step without a command of its own',
+  '  steps:                          # default: the command handles every step',
   '    accept: [./accept.sh]',
-  '    deploy:                       # by the command above',
+  '    deploy:                       # uses the command above',
   '',
-  'Standard input is one JSON object: step, baseUrl, tenant (of make-tenant, or null), input.',
-  'Standard output is one JSON object of at most 1 MiB; nothing is {}. Standard error is evidence.',
-  'Exit code 0: done. 3: not possible here, which skips the case. Any other: failed, which leaves',
-  'the case undecided, as does a hook that is too slow. Secrets never go over the command line.',
-  'A step without a command skips the cases that take it.',
+  'A command reads one JSON object from stdin: step, baseUrl, tenant (from make-tenant, or null)',
+  'and input. It prints one JSON object of at most 1 MiB; no output means {}. What it writes to',
+  'stderr is kept as evidence. Pass secrets by environment, never on the command line.',
+  'Exit codes: 0 done; 3 not possible on this server: the case is skipped; any other, or a',
+  'command that exceeds its time limit: the case is inconclusive.',
+  'Cases that need a step without a command are skipped.',
 ] as const;
 
 /** Adds what it does. */
 export function configure(command: Command): void {
   command
-    .option('--json', 'standard output carries the steps as JSON')
+    .option('--json', 'write the steps to stdout as JSON')
     .action(({ json = false }: { readonly json?: boolean }) => {
       const output = createOutput(json);
       const steps = describedSteps();

@@ -4,7 +4,6 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConformanceResult } from '../../conformance/result.ts';
 import { systemClock } from '../../fixtures/clock.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { type ConformOptions, credentialsOf } from './options.ts';
 
@@ -30,12 +29,13 @@ export function ledgerPlace(options: ConformOptions): LedgerPlace | undefined {
   return { file, isNamed: false, hint: hintOf(file, options) };
 }
 
-/** Tells at a second Ctrl-C, which leaves things behind, how they are removed. */
-export function tellWhenCutShort({ hint }: LedgerPlace): void {
-  process.on('exit', (code) => {
-    if (code !== exitCodes.interrupted) return;
-    process.stderr.write(`${hint}\n`);
-  });
+/** Tells at a second Ctrl-C, which leaves resources behind, how they are removed; until it is dismissed. */
+export function tellWhenCutShort({ hint }: LedgerPlace, stop: AbortSignal): { dismiss(): void } {
+  const tell = (): void => {
+    if (stop.aborted) process.stderr.write(`${hint}\n`);
+  };
+  process.on('exit', tell);
+  return { dismiss: () => process.off('exit', tell) };
 }
 
 /** Takes a ledger away that has nothing to tell and that nobody asked for; else says where it is. */
@@ -51,8 +51,8 @@ export function closeLedger(place: LedgerPlace, result: ConformanceResult, outpu
 function hintOf(file: string, { baseUrl, controlUrl }: ConformOptions): string {
   const control =
     controlUrl === undefined ? '' : ` --control-url ${controlUrl} --control-token ...`;
-  const words = `${file} --base-url ${baseUrl} --password ...${control}`;
-  return `what stayed stands in ${file}; fleetbed conform cleanup ${words} removes it`;
+  const words = `${file} --url ${baseUrl} --password ...${control}`;
+  return `some resources were not removed; to remove them: fleetbed conform cleanup ${words}`;
 }
 
 /** The folder for what a program keeps of its runs; the temporary one where there is no home. */

@@ -14,6 +14,7 @@ import { readNamedFile } from '../files.ts';
 import { addLoginOptions, type LoginOptions } from '../login-options.ts';
 import * as values from '../option-values.ts';
 import { addSteeringOptions, type SteeringOptions, steeringOf } from './steering-options.ts';
+import { addUrlOption, UrlOption, urlVariable } from './url-option.ts';
 
 /** Where the target is and who the suite is there. */
 interface TargetOptions extends SteeringOptions, LoginOptions {
@@ -61,76 +62,89 @@ const SEED_MAX = 0x7fffffff;
 
 /** Adds where the target is and who the suite is there. */
 export function addTargetOptions(command: Command): Command {
-  return addLoginOptions(addSteeringOptions(command))
+  const url = new UrlOption('base URL of the server to test')
+    .env(urlVariable)
+    .default('http://127.0.0.1:8080');
+  addUrlOption(command.optionsGroup('Target:'), url);
+  addLoginOptions(command)
+    .option('--anonymous', 'run only the cases that need no user')
     .addOption(
-      new Option('--base-url <url>', 'where the server is')
-        .argParser(values.baseUrl)
-        .default('http://127.0.0.1:8080'),
-    )
-    .option('--anonymous', 'run without a user, and only the cases that need none')
-    .addOption(
-      new Option('--header-prefix <prefix>', "the vendor's part of header names")
+      new Option('--header-prefix <prefix>', "vendor prefix of the API's header names")
         .argParser(values.headerPrefix)
         .default(defaultHeaderPrefix),
     )
-    .option('--ca <file>', "PEM file with the server's certificate or its authority's");
+    .option('--ca <file>', 'PEM file with the certificate of the server or of its authority');
+  return addSteeringOptions(command.optionsGroup('What the target can do:'));
 }
 
-/** Adds how the cases are played. */
+/** Adds which cases are run, and how. */
 export function addRunOptions(command: Command): Command {
+  return addLoadOptions(addCaseOptions(command))
+    .optionsGroup('Requirements:')
+    .option('--require-all-must', 'fail if a MUST of the contract was not tested')
+    .option('--waivers <file>', 'file of known failures, each with an expiry date')
+    .optionsGroup('Reports:')
+    .option('--all-evidence', 'include the exchanges of passed cases in reports');
+}
+
+function addCaseOptions(command: Command): Command {
   return command
+    .optionsGroup('Which cases:')
+    .option('--disruptive', 'also run cases that may affect other users')
     .addOption(
-      new Option('--jobs <count>', 'cases that are played at a time')
+      new Option('--read-only', 'run only cases that change nothing').conflicts('disruptive'),
+    )
+    .optionsGroup('Random choices:')
+    .option('--seed <text>', 'seed of all random choices, to repeat a run', values.filled)
+    .option(
+      '--model-sequences <count>',
+      'random sequences per model/ case',
+      values.count(1, MODEL_SEQUENCES_MAX),
+    )
+    .option('--model-seed <number>', 'seed of the random sequences', values.count(0, SEED_MAX))
+    .addOption(
+      new Option('--model-replay <sequence>', 'repeat the sequence shown with a failure')
+        .argParser(sequence)
+        .conflicts(['modelSequences', 'modelSeed']),
+    );
+}
+
+function addLoadOptions(command: Command): Command {
+  return command
+    .optionsGroup('Load:')
+    .addOption(
+      new Option('--jobs <count>', 'cases to run in parallel')
         .argParser(values.count(1, JOBS_MAX))
         .default(JOBS_DEFAULT),
     )
-    .addOption(
-      new Option('--repeat <count>', 'plays of each case; one that comes out otherwise is unstable')
-        .argParser(values.count(1, REPEAT_MAX))
-        .default(1),
-    )
-    .option('--seed <text>', "decides the cases' choices, to repeat a run", values.filled)
     .option(
       '--rate <number/s>',
-      'requests a second at most, of the whole run',
+      'maximum requests per second of the run',
       values.perSecond(REQUESTS_PER_SECOND_MAX),
     )
     .addOption(
-      new Option('--case-time-limit <duration>', 'after which a case is given up')
+      new Option('--repeat <count>', 'runs of each case, to find unstable ones')
+        .argParser(values.count(1, REPEAT_MAX))
+        .default(1),
+    )
+    .addOption(
+      new Option('--case-time-limit <duration>', 'time limit of a case')
         .argParser(values.positiveDurationMs)
         .default(CASE_TIME_LIMIT_MS, '60s'),
     )
     .addOption(
-      new Option('--request-time-limit <duration>', 'after which a request is given up')
+      new Option('--request-time-limit <duration>', 'time limit of a request')
         .argParser(values.positiveDurationMs)
         .default(REQUEST_TIME_LIMIT_MS, '15s'),
-    )
-    .option(
-      '--model-sequences <count>',
-      'random sequences that each case of model/ tries; give it time by --case-time-limit',
-      values.count(1, MODEL_SEQUENCES_MAX),
-    )
-    .option('--model-seed <number>', 'decides the random sequences', values.count(0, SEED_MAX))
-    .addOption(
-      new Option('--model-replay <sequence>', 'the one sequence to repeat, as its failure shows it')
-        .argParser(sequence)
-        .conflicts(['modelSequences', 'modelSeed']),
-    )
-    .option('--disruptive', 'also play the cases that may touch or burden what others use')
-    .addOption(
-      new Option('--read-only', 'play only the cases that change nothing').conflicts('disruptive'),
-    )
-    .option('--all-evidence', 'reports show the exchanges of passed cases too')
-    .option('--require-all-must', 'fail when a MUST of the contract was not tested')
-    .option('--waivers <file>', 'YAML or JSON with failures that are tolerated until a day')
-    .option('--dry-run', 'show what would be played and made, without a request')
-    .option('--ledger <file>', 'where all that is made is noted, for `conform cleanup`');
+    );
 }
 
 function sequence(word: string): SequenceName {
   const named = readSequence(word);
   if (named) return named;
-  throw new InvalidArgumentError('Accepted: SEED,PATH,STEPS, as a failure of model/ shows it.');
+  throw new InvalidArgumentError(
+    'Accepted: SEED,PATH,STEPS, as shown with the failure of a model/ case.',
+  );
 }
 
 /** Who the suite is at the target. */

@@ -11,7 +11,7 @@ export async function readReportFile(name: string, path: string): Promise<Report
     return readReport(json);
   } catch (error) {
     if (!(error instanceof ReportFault)) throw error;
-    const wanted = 'it wants what conform --report json=FILE writes';
+    const wanted = 'give a file written by conform --report json=FILE';
     throw new CommandFault(`${name}: ${path} ${error.message}; ${wanted}.`, exitCodes.setUp, error);
   }
 }

@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 function who({ baseUrl, adminPassword }: ServerReady): readonly string[] {
-  return ['--base-url', baseUrl, '--password', adminPassword];
+  return ['--url', baseUrl, '--password', adminPassword];
 }
 
 function resultIn(path: string): ConformanceResult {
@@ -90,7 +90,10 @@ describe('fleetbed conform replay', () => {
     expect(part.code).toBe(1);
     expect(part.stdout).toContain(`1 still failing, ${failures.length - 1} waived`);
     const mended = await replay(bad, ...waive(failures), '--header-prefix', 'X-SVC');
-    expect([mended.code, mended.stdout]).toEqual([1, expect.stringContaining('is needless')]);
+    expect([mended.code, mended.stdout]).toEqual([
+      1,
+      expect.stringContaining('is no longer needed'),
+    ]);
   });
 
   it('leaves it undecided when a case can no longer be decided', async () => {
@@ -102,19 +105,19 @@ describe('fleetbed conform replay', () => {
     const words = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword];
     const { code, stdout } = await replay(path, ...words);
     expect(code).toBe(4);
-    expect(stdout).toContain('the suite has no such case any more');
+    expect(stdout).toContain('the suite no longer has this case');
   });
 
   it('has nothing to do after a run without a failure', async () => {
     const { code, stdout } = await replay(good);
     expect(code).toBe(0);
-    expect(stdout).toContain('nothing to repeat');
+    expect(stdout).toContain('nothing to replay');
   });
 
   it.each([
-    ['no JSON at all', 'is no JSON'],
-    ['{"testsuites":[]}', 'is no report of a conformance run'],
-    ['{"schema":"fleetbed-conformance/1"}', 'is a report of the form fleetbed-conformance/1'],
+    ['no JSON at all', 'is not JSON'],
+    ['{"testsuites":[]}', 'is not a conformance report'],
+    ['{"schema":"fleetbed-conformance/1"}', 'is a report of schema fleetbed-conformance/1'],
     ['{"schema":"fleetbed-conformance/2"}', 'is a damaged report: suite is not'],
   ])('refuses %s in one sentence', async (text, sentence) => {
     const path = join(tmpdir(), `fleetbed-foreign-${process.pid}.json`);
@@ -148,12 +151,12 @@ describe('fleetbed conform compare', () => {
   it('passes on two equal reports', async () => {
     const { code, stdout } = await compare(bad, bad);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^0 regression, 0 undecided-now.* 0 new, 0 vanished/m);
+    expect(stdout).toMatch(/^0 regressions, 0 no longer tested.* 0 new, 0 removed/m);
   });
 
   it('names the file that is no report', async () => {
     const { code, stderr } = await compare(good, '/dev/null');
     expect(code).toBe(3);
-    expect(stderr).toContain('B: /dev/null is no JSON');
+    expect(stderr).toContain('B: /dev/null is not JSON');
   });
 });

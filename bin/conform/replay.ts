@@ -1,5 +1,5 @@
 /** `fleetbed conform replay`: repeats only the failures of an earlier run. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ConformanceResult } from '../../conformance/conformance.ts';
 import { idsToReplay, type ReplayedCase, replayedCases } from '../../conformance/replay.ts';
 import { replayText } from '../../conformance/report/differences.ts';
@@ -18,17 +18,29 @@ import { readReportFile } from './read-report.ts';
 
 type ReplayOptions = ConformOptions & { readonly inconclusive?: boolean };
 
+const examples = `
+Examples:
+  # Same target, seed and limits as the earlier run
+  $ fleetbed conform replay report.json --password SECRET
+
+  # The same cases against another server
+  $ fleetbed conform replay report.json --url https://other.example.com --token JWT
+`;
+
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
   command.argument('<report>', 'JSON report of the earlier run');
   addRunOptions(addTargetOptions(command))
-    .option('--inconclusive', 'repeat also the cases that nothing was decided about')
+    .addOption(
+      new Option('--inconclusive', 'also run the inconclusive cases').helpGroup('Which cases:'),
+    )
     .option(
       '--report <form=file>',
-      'json=FILE, junit=FILE, html=FILE of the new run; repeatable',
+      'json=FILE, junit=FILE or html=FILE; repeatable',
       values.reportOrPage,
     )
-    .option('--json', 'standard output carries what became of each case as JSON')
+    .option('--json', 'write the outcomes to stdout as JSON')
+    .addHelpText('after', examples)
     .action(async (path: string, options: ReplayOptions) => {
       const report = await readReportFile('REPORT', path);
       process.exitCode = await replay(report, { ...options, ...recorded(report, command) });
@@ -46,7 +58,7 @@ function recorded({ target, seed, settings }: Report, command: Command): Partial
     requestTimeLimit: settings.requestTimeLimitMs,
   };
   const kept = Object.entries(facts).filter(([name]) => {
-    return ['default', undefined].includes(command.getOptionValueSource(name));
+    return ['default', 'env', undefined].includes(command.getOptionValueSource(name));
   });
   return Object.fromEntries(kept);
 }
@@ -57,21 +69,22 @@ async function replay(report: Report, options: ReplayOptions): Promise<ExitCode>
   const ids = idsToReplay(report, options.inconclusive ?? false);
   if (ids.size === 0) {
     output.data([]);
-    output.line(`nothing to repeat: run ${report.runId} has no failure`);
+    output.line(`nothing to replay: run ${report.runId} has no failed case`);
     return exitCodes.pass;
   }
-  output.progress(`${ids.size} cases of run ${report.runId}, seed "${report.seed}"`);
+  output.progress(`replaying ${ids.size} cases of run ${report.runId}, seed "${report.seed}"`);
   const settings = await runSettingsOf(options);
+  const signal = stopSignal();
   const result = await withLiveLine(output, (live) => {
     const onVerdict = verdictTeller(live, ids.size);
-    return judge({ ...settings, ids, signal: stopSignal(), onVerdict });
+    return judge({ ...settings, ids, signal, onVerdict });
   });
   await writeReports(options.report, renderingsOf(result));
   const rows = replayedCases(report, ids, result.verdicts);
   output.data(rows);
   if (!output.json) output.line(`${conformanceReport(result)}\n`);
   output.line(replayText(rows));
-  return exitCodeOf(rows, result);
+  return signal.aborted ? exitCodes.interrupted : exitCodeOf(rows, result);
 }
 
 /** A waiver that is expired, or that nothing needs any more, fails a replay as it fails a run. */

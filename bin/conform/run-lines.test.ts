@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => server.end());
 
-const words = () => ['conform', '--base-url', ready.baseUrl, '--password', ready.adminPassword];
+const words = () => ['conform', '--url', ready.baseUrl, '--password', ready.adminPassword];
 
 function linesOf(text: string): readonly Line[] {
   expect(text.endsWith('\n')).toBe(true);
@@ -64,6 +64,27 @@ describe('fleetbed conform --ndjson', () => {
     expect(lines.some(({ type }) => type === 'end')).toBe(false);
   });
 
+  it('ends at Ctrl-C with whole lines, whole reports, a clean target and exit code 130', async () => {
+    const [lines, json, junit] = ['stopped.ndjson', 'stopped.json', 'stopped.xml'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    const reports = ['--report', `json=${json}`, '--report', `junit=${junit}`];
+    const running = startCommand([...words(), '--json', '--ndjson', lines, ...reports]);
+    await running.said('stderr', /suite: 50 of/);
+    const { code, stdout, stderr } = await running.end('SIGINT');
+    expect(code, stderr).toBe(130);
+    const result = JSON.parse(stdout);
+    expect(JSON.parse(readFileSync(json, 'utf8'))).toEqual(result);
+    expect(stderr).toMatch(/^ {2}\d+ cases: the run was interrupted before this case/m);
+    expect(stderr.split('\n').length).toBeLessThan(200);
+    expect(readFileSync(junit, 'utf8')).toMatch(/<\/testsuites>\s*$/);
+    const [, ...others] = linesOf(readFileSync(lines, 'utf8'));
+    expect(others).toHaveLength(result.verdicts.length + 1);
+    expect(others.at(-1)).toMatchObject({ type: 'end', runId: result.runId });
+    expect(result.leftBehind).toEqual([]);
+    expect(stderr).not.toContain('conform cleanup');
+  });
+
   it('says before the run that the file cannot be written', async () => {
     const path = join(folder, 'nowhere', 'run.ndjson');
     const { code, stderr } = await runCommand([...words(), '--ndjson', path]);
@@ -74,7 +95,7 @@ describe('fleetbed conform --ndjson', () => {
   it('does not share standard output with --json', async () => {
     const { code, stderr } = await runCommand([...words(), '--ndjson', '-', '--json']);
     expect(code).toBe(2);
-    expect(stderr).toContain('--ndjson - and --json both want standard output');
+    expect(stderr).toContain('--ndjson - and --json both write to standard output');
   });
 });
 

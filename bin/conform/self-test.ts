@@ -18,6 +18,7 @@ import { type GivenTarget, selfTestOn } from '../self-test/good-targets.ts';
 import { forkedPlayers, obey, ownPlayer, type Players } from '../self-test/players.ts';
 import { record } from '../self-test/recorded.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { addUrlOption, UrlOption } from './url-option.ts';
 
 const PROCESSES_MAX = 16;
 
@@ -34,36 +35,47 @@ interface SelfTestCommandOptions {
   readonly worker?: boolean;
 }
 
+const examples = `
+Examples:
+  # The defects of links, against reference servers
+  $ fleetbed conform self-test link-
+
+  # All defects, in front of another good server
+  $ fleetbed conform self-test --url https://staging.example.com --token JWT --html matrix.html
+`;
+
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
   command
-    .argument('[defect...]', 'only the defects whose ids begin so')
+    .argument('[defect...]', 'run only defects whose ID starts with this')
+    .optionsGroup('Target:');
+  addUrlOption(
+    command,
+    new UrlOption('a good server (default: a new reference server for each defect)'),
+  )
     .addOption(
-      new Option(
-        '--base-url <url>',
-        'a good server; without it our own, fresh for each defect',
-      ).argParser(values.baseUrl),
-    )
-    .addOption(
-      new SecretOption('--token <jwt>', "a user's token for the server of --base-url", {
+      new SecretOption('--token <jwt>', 'token of a user of the server at --url', {
         variable: secretVariables.userToken,
       }),
     )
     .addOption(
-      new Option('--header-prefix <prefix>', "the vendor's part of header names")
+      new Option('--header-prefix <prefix>', "vendor prefix of the API's header names")
         .argParser(values.headerPrefix)
         .default(defaultHeaderPrefix),
     )
-    .option('--cases <id-prefix...>', 'play only the cases whose ids begin so')
+    .optionsGroup('Which cases:')
+    .option('--cases <id-prefix...>', 'run only cases whose ID starts with this')
+    .option('--list', 'list the defects without running them')
     .addOption(
-      new Option('--processes <count>', 'processes that play defects side by side')
+      new Option('--processes <count>', 'processes that run defects in parallel')
         .argParser(values.count(1, PROCESSES_MAX))
         .default(1),
     )
+    .optionsGroup('Reports:')
     .option('--html <file>', 'write the matrix as a page', values.filled)
-    .option('--list', 'list the defects and play none')
-    .option('--record', 'write the result that is committed with the sources')
-    .option('--json', 'standard output carries the result as JSON')
+    .option('--record', 'update the result that is committed with the sources')
+    .option('--json', 'write the result to stdout as JSON')
+    .addHelpText('after', examples)
     .addOption(new Option('--worker').hideHelp())
     .action(async (beginnings: readonly string[], options: SelfTestCommandOptions) => {
       process.exitCode = await act(beginnings, options);
@@ -87,7 +99,7 @@ async function act(
 function chosenDefects(beginnings: readonly string[]): readonly Defect[] {
   for (const beginning of beginnings) {
     if (allDefects.some(({ id }) => id.startsWith(beginning))) continue;
-    const sentence = `no defect's id begins with "${beginning}"; --list shows them all.`;
+    const sentence = `no defect has an ID that starts with "${beginning}"; --list shows them all.`;
     throw new CommandFault(sentence, exitCodes.usage);
   }
   if (beginnings.length === 0) return allDefects;
@@ -111,7 +123,7 @@ async function selfTest(
   if (options.record && !matrix.interrupted) await record(matrix);
   output.data(matrix);
   output.line(matrixText(matrix));
-  if (matrix.interrupted) return exitCodes.undecided;
+  if (matrix.interrupted) return exitCodes.interrupted;
   return holds(matrix) ? exitCodes.pass : exitCodes.failed;
 }
 
@@ -122,7 +134,7 @@ async function playAll(
 ): Promise<KillMatrix> {
   const signal = stopSignal();
   const selfTestOptions = selfTestOn(targetOf(options), { signal });
-  output.progress('self-test: playing every case without a defect');
+  output.progress('self-test: running every case without a defect');
   const baseline = await playBaseline(defects, selfTestOptions, caseIds(options.cases));
   const { processes } = options;
   const players: Players =
@@ -161,7 +173,7 @@ function targetOf({
 function workerWords({ baseUrl, headerPrefix }: SelfTestCommandOptions): readonly string[] {
   return [
     ...['conform', 'self-test', '--worker', '--header-prefix', headerPrefix],
-    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...(baseUrl === undefined ? [] : ['--url', baseUrl]),
   ];
 }
 

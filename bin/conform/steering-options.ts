@@ -41,7 +41,7 @@ export function addControlOptions(command: Command, purpose: string): Command {
         .argParser(values.baseUrl),
     )
     .addOption(
-      new SecretOption('--control-token <text>', 'the control token, which fleetbed serve prints', {
+      new SecretOption('--control-token <text>', 'control token, as printed by fleetbed serve', {
         variable: secretVariables.controlToken,
       }),
     );
@@ -49,15 +49,12 @@ export function addControlOptions(command: Command, purpose: string): Command {
 
 /** Adds the control listener, the hooks, and what the target is said to offer. */
 export function addSteeringOptions(command: Command): Command {
-  return addControlOptions(command, 'the control listener of a testbed, to steer time and load')
-    .option(
-      '--hooks <file>',
-      'YAML: a command per step, in place of the management API; see conform hooks',
-    )
-    .option('--capabilities <file>', 'YAML: with and without, what the target offers and lacks')
-    .option('--with <name>', 'the target offers this; repeatable', capability)
-    .option('--without <name>', 'the target lacks this; repeatable', capability)
-    .option('--no-probe', 'do not find out which parts of the API the target has');
+  return addControlOptions(command, 'control listener, to test time, faults and limits')
+    .option('--hooks <file>', 'commands to use in place of the management API')
+    .option('--capabilities <file>', 'file that lists what the target offers and lacks')
+    .option('--with <name>', 'the target offers this capability; repeatable', capability)
+    .option('--without <name>', 'the target lacks this capability; repeatable', capability)
+    .option('--no-probe', 'do not send requests to find out what it offers');
 }
 
 function capability(text: string, known: readonly Capability[] = []): readonly Capability[] {
@@ -90,7 +87,7 @@ export function controlOf({
   if (controlUrl === undefined) return undefined;
   if (controlToken !== undefined) return { url: controlUrl, token: controlToken };
   const token = `--control-token (env: ${secretVariables.controlToken})`;
-  throw new CommandFault(`--control-url needs ${token} beside it.`, exitCodes.usage);
+  throw new CommandFault(`--control-url also needs ${token}.`, exitCodes.usage);
 }
 
 async function hooksOf(path: string) {
@@ -108,7 +105,10 @@ async function declarationOf(options: SteeringOptions): Promise<Declaration> {
   };
   const both = declared.with.find((name) => declared.without.includes(name));
   if (both === undefined) return declared;
-  throw new CommandFault(`${both} is declared both ways; leave one out.`, exitCodes.usage);
+  throw new CommandFault(
+    `${both} is given with both --with and --without; keep one.`,
+    exitCodes.usage,
+  );
 }
 
 function usable<T>(option: string, path: string, read: () => T): T {

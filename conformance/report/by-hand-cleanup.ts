@@ -40,7 +40,12 @@ export function cleanupLines(steps: readonly Step[], baseUrl: string): readonly 
   const lines = [...new Set(steps.flatMap((step) => endLines(step, baseUrl)))].reverse();
   return lines.length === 0
     ? []
-    : ['echo', '', '# What the steps made is removed, so that they can be repeated.', ...lines];
+    : [
+        'echo',
+        '',
+        '# Remove what the steps created, so that the script can be run again.',
+        ...lines,
+      ];
 }
 
 function endLines({ request, operation, file }: Step, baseUrl: string): readonly string[] {

@@ -62,8 +62,8 @@ function fileOf(step: number): string {
 export function recordedLines(request: SentRequest, step: number): readonly string[] {
   const { signature } = request;
   const fit = signature?.fits
-    ? 'fits the body as it is'
-    : 'does not fit the body, as the case wants it';
+    ? 'is valid for the body'
+    : 'is invalid for the body, as the case requires';
   const note = `# The signature is the recorded one; it ${fit}.`;
   return [...(signature ? [note] : []), ...curlLines(request, bodyWords(request, step))];
 }
@@ -121,5 +121,7 @@ function bodyWords(
 /** What a reader has to know of a body that is not whole. */
 export function bodyNotes({ bodyBytes, content }: SentRequest): readonly string[] {
   if (bodyBytes === undefined || content !== undefined) return [];
-  return [`# body.bin: the body has ${bodyBytes} bytes and is not kept whole; a replay sends it`];
+  return [
+    `# body.bin: the body has ${bodyBytes} bytes and is not kept in full; conform replay sends it`,
+  ];
 }

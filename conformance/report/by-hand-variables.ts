@@ -75,7 +75,7 @@ function variableLine(mask: string, { baseUrl, isWhole }: Omit<Script, 'own'>): 
   const { kind } = readMask(mask);
   const name = variableOf(mask);
   if (isWhole && !real.includes(kind)) {
-    return `${name}=\${${name}:-made-up-text} # as the case made it up`;
+    return `${name}=\${${name}:-made-up-text} # any value will do`;
   }
   return `# ${name}: ${sourceOf(kind, baseUrl)}`;
 }
@@ -85,12 +85,12 @@ function sourceOf(kind: string, baseUrl: string): string {
   const authentication = `${baseUrl}${pathOf(operations['post-auth-request'])}`;
   const sources: Readonly<Record<string, string>> = {
     'user-token': `curl -sS -X POST -u 'EMAIL:PASSWORD' ${login}`,
-    'device-token': `what an accepted device gets as the body of the 200 of POST ${authentication}`,
-    'control-token': 'the control token, which fleetbed serve prints',
-    'link-signature': 'the signature in the link, which the target gives anew',
-    'tenant-token': "the tenant's token, from its settings or from who runs the server",
+    'device-token': `the body of the 200 answer to an accepted device's POST ${authentication}`,
+    'control-token': 'the control token, as printed by fleetbed serve',
+    'link-signature': 'the signature in a new link from the target',
+    'tenant-token': "the tenant's token, from its settings or from the server's administrator",
     password: "the user's password",
     basic: "printf %s 'EMAIL:PASSWORD' | openssl base64 -A",
   };
-  return sources[kind] ?? 'a secret that the run was given or got';
+  return sources[kind] ?? 'a secret that was given to the run or received by it';
 }

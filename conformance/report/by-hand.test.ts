@@ -1,6 +1,7 @@
+import { rmSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { Mask } from '../target/mask.ts';
 import { Target, type WireRequest } from '../target/target.ts';
@@ -21,6 +22,8 @@ let folder: string;
 beforeAll(() => {
   folder = blockFolder();
 });
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A server that keeps what arrives, a line to it, and the block of the request last sent. */
 async function listening(mask = new Mask()) {
@@ -127,7 +130,7 @@ describe('a block', () => {
     const block = await blockOf({ method: 'PUT', url: '/x?sig=abcdef', headers, body });
     expect(block).not.toMatch(/secret-|abcdef|of tenant/);
     expect(block).toMatch(
-      /^LINK_SIGNATURE=.* made it up\n# DEVICE_TOKEN: .*\n# USER_TOKEN: curl -sS -X POST -u/m,
+      /^LINK_SIGNATURE=.* any value will do\n# DEVICE_TOKEN: .*\n# USER_TOKEN: curl -sS -X POST -u/m,
     );
     await runBlock(block, folder, {
       DEVICE_TOKEN: 'device-secret-0123456789',

@@ -135,7 +135,7 @@ function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, droppe
     ];
   });
   return [
-    ...(dropped > 0 ? [`# ${dropped} steps before these are left out.`] : []),
+    ...(dropped > 0 ? [`# The first ${dropped} steps are left out.`] : []),
     ...variableLines(requests, { own, baseUrl, isWhole: dropped === 0 }),
     ...keyPreamble(keys),
     ...filePreamble(steps),
@@ -190,8 +190,8 @@ function headingOf(
   const who = operation ? callers[operation.authorization] : 'another request';
   const what = operation ? ` ${operation.id.replaceAll('-', ' ')}` : '';
   const came = answer ? `answered ${answer.status}` : 'not answered';
-  const often = times > 1 ? `, asked ${times} times until then` : '';
-  const last = index === steps.length - 1 ? ', which is what was judged' : '';
+  const often = times > 1 ? `, after ${times} requests` : '';
+  const last = index === steps.length - 1 ? ' (judged)' : '';
   return `# Step ${index + 1} of ${steps.length}: ${who}${what}; ${came}${often}${last}.`;
 }
 
@@ -201,7 +201,7 @@ const callers: Readonly<Record<Operation['authorization'], string>> = {
   signature: 'a device, with its signature,',
   user: 'a user,',
   basic: 'a user, with a password,',
-  link: 'whoever has the link,',
+  link: 'anyone with the link,',
   secret: 'a user, by mail,',
 };
 
@@ -245,7 +245,7 @@ function answerFile(index: number): string {
 
 function stepLines({ step, request, keys, handed, index, isKept }: StepLines): readonly string[] {
   const { line, body } = request;
-  if (line.startsWith('HOOK ')) return [`# ${line}`, `# it was given ${shellWord(body ?? '')}`];
+  if (line.startsWith('HOOK ')) return [`# ${line}`, `# input: ${shellWord(body ?? '')}`];
   const key = keys.find(({ value }) => value === keyTextOf(step.request));
   const lines =
     key && step.request.signature?.fits
@@ -259,7 +259,7 @@ function stepLines({ step, request, keys, handed, index, isKept }: StepLines): r
 
 function keyPreamble(keys: readonly DeviceKey[]): readonly string[] {
   if (keys.length === 0) return [];
-  const what = '# Devices sign with keys of your own, made once:';
+  const what = '# Device keys, created once:';
   const lines = keys.flatMap(({ mark, file, keyType }) =>
     keyLines(variableOf(mark), file, keyType),
   );
@@ -268,5 +268,5 @@ function keyPreamble(keys: readonly DeviceKey[]): readonly string[] {
 
 function filePreamble(steps: readonly StepOfCase[]): readonly string[] {
   const lines = steps.flatMap(({ request }, index) => uploadedFileLines(request, index + 1));
-  return lines.length === 0 ? [] : ['# The files that are sent:', ...lines];
+  return lines.length === 0 ? [] : ['# Files to upload:', ...lines];
 }

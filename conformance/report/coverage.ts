@@ -70,7 +70,7 @@ function standingWords({ standing, cases, reason, openPoint }: CoverageRow): str
     case 'excluded':
       return `not observable: ${reason}`;
     case 'client':
-      return `binds the client: ${reason}`;
+      return `applies to clients: ${reason}`;
     case 'unaccounted':
       return `UNACCOUNTED: ${reason}`;
   }
@@ -130,7 +130,7 @@ function headingTable(heading: string, { rows }: Coverage): string {
         `<td>${row.plan}</td><td>${escaped(row.sentence)}</td>` +
         `<td class="${row.standing}">${escaped(standingWords(row))}</td></tr>`,
     );
-  return table(heading, ['Requirement', 'Level', 'Plan', 'Sentence', 'What decides it'], lines);
+  return table(heading, ['Requirement', 'Level', 'Plan', 'Sentence', 'How it is tested'], lines);
 }
 
 function table(caption: string, columns: readonly string[], rows: readonly string[]): string {

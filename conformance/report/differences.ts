@@ -6,11 +6,11 @@ import type { VerdictName } from '../result.ts';
 
 const headings: Readonly<Record<CaseChange['kind'], string>> = {
   regression: 'Regressions',
-  'undecided-now': 'Not decided any more',
-  'other-failure': 'Failures that are other ones now',
+  'undecided-now': 'No longer tested',
+  'other-failure': 'Different failures',
   'changed-observation': 'Changed observations',
-  repair: 'Repairs',
-  'decided-now': 'Decided for the first time',
+  repair: 'Fixed',
+  'decided-now': 'Newly tested',
 };
 
 const replayWords: Readonly<Record<ReplayedCase['end'], string>> = {
@@ -32,18 +32,19 @@ export function comparisonText(comparison: Comparison): string {
     return own.length === 0 ? [] : ['', headings[kind], ...own.flatMap(changeLines)];
   });
   const counts = changeKinds.map((kind) => {
-    return `${changes.filter((change) => change.kind === kind).length} ${kind}`;
+    const count = changes.filter((change) => change.kind === kind).length;
+    return `${count} ${headings[kind].toLowerCase()}`;
   });
   const others = [
     `${newCases.length} new`,
-    `${vanishedCases.length} vanished`,
+    `${vanishedCases.length} removed`,
     `${unchanged} unchanged`,
   ];
   return [
     ...origins,
     ...sections,
     ...loneLines('New cases', newCases),
-    ...loneLines('Vanished cases', vanishedCases),
+    ...loneLines('Removed cases', vanishedCases),
     '',
     [...counts, ...others].join(', '),
   ].join('\n');
@@ -54,12 +55,12 @@ export function replayText(rows: readonly ReplayedCase[]): string {
   const lines = rows.flatMap(({ id, end, before, after }) => [
     `${replayWords[end].padEnd(14)} ${id}`,
     sideLine('before', before),
-    after ? sideLine('now   ', after) : '  now     the suite has no such case any more',
+    after ? sideLine('now   ', after) : '  now     the suite no longer has this case',
   ]);
   const counts = replayEnds.map((end) => {
     return `${rows.filter((row) => row.end === end).length} ${replayWords[end]}`;
   });
-  return [...lines, `${rows.length} repeated: ${counts.join(', ')}`].join('\n');
+  return [...lines, `${rows.length} replayed: ${counts.join(', ')}`].join('\n');
 }
 
 function changeLines({ id, before, after }: CaseChange): readonly string[] {

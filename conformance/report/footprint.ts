@@ -20,11 +20,11 @@ export function footprintLines({
   const stays = stayingText({ made, footprint });
   const left = leftBehind.length + verdicts.flatMap((each) => each.leftBehind ?? []).length;
   const what =
-    left === 0 ? `made and removed: ${removed}` : `made: ${removed}; left behind: ${left}`;
-  const asked = `${counted(footprint.requests, 'request')}, ${perSecond.toFixed(0)} a second`;
+    left === 0 ? `created and removed: ${removed}` : `created: ${removed}; left behind: ${left}`;
+  const asked = `${counted(footprint.requests, 'request')}, ${perSecond.toFixed(0)}/s`;
   return [
-    `${asked}; ${removed === '' ? 'nothing was made' : what}`,
-    ...(stays === '' ? [] : [`stays, since the API cannot delete it: ${stays}`]),
+    `${asked}; ${removed === '' ? 'nothing was created' : what}`,
+    ...(stays === '' ? [] : [`stays, because the API cannot delete it: ${stays}`]),
   ];
 }
 

@@ -41,7 +41,7 @@ function boundedVerdicts(verdicts: readonly CaseVerdict[]): readonly object[] {
   for (const name of verdictNames) {
     for (const verdict of verdicts.filter((each) => each.verdict === name)) {
       const { exchanges = [], sentences: _, covers: __, byHand = '', ...rest } = verdict;
-      const script = byHand.length <= room ? byHand : '# The script stands in the JSON report.';
+      const script = byHand.length <= room ? byHand : '# The script is in the JSON report.';
       room -= script.length;
       const kept = newestWithin(exchanges, Math.min(room, CASE_EVIDENCE_MAX_CHARACTERS));
       room -= sizeOf(kept);
@@ -88,7 +88,7 @@ function shortBody(body: string | undefined): { readonly body?: string } {
 function readPart(name: string): string {
   const places = [`page/${name}`, `../../dist/conformance/report/page/${name}`];
   const place = places.map((path) => new URL(path, import.meta.url)).find(existsSync);
-  if (!place) throw new Error(`${name} of the report page is missing; npm run build makes it`);
+  if (!place) throw new Error(`${name} of the report page is missing; run npm run build`);
   return readFileSync(place, 'utf8');
 }
 

@@ -111,7 +111,7 @@ function properties(name: string, values: readonly string[]): readonly Element[]
 /** CI servers hold every failure in memory. */
 function boundedScript(script: string): string {
   const isShort = script.length <= SCRIPT_MAX_CHARACTERS;
-  return isShort ? script : '# The script stands in the JSON and HTML reports.';
+  return isShort ? script : '# The script is in the JSON and HTML reports.';
 }
 
 function outcome(each: CaseVerdict): Element {

@@ -66,20 +66,20 @@ describe('the text report', () => {
   it('tells how a failure is repeated by hand, each line whole', () => {
     expect(text).toContain(
       [
-        '    by hand:',
-        '      # Step 1 of 1: another request; answered 204, which is what was judged.',
+        '    repro script:',
+        '      # Step 1 of 1: another request; answered 204 (judged).',
         "      curl -sS -i --globoff --path-as-is -X 'PUT' 'http://host/status' \\",
         "        -H 'accept: */*' \\",
         "        -H 'content-type:' \\",
         `        --data-raw '{"status":7}'`,
       ].join('\n'),
     );
-    expect(text.match(/by hand:/g)).toHaveLength(2);
+    expect(text.match(/repro script:/g)).toHaveLength(2);
   });
 
   it('tells musts from what clients rely on', () => {
-    const must = text.indexOf('Failed: what the contract says');
-    const should = text.indexOf('Failed: what clients rely on');
+    const must = text.indexOf('Failed: required by the contract (MUST)');
+    const should = text.indexOf('Failed: expected by clients (SHOULD)');
     expect(text.indexOf('  deployment-status/missing-status-is-400')).toBeGreaterThan(must);
     expect(text.indexOf('errors/error-says-why')).toBeGreaterThan(should);
     expect(must).toBeLessThan(should);
@@ -194,7 +194,7 @@ describe('a failure that is waived', () => {
 
   it('is told as waived, with whose waiver it is, and not among the failures', () => {
     const text = conformanceReport(waived);
-    expect(text).toContain('Failed, but waived\n  errors/error-says-why: none [waived by Ada');
+    expect(text).toContain('Failed but waived\n  errors/error-says-why: none [waived by Ada');
     expect(text).toContain('1 fail (1 waived)');
     expect(text).not.toContain('Failed: what');
   });
@@ -213,7 +213,7 @@ describe('what fails a run beside its verdicts', () => {
 
   it('stands in the text, and is a failing test in JUnit', () => {
     expect(conformanceReport(failed)).toContain(
-      'What fails the run beside its verdicts\n  x.y (MUST) was not tested: skip [must-un',
+      'Other reasons why the run fails\n  x.y (MUST) was not tested: skip [must-un',
     );
     const xml = conformanceJunit(failed);
     expect(xml).toContain('<failure message="x.y (MUST) was not tested: skip"');

@@ -67,14 +67,14 @@ describe('the JSON Schema of a result', () => {
 
 describe('a file that is no report', () => {
   it.each([
-    ['', 'is no JSON'],
-    ['{', 'is no JSON'],
-    ['[]', 'is no report of a conformance run'],
-    ['null', 'is no report of a conformance run'],
-    ['{"fleet":1}', 'is no report of a conformance run'],
+    ['', 'is not JSON'],
+    ['{', 'is not JSON'],
+    ['[]', 'is not a conformance report'],
+    ['null', 'is not a conformance report'],
+    ['{"fleet":1}', 'is not a conformance report'],
     [
       '{"schema":"fleetbed-conformance/3"}',
-      'is a report of the form fleetbed-conformance/3; this suite reads fleetbed-conformance/2',
+      'is a report of schema fleetbed-conformance/3; this version reads fleetbed-conformance/2',
     ],
     [
       JSON.stringify({ ...whole, verdicts: [{ ...failed, verdict: 'bad' }] }),

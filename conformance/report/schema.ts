@@ -44,7 +44,7 @@ const exchange = v.pipe(
     failure: v.optional(text),
     elapsedMs: count,
   }),
-  v.description('One request and what came of it. Times count from the start of the run.'),
+  v.description('One request and its answer. Times count from the start of the run.'),
 );
 
 const finding = {
@@ -81,7 +81,7 @@ const caseVerdict = v.pipe(
     made: v.optional(made),
     leftBehind: v.optional(texts),
   }),
-  v.description('The verdict on one case, with the sentences of the requirements it decides.'),
+  v.description('The verdict on one case, with the sentences of the requirements that it tests.'),
 );
 
 /** A whole result; `schema` says by which version it is to be read. */
@@ -153,7 +153,7 @@ const resultShape = v.pipe(
     leftBehind: texts,
   }),
   v.title('Result of a run of the Fleetbed conformance suite'),
-  v.description('Version 2. Readers accept fields that they do not know.'),
+  v.description('Version 2. Readers must accept unknown fields.'),
 );
 
 /** A result that was read from a file. */
@@ -175,11 +175,11 @@ const anyReport = v.object({ schema: v.string() });
 export function readReport(json: string): Report {
   const value = parsed(json);
   const named = v.safeParse(anyReport, value);
-  if (!named.success) throw new ReportFault('is no report of a conformance run');
+  if (!named.success) throw new ReportFault('is not a conformance report');
   const { schema } = named.output;
   if (schema !== conformanceSchema) {
     throw new ReportFault(
-      `is a report of the form ${schema}; this suite reads ${conformanceSchema}`,
+      `is a report of schema ${schema}; this version reads ${conformanceSchema}`,
     );
   }
   const report = v.safeParse(resultShape, value, { abortEarly: true });
@@ -193,6 +193,6 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new ReportFault('is no JSON', { cause: error });
+    throw new ReportFault('is not JSON', { cause: error });
   }
 }

@@ -18,6 +18,8 @@ const BODY_MAX_CHARACTERS = 600;
 /** Lines of a script by hand that are shown where many cases fail; the reports have all. */
 const SCRIPT_LINES_MAX = 100;
 const FEW_FAILURES = 3;
+/** Why cases have no verdict after the run has ended early. */
+const endCodes: readonly string[] = ['interrupted', 'target-lost'];
 
 /** The whole result: what failed with its evidence first, then the rest in brief. */
 export function conformanceReport(result: ConformanceResult): string {
@@ -29,14 +31,14 @@ export function conformanceReport(result: ConformanceResult): string {
   const evidence = (each: CaseVerdict): readonly string[] => evidenceLines(each, scriptLines);
   const sections = [
     headLines(result),
-    section('Failed: what the contract says', failed.filter(isMust).flatMap(evidence)),
-    section('Failed: what clients rely on', failed.filter(isNotMust).flatMap(evidence)),
-    section('What fails the run beside its verdicts', problemLines(result)),
-    section('Failed, but waived', withVerdict('fail').flatMap(waiverLine)),
-    section('Errors of the suite itself', withVerdict('error').flatMap(evidence)),
-    section('Inconclusive', withVerdict('inconclusive').map(reasonLine)),
+    section('Failed: required by the contract (MUST)', failed.filter(isMust).flatMap(evidence)),
+    section('Failed: expected by clients (SHOULD)', failed.filter(isNotMust).flatMap(evidence)),
+    section('Other reasons why the run fails', problemLines(result)),
+    section('Failed but waived', withVerdict('fail').flatMap(waiverLine)),
+    section('Errors in the suite itself', withVerdict('error').flatMap(evidence)),
+    section('Inconclusive', inconclusiveLines(withVerdict('inconclusive'))),
     section('Observed', withVerdict('observed').map(observationLine)),
-    section('Open points, and the reading that the target chose', openPoints.flatMap(readingLines)),
+    section('Open points, and what the target does', openPoints.flatMap(readingLines)),
     section('Skipped', withVerdict('skip').map(reasonLine)),
     section('What the target offers', capabilityLines(capabilities, withVerdict('skip').length)),
     section('Left behind', [...verdicts.flatMap((each) => each.leftBehind ?? []), ...leftBehind]),
@@ -125,12 +127,15 @@ function totalLines(result: ConformanceResult): readonly string[] {
 function capabilityLines(rows: readonly CapabilityRow[], skipped: number): readonly string[] {
   if (skipped === 0 && rows.every(({ contradiction }) => contradiction === undefined)) return [];
   const plain = rows.filter(({ probed, contradiction }) => probed === 'offered' && !contradiction);
-  const odd = rows.filter((row) => !plain.includes(row));
+  const isSilent = ({ probed, declared }: CapabilityRow): boolean =>
+    probed === 'unknown' && declared === 'unsaid';
+  const odd = rows.filter((row) => !plain.includes(row) && !isSilent(row));
   return [
     ...(plain.length > 0 ? [plain.map(({ capability }) => capability).join(', ')] : []),
-    ...odd.map(({ capability, probed, evidence = '', contradiction }) =>
-      oneLine(`${probed} ${capability}: ${contradiction ?? evidence}`, BODY_MAX_CHARACTERS),
-    ),
+    ...odd.map(({ capability, declared, probed, evidence = '', contradiction }) => {
+      const state = probed === 'unknown' ? `declared ${declared}` : probed;
+      return oneLine(`${state} ${capability}: ${contradiction ?? evidence}`, BODY_MAX_CHARACTERS);
+    }),
   ];
 }
 
@@ -152,8 +157,9 @@ function evidenceLines(each: CaseVerdict, scriptLinesMax: number): readonly stri
 function byHandLines(script: string, linesMax: number): readonly string[] {
   const lines = script.split('\n');
   const left = Math.max(0, lines.length - linesMax);
-  const cut = left === 0 ? '' : ` (${left} lines before these stand in the JSON and HTML reports)`;
-  return [`  by hand:${cut}`, ...lines.slice(left).map((line) => `    ${line}`.trimEnd())];
+  const cut =
+    left === 0 ? '' : ` (the ${left} lines before these are in the JSON and HTML reports)`;
+  return [`  repro script:${cut}`, ...lines.slice(left).map((line) => `    ${line}`.trimEnd())];
 }
 
 function exchangeLines({ request, answer, failure }: Exchange): readonly string[] {
@@ -169,6 +175,20 @@ function messageLines(mark: string, headers: Headers, body: string | undefined) 
   return body === undefined ? lines : [...lines, `${mark} ${body}`];
 }
 
+/** A run that ended early leaves hundreds of cases with one reason, which then is told once. */
+function inconclusiveLines(verdicts: readonly CaseVerdict[]): readonly string[] {
+  const isUnplayed = ({ reason }: CaseVerdict): boolean => endCodes.includes(reason?.code ?? '');
+  const lines = new Map<string, number>();
+  for (const { reason } of verdicts.filter(isUnplayed)) {
+    const text = `${oneLine(reason?.text ?? '')} [${reason?.code}]`;
+    lines.set(text, (lines.get(text) ?? 0) + 1);
+  }
+  return [
+    ...verdicts.filter((each) => !isUnplayed(each)).map(reasonLine),
+    ...[...lines].map(([text, count]) => `${count} case${count === 1 ? '' : 's'}: ${text}`),
+  ];
+}
+
 function reasonLine({ id, reason }: CaseVerdict): string {
   return `${id}: ${oneLine(reason?.text ?? '')} [${reason?.code ?? ''}]`;
 }
@@ -177,11 +197,12 @@ function observationLine({ id, observation = '' }: CaseVerdict): string {
   return `${id}: ${oneLine(observation)}`;
 }
 
-/** Those at which no case looked stand in the other reports. */
+/** Points that no case could observe are in the other reports only. */
 function readingLines({ id, question, ours, seen }: OpenPointReading): readonly string[] {
-  if (seen.length === 0) return [];
-  const told = seen.map(({ caseId, text }) => `  the target  ${oneLine(text)} [${caseId}]`);
-  return [`${question} [${id}]`, `  our server  ${ours}`, ...told];
+  const looked = seen.filter(({ verdict }) => !['skip', 'inconclusive', 'error'].includes(verdict));
+  if (looked.length === 0) return [];
+  const told = looked.map(({ caseId, text }) => `  target            ${oneLine(text)} [${caseId}]`);
+  return [`${question} [${id}]`, `  reference server  ${ours}`, ...told];
 }
 
 /** White space of every kind is one space here, as bodies and reasons come in many lines. */

@@ -298,7 +298,7 @@ describe('a matrix', () => {
   it('is rendered with every defect, its killers and its figures', async () => {
     const matrix = await matrixOf([defect, survivor]);
     const text = matrixText(matrix);
-    expect(text).toContain('2 defects: 1 killed, 0 survived, 1 never exercised');
+    expect(text).toContain('2 defects: 1 killed, 0 survived, 1 not exercised');
     expect(text).toContain('configuration.set-by-user: 1 of 2 defects killed, 1 by its own name');
     const page = matrixHtml(matrix);
     for (const { id } of [defect, survivor]) expect(page).toContain(id);

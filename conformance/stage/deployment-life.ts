@@ -53,7 +53,7 @@ export async function shownStatus(
   ...statuses: readonly string[]
 ): Promise<string> {
   const part = await shownPart(stage, world, ...statuses);
-  if (!part) throw new NotObservable('no user sees the part of the device');
+  if (!part) throw new NotObservable('users do not see the deployment of the device');
   return part.status;
 }
 
@@ -62,7 +62,10 @@ export async function abortOnTheWay(stage: Stage, world: OfferedDeployment): Pro
   await stage.operator.abort(world.deploymentId);
   const part = await shownPart(stage, world, 'aborted');
   if (part?.status === 'aborted') return;
-  throw new StartStateMissed('an aborted deployment', `users see ${part?.status ?? 'no part'}`);
+  throw new StartStateMissed(
+    'an aborted deployment',
+    `users see ${part?.status ?? 'no device deployment'}`,
+  );
 }
 
 /** One deployment, and two devices of it that have both been offered it. */

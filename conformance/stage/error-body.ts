@@ -6,7 +6,7 @@ import type { Answer } from '../target/target.ts';
 /** A JSON object, whatever its members. The library's own shape takes a list for an object. */
 export const errorBody = v.pipe(
   v.unknown(),
-  v.check((body) => !Array.isArray(body), 'a list is no object'),
+  v.check((body) => !Array.isArray(body), 'a list is not an object'),
   v.looseObject({}),
 );
 
@@ -15,6 +15,6 @@ export const errorBody = v.pipe(
  * the answer is neither.
  */
 export function expectErrorBody(answer: Answer): void {
-  if (answer.status < 400) throw new NotObservable(`it was no error: ${shownAnswer(answer)}`);
+  if (answer.status < 400) throw new NotObservable(`it was not an error: ${shownAnswer(answer)}`);
   expectShape(answer, errorBody);
 }

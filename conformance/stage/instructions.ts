@@ -32,14 +32,14 @@ export async function instructedBy(
 export function needInstructions(answer: Answer): Readonly<Record<string, unknown>> {
   const body = objectIn(answer.text);
   if (body) return body;
-  throw new StartStateMissed('instructions', 'the body of the answer is no JSON object');
+  throw new StartStateMissed('instructions', 'the body of the answer is not a JSON object');
 }
 
 /** The value of a field, by names joined by dots; NotObservable when there is nothing it is in. */
 export function fieldIn(object: Readonly<Record<string, unknown>>, path: string): unknown {
   return path.split('.').reduce<unknown>((inner, step) => {
     if (isObject(inner)) return inner[step];
-    throw new NotObservable(`there is nothing that ${path} could stand in`);
+    throw new NotObservable(`there is no object that could hold ${path}`);
   }, object);
 }
 
@@ -47,7 +47,7 @@ export function fieldIn(object: Readonly<Record<string, unknown>>, path: string)
 export function textIn(object: Readonly<Record<string, unknown>>, path: string): string {
   const value = fieldIn(object, path);
   if (typeof value === 'string') return value;
-  throw new NotObservable(`${path} is no text`);
+  throw new NotObservable(`${path} is not a string`);
 }
 
 /** True when the answer offers a deployment, whichever it may be. */

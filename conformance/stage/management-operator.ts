@@ -72,7 +72,7 @@ export class ManagementOperator implements Operator {
   ): Promise<string> {
     const body = { identity_data: identity, pubkey: publicKeyPem };
     const answer = await this.#call('preauthorize-device', { body });
-    return this.#created('pre-authorize a device', answer);
+    return this.#created('preauthorize a device', answer);
   }
 
   async decide(
@@ -85,7 +85,7 @@ export class ManagementOperator implements Operator {
     if (!set) throw new OperatorFailure('show the key of a device', JSON.stringify(sets));
     const path = { id, aid: set.id };
     const answer = await this.#call('set-auth-set-status', { path, body: { status } });
-    this.#done(`make a device ${status}`, answer, 204);
+    this.#done(`set a device to ${status}`, answer, 204);
   }
 
   async decommission(id: string): Promise<void> {
@@ -102,7 +102,7 @@ export class ManagementOperator implements Operator {
     const request = requestOf(operation, { headers: bearer(this.#token) });
     const answer = await this.#session.send({ ...request, form });
     if (answer.status === 409 || answer.status === 422) return undefined;
-    return this.#created(`take the artifact ${fileName}`, answer);
+    return this.#created(`accept the artifact ${fileName}`, answer);
   }
 
   async findArtifact(name: string, deviceType: string): Promise<string | undefined> {

@@ -53,7 +53,7 @@ describe('a stage', () => {
       answer.writeHead(409).end();
     });
     const refused = stageOn(baseUrl).artifact('plain');
-    await expect(refused).rejects.toThrow('does not take conformance-cafe-release-1');
+    await expect(refused).rejects.toThrow('does not accept conformance-cafe-release-1');
   });
 
   it('removes what it made, the newest first, and goes on after a failure', async () => {

@@ -70,7 +70,7 @@ export type ShownMonitor = v.InferOutput<typeof monitorViews>[number];
 /** The operator was asked in vain, so a case could not be decided. */
 export class OperatorFailure extends Error {
   constructor(wish: string, answer: string, asked = 'the management API') {
-    super(`${asked} was asked to ${wish} and answered ${answer}`);
+    super(`${asked} failed to ${wish}: it answered ${answer}`);
     this.name = 'OperatorFailure';
   }
 }

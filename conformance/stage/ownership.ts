@@ -39,7 +39,7 @@ export class Ownership {
    * Throws when everything was released already: the case is over.
    */
   async intend(thing: Thing, remove?: OwnRemoval): Promise<Owned> {
-    if (this.#isReleased) throw new Error(`the case was over before it made ${nameOf(thing)}`);
+    if (this.#isReleased) throw new Error(`the case was over before it created ${nameOf(thing)}`);
     let id: string | undefined;
     const entry = await this.#ledger.intend(thing, this.#caseId);
     this.#made.set(thing.kind, (this.#made.get(thing.kind) ?? 0) + 1);

@@ -19,7 +19,8 @@ export async function passingUserToken(stage: Stage, lifetimeSeconds: number): P
   });
   const headers = authorizationOf(stage.operator);
   const { status, text } = await stage.session.send(requestOf(create, { body, headers }));
-  if (status !== 200) throw new NotObservable(`the target makes no personal token: ${status}`);
+  if (status !== 200)
+    throw new NotObservable(`the target does not create personal tokens: status ${status}`);
   stage.learnSecret(text, 'user-token');
   return text;
 }

@@ -79,7 +79,7 @@ export class SharedArtifacts {
     const [deviceType = ''] = sample.deviceTypes;
     const owned = await this.#ownership.intend({ kind: 'artifact', name: sample.name, deviceType });
     const id = await operator.uploadArtifact(sample.fileName, sample.bytes);
-    if (id === undefined) throw new NotObservable(`the target does not take ${sample.name}`);
+    if (id === undefined) throw new NotObservable(`the target does not accept ${sample.name}`);
     owned.made(id);
     const exchange = exchanges.findLast(({ request }) => request.form?.name === sample.fileName);
     return { artifact: { ...sample, id }, exchange };

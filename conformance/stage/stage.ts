@@ -116,7 +116,7 @@ export class Stage {
     const { session, learnSecret } = this.#parts;
     const name = this.newName();
     let removal: Removal = async () => {
-      throw new Error('whether the target has made it is not known');
+      throw new Error('it is not known whether the target created it');
     };
     const thing = { kind: 'tenant', name } as const;
     const owned = await this.ownership.intend(thing, (_, operator) => removal(operator));
@@ -181,7 +181,8 @@ export class Stage {
     const { name, deviceType, bytes } = file;
     const owned = await this.ownership.intend({ kind: 'artifact', name, deviceType });
     const id = await this.operator.uploadArtifact(`${name}.mender`, bytes);
-    if (id === undefined) throw new NotObservable(`the target does not take the artifact ${name}`);
+    if (id === undefined)
+      throw new NotObservable(`the target does not accept the artifact ${name}`);
     owned.made(id);
     return id;
   }

@@ -34,7 +34,7 @@ export async function pendingDevice(stage: Stage): Promise<SuiteDevice> {
     () => stage.operator.findDevice(device.identity, 'pending'),
     (found) => found !== undefined,
   );
-  if (!shown) throw new StartStateMissed('a pending device', 'no user sees it');
+  if (!shown) throw new StartStateMissed('a pending device', 'users do not see it');
   device.id = shown.id;
   return device;
 }
@@ -61,7 +61,7 @@ export async function acceptedDevice(
   needStatus('a granted authentication', granted, 200);
   device.token = granted.text;
   if (!/^[\w.~+/=-]+$/.test(device.token)) {
-    throw new StartStateMissed('a token that a header can carry', 'it is none');
+    throw new StartStateMissed('a token that a header can carry', 'another text');
   }
   return device;
 }

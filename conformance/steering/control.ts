@@ -64,7 +64,7 @@ export interface Control {
 /** The control of the target did not do what the suite asked of it. */
 export class ControlFailure extends Error {
   constructor(wish: string, answer: string) {
-    super(`the control of the target was asked to ${wish} and answered ${answer}`);
+    super(`control of the target failed to ${wish}: it answered ${answer}`);
     this.name = 'ControlFailure';
   }
 }

@@ -62,10 +62,10 @@ function declaredState(
 
 function contradictionOf({ capability, declared, probed }: CapabilityRow): string | undefined {
   if (declared === 'offered' && probed === 'missing') {
-    return `${capability} is declared, but the target does not have it`;
+    return `${capability} is declared as offered, but the target does not have it`;
   }
   if (declared === 'missing' && probed === 'offered') {
-    return `${capability} is declared to be missing, but the target has it`;
+    return `${capability} is declared as missing, but the target has it`;
   }
   return undefined;
 }
@@ -76,9 +76,9 @@ function verdictOn(row: CapabilityRow, capability: Capability, probed: Probed): 
   const { evidence, exchanges } = probed;
   const listing = {
     id: `capabilities/${capability}`,
-    title: `The target offers what it is declared to offer: ${offers}.`,
+    title: `The target offers what was declared: ${offers}.`,
     scenario: 'Capabilities',
-    start: 'a target of which somebody says what it offers',
+    start: 'a target with declared capabilities',
     level: 'should',
     requirements: [],
     covers: [],

@@ -55,7 +55,7 @@ describe('a tenant of its own', () => {
     [
       'has a user who cannot log in',
       { ...working, 'POST /api/management/v1/useradm/auth/login': [401, ''] },
-      'log a user in and answered 401',
+      'log a user in: it answered 401',
     ],
   ])('cannot be had when it %s', async (_, answers, told) => {
     const { newTenant } = await controlOn(answers);
@@ -71,7 +71,7 @@ describe('a tenant of its own', () => {
 
   it('says so when it stays', async () => {
     const { newTenant } = await controlOn({ ...working, 'DELETE /tenants/t%201': [409, {}] });
-    await expect((await newTenant()).remove()).rejects.toThrow('remove a tenant and answered 409');
+    await expect((await newTenant()).remove()).rejects.toThrow('remove a tenant: it answered 409');
   });
 
   it('is steered alone: every wish names it', async () => {
@@ -106,7 +106,7 @@ describe('a tenant of its own', () => {
     ['suspend a tenant', (control) => control.suspend()],
   ])('tells which wish was not granted: %s', async (wish, act) => {
     const { control } = await (await controlOn(working)).newTenant();
-    await expect(act(control)).rejects.toThrow(`${wish} and answered 404`);
+    await expect(act(control)).rejects.toThrow(`${wish}: it answered 404`);
   });
 });
 
@@ -144,6 +144,6 @@ describe('a user without power', () => {
     const { newTenant, session } = await controlOn(invited);
     const { control } = await newTenant();
     const order = { session, name: 'weak', learnSecret: () => undefined };
-    await expect(control.powerlessUser(order)).rejects.toThrow('show the mail and answered 404');
+    await expect(control.powerlessUser(order)).rejects.toThrow('show the outbox: it answered 404');
   });
 });

@@ -93,7 +93,7 @@ export class HttpControl implements Control {
     const adminEmail = `${name}@conformance.example`;
     const body = { name, adminEmail };
     const answer = await this.#send('POST', controlPaths.tenants, body, session);
-    const made = this.#read('make a tenant', answer, madeTenant, 201);
+    const made = this.#read('create a tenant', answer, madeTenant, 201);
     learnSecret(made.adminPassword, 'password');
     learnSecret(made.tenantToken, 'tenant-token');
     const adminToken = await userToken(session, made.adminEmail, made.adminPassword);
@@ -156,7 +156,7 @@ export class HttpControl implements Control {
     learnSecret(password, 'password');
     await inviteWithoutPower(session, adminToken, { role: name, email });
     const listed = await this.#send('GET', controlPaths.outbox, undefined, session);
-    const { messages } = this.#read('show the mail', listed, outbox, 200);
+    const { messages } = this.#read('show the outbox', listed, outbox, 200);
     const secret = messages.findLast(({ to }) => to === email)?.secret ?? '';
     learnSecret(secret, 'password');
     const token = await userToken(session, email, password, secret);
@@ -179,7 +179,7 @@ export class HttpControl implements Control {
   /** The tenant of this control; what is steered here must not reach those of others. */
   #own(capability: Capability): World {
     if (this.#world) return this.#world;
-    throw new MissingCapability(capability, 'the case has no tenant of its own to steer');
+    throw new MissingCapability(capability, 'the case has no tenant of its own to control');
   }
 
   #within(path: string): string {

@@ -64,7 +64,8 @@ export async function openSteering(means: Means, options: SteeringOptions): Prom
     ? { kind: 'hooks', hooks: { operatorOn: (line) => new HookOperator(hooks, line, userToken) } }
     : login;
   if (address) await checkControl(session, address);
-  const hasTenants = await findTenants(session, userToken);
+  const isControlled = address !== undefined || hooks !== undefined;
+  const hasTenants = isControlled && (await findTenants(session, userToken));
   const control = controlOf(target, { address, hooks, hasTenants });
   const findings = await findCapabilities(target, options, { operator, control, userToken });
   const offered = findings.filter(({ isOffered }) => isOffered).map(({ capability }) => capability);
@@ -108,8 +109,8 @@ export async function checkControl(
 
 /** The open-source edition has none: it knows no tenant of the user, and reads no tenant_token. */
 async function findTenants(session: Session, userToken: string | undefined): Promise<boolean> {
-  if (userToken === undefined) return true;
-  const request = requestOf(managementOperations['get-own-tenant'], { headers: bearer(userToken) });
+  const headers = userToken === undefined ? {} : bearer(userToken);
+  const request = requestOf(managementOperations['get-own-tenant'], { headers });
   try {
     const { status } = await session.send(request);
     return !unknownStatuses.includes(status);
@@ -129,7 +130,7 @@ function controlOf(
 ): Control | undefined {
   const { hasTenants } = given;
   if (given.address) return new HttpControl(given.address, target.session(), { hasTenants });
-  return given.hooks && new HookControl(given.hooks, target.session());
+  return given.hooks && new HookControl(given.hooks, target.session(), { hasTenants });
 }
 
 interface Found {
@@ -150,13 +151,16 @@ async function findCapabilities(
     const probed = probe ? await probeOn(target.session(signal), part, userToken) : unprobed;
     return compareCapability(part, declared, probed);
   });
+  const behaviours = capabilitiesOf('behaviour').map((name) =>
+    compareCapability(name, declared, unprobed),
+  );
   const controls = capabilitiesOf('control').map((name) =>
     compareGiven(name, declared, control?.offers.has(name) ?? false),
   );
-  return [means, ...(await Promise.all(parts)), ...controls];
+  return [means, ...(await Promise.all(parts)), ...behaviours, ...controls];
 }
 
-const unprobed: Probed = { found: 'unknown', evidence: 'nothing was asked', exchanges: [] };
+const unprobed: Probed = { found: 'unknown', evidence: 'not probed', exchanges: [] };
 
 /** What a run was not given cannot be played with, whatever is declared. */
 function compareGiven(
@@ -165,8 +169,8 @@ function compareGiven(
   isThere: boolean,
 ): CapabilityFinding {
   const probed: Probed = isThere
-    ? { found: 'offered', evidence: 'the run was given it', exchanges: [] }
-    : { found: 'missing', evidence: 'the run was not given it', exchanges: [] };
+    ? { found: 'offered', evidence: 'given to the run', exchanges: [] }
+    : { found: 'missing', evidence: 'not given to the run', exchanges: [] };
   const finding = compareCapability(name, declared, probed);
   return { ...finding, isOffered: finding.isOffered && isThere };
 }

@@ -36,7 +36,7 @@ export async function inviteWithoutPower(
   const headers = bearer(adminToken);
   const newRole = { name: role, permission_sets_with_scope: [] };
   const made = requestOf(managementOperations['create-role'], { body: newRole, headers });
-  done('make a role', await session.send(made), 201);
+  done('create a role', await session.send(made), 201);
   const newUser = { email, roles: [role] };
   const invited = requestOf(managementOperations['create-user'], { body: newUser, headers });
   done('invite a user', await session.send(invited), 201);

@@ -48,12 +48,13 @@ export class Pace {
     const pauseMs = this.#pauseAskedFor(answer, repetition);
     if (pauseMs === undefined) return undefined;
     const wish = `the target answers ${answer.status} and asks to wait ${Math.ceil(pauseMs / 1000)} s`;
-    if (pauseMs > PAUSE_MAX_MS) return { giveUp: `${wish}, which is longer than the suite waits` };
+    if (pauseMs > PAUSE_MAX_MS)
+      return { giveUp: `${wish}, which is longer than the suite is willing to wait` };
     if (repetition >= REPETITIONS_MAX) {
-      return { giveUp: `${wish}, also when the request is repeated for the third time` };
+      return { giveUp: `${wish}, even after three retries` };
     }
     if (this.#pausesMs + pauseMs > PAUSES_MAX_MS) {
-      return { giveUp: `${wish}, and the run has waited ${PAUSES_MAX_MS / 1000} s already` };
+      return { giveUp: `${wish}, and the run has already waited ${PAUSES_MAX_MS / 1000} s` };
     }
     const fromMs = Math.max(this.#clock.monotonicMs(), this.#pausedUntilMs);
     const untilMs = this.#clock.monotonicMs() + pauseMs;

@@ -189,7 +189,7 @@ export class Session {
     await this.#turn();
     const limit = new AbortController();
     const timer = clock.after(timeLimitMs, () => {
-      const message = `no whole answer within ${timeLimitMs} ms`;
+      const message = `no complete answer within ${timeLimitMs} ms`;
       limit.abort(new TransportFailure('request-time-limit', message));
     });
     const signal = ending ? AbortSignal.any([limit.signal, ending]) : limit.signal;
@@ -230,7 +230,7 @@ function streamed(body: WireRequest['body']) {
 
 /** A link that a target gives may be no URL at all, which other cases judge. */
 function requireWay(url: string): void {
-  if (!URL.canParse(url)) throw new NotObservable(`there is no way to ${shown(url)}`);
+  if (!URL.canParse(url)) throw new NotObservable(`cannot reach ${shown(url)}`);
 }
 
 /** Why a request was ended from our side. */

@@ -1,6 +1,6 @@
 /** Runs a block as a person would: bash, in an empty folder, with these variables. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,9 +11,22 @@ export interface BlockOutput {
   readonly stderr: string;
 }
 
-/** A folder for blocks that belong together, as the key that the first one makes. */
+/** A folder for blocks that belong together, as the key that the first one makes; its owner removes it. */
 export function blockFolder(): string {
   return mkdtempSync(join(tmpdir(), 'fleetbed-by-hand-'));
+}
+
+/** Runs a block that belongs to no other, in a folder that is gone afterwards. */
+export async function runLoneBlock(
+  block: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<BlockOutput> {
+  const folder = blockFolder();
+  try {
+    return await runBlock(block, folder, variables);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** Runs the block to its end. */

@@ -17,7 +17,7 @@ function showHead(facts: PageFacts): void {
     element(
       'p',
       { class: 'hint' },
-      `${verdicts.length} cases in ${(durationMs / 1000).toFixed(1)} s from ${startedAt} on; ` +
+      `${verdicts.length} cases in ${(durationMs / 1000).toFixed(1)} s, started ${startedAt}; ` +
         `${musts.decided} of ${musts.decided + musts.undecided} MUSTs of the contract tested`,
     ),
     element('ul', { class: 'counts', 'aria-label': 'Verdicts' }, ...counts),

@@ -8,7 +8,7 @@ export function showCoverage({ requirements, verdicts }: PageFacts): void {
   const headings = [...new Set(requirements.map(({ heading }) => heading))];
   const tables = headings.map((heading) => {
     const own = requirements.filter((each) => each.heading === heading);
-    const columns = ['Requirement', 'Level', 'Sentence', 'What decides it', 'In this run'];
+    const columns = ['Requirement', 'Level', 'Sentence', 'How it is tested', 'In this run'];
     return table(
       heading,
       columns,
@@ -47,9 +47,9 @@ export function showOpenPoints({ openPoints }: PageFacts): void {
     ours,
   ]);
   const columns = [
-    'What the contract does not show',
+    'What the contract leaves open',
     'What the target does',
-    'What our server does',
+    'What the reference server does',
   ];
   byId('open-points', HTMLElement).replaceChildren(table('Open points', columns, rows));
 }

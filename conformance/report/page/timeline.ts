@@ -17,7 +17,7 @@ export function showTimeline({ verdicts, durationMs }: PageFacts): void {
   const drawing = graphic('svg', {
     viewBox: `0 0 ${WIDTH} ${height}`,
     role: 'img',
-    'aria-label': `${played.length} cases in ${total} ms; the table below has the slowest`,
+    'aria-label': `${played.length} cases in ${total} ms; see the table below for the slowest`,
   });
   for (const each of played) {
     const bar = graphic('rect', {

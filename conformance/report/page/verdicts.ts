@@ -122,17 +122,17 @@ function caseBody(
   return element(
     'div',
     { class: 'inside' },
-    element('h3', {}, 'What is required'),
+    element('h3', {}, 'Required'),
     element('ul', {}, ...required),
-    element('h3', {}, 'What was found'),
+    element('h3', {}, 'Found'),
     findings(verdict),
     ...(exchangesDropped > 0
-      ? [element('p', { class: 'hint' }, `${exchangesDropped} earlier exchanges were left out.`)]
+      ? [element('p', { class: 'hint' }, `${exchangesDropped} earlier exchanges are left out.`)]
       : []),
     ...exchanges.map(exchangeBlock),
     ...(byHand === undefined
       ? []
-      : [element('h3', {}, 'Repeat it by hand'), element('pre', {}, byHand)]),
+      : [element('h3', {}, 'Repro script'), element('pre', {}, byHand)]),
   );
 }
 
@@ -151,7 +151,7 @@ function findings(verdict: ShownVerdict): HTMLElement {
     conditions: [verdict.level, verdict.risk, ...verdict.needs.map((need) => `needs ${need}`)].join(
       ', ',
     ),
-    time: `${verdict.durationMs} ms, from ${verdict.startedMs} ms on`,
+    time: `${verdict.durationMs} ms, started at ${verdict.startedMs} ms`,
   };
   const rows = Object.entries(facts).flatMap(([name, text]) =>
     text === undefined ? [] : [element('dt', {}, name), element('dd', {}, text)],

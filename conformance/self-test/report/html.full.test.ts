@@ -91,7 +91,7 @@ describe('the page of a kill matrix', () => {
     );
     const wrong = shown().last();
     await wrong.locator('td summary', { hasText: '1 false' }).click();
-    expect(await wrong.locator('td li.unsound').textContent()).toBe('errors/too-eager falsely');
+    expect(await wrong.locator('td li.unsound').textContent()).toBe('errors/too-eager false catch');
   });
 
   it('works by keyboard alone', async () => {

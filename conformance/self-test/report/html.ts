@@ -76,7 +76,7 @@ function summary({ cases, totals }: KillMatrix): string {
   const { defects, killed, equivalent, survived, unexercised, falseCatches } = totals;
   return (
     `${cases} cases against ${defects} planted defects: ${killed} killed, ${equivalent} ` +
-    `equivalent, ${survived} survived, ${unexercised} never exercised, ${falseCatches} false catches.`
+    `equivalent, ${survived} survived, ${unexercised} not exercised, ${falseCatches} false catches.`
   );
 }
 
@@ -84,7 +84,7 @@ function problems({ baselineFaults, undefended, unproven }: KillMatrix): string 
   const lines = [
     ...baselineFaults.map((id) => `${id} fails without any defect`),
     ...undefended.map((id) => `no defect breaks ${id}`),
-    ...unproven.map((id) => `no case that names ${id} catches a defect of it`),
+    ...unproven.map((id) => `no case catches a defect of ${id} by that requirement`),
   ];
   if (lines.length === 0) return '';
   return `<ul class="unsound">${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;
@@ -111,7 +111,7 @@ function areaCell(row: MatrixRow, area: string): string {
   const items = [
     ...own.map((id) => `<li><code>${escaped(id)}</code></li>`),
     ...wrong.map(
-      ({ caseId }) => `<li class="unsound"><code>${escaped(caseId)}</code> falsely</li>`,
+      ({ caseId }) => `<li class="unsound"><code>${escaped(caseId)}</code> false catch</li>`,
     ),
   ];
   const count = `${own.length}${wrong.length > 0 ? ` + ${wrong.length} false` : ''}`;

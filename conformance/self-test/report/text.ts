@@ -15,8 +15,8 @@ export function rowText(row: MatrixRow): string {
   const by = killedBy.length > 0 ? ` by ${killers}${more}` : '';
   const because = equivalent === undefined ? '' : `: ${equivalent}`;
   return [
-    `${isSound(row) ? ' ' : '!'} ${outcome} ${id}${by}${because} (${played} cases played)`,
-    ...stumbles.map((each) => `    the suite broke down in ${each}`),
+    `${isSound(row) ? ' ' : '!'} ${outcome} ${id}${by}${because} (${played} cases run)`,
+    ...stumbles.map((each) => `    the suite stopped with an error in ${each}`),
     ...falseCatches.map(
       ({ caseId, requirements: named, expected = '', actual = '' }) =>
         `    false catch by ${caseId} for ${named.join(', ')}: expected ${cut(expected)}, saw ${cut(actual)}`,
@@ -33,13 +33,13 @@ export function matrixText(matrix: KillMatrix): string {
     '',
     ...baselineFaults.map((id) => `! ${id} fails without any defect`),
     ...undefended.map((id) => `! no defect breaks ${id}`),
-    ...unproven.map((id) => `! no case that names ${id} catches a defect of it`),
+    ...unproven.map((id) => `! no case catches a defect of ${id} by that requirement`),
     `${cases} cases, ${defects} defects: ${killed} killed, ${survived} survived, ` +
-      `${unexercised} never exercised, ${equivalent} equivalent, ` +
+      `${unexercised} not exercised, ${equivalent} equivalent, ` +
       `${totals['stale-reason']} stale reasons, ${totals.falseCatches} false catches, ` +
-      `${totals.stumbles} breakdowns of the suite`,
-    `${totals.played} plays of cases; ${totals.untouched} left out, which the defect cannot touch`,
-    ...(matrix.interrupted ? ['! ended before every defect was played'] : []),
+      `${totals.stumbles} suite errors`,
+    `${totals.played} case runs; ${totals.untouched} left out because the defect cannot affect them`,
+    ...(matrix.interrupted ? ['! interrupted before every defect was run'] : []),
   ].join('\n');
 }
 

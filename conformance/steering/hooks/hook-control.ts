@@ -18,6 +18,8 @@ const stepsOf: Readonly<Partial<Record<Capability, readonly HookStep[]>>> = {
   'tenant-control': ['make-tenant', 'suspend-tenant', 'remove-tenant'],
 };
 
+const takesTenants: readonly Capability[] = ['role-control', 'tenant-control'];
+
 /** The control steps of the hooks on one line. */
 export class HookControl implements Control {
   readonly offers: ReadonlySet<Capability>;
@@ -25,20 +27,29 @@ export class HookControl implements Control {
   readonly #hooks: Hooks;
   readonly #lasting: Session;
   readonly #session: Session;
+  readonly #hasTenants: boolean;
 
-  /** @param lasting a line that nobody ends before the run does, since tenants are removed over it */
-  constructor(hooks: Hooks, lasting: Session, session = lasting) {
+  /**
+   * @param lasting a line that nobody ends before the run does, since tenants are removed over it
+   * @param hasTenants without tenants there are no roles either, whatever steps the hooks have
+   */
+  constructor(
+    hooks: Hooks,
+    lasting: Session,
+    { session = lasting, hasTenants = true }: { session?: Session; hasTenants?: boolean } = {},
+  ) {
     this.#hooks = hooks;
     this.#lasting = lasting;
     this.#session = session;
+    this.#hasTenants = hasTenants;
     const offered = (Object.keys(stepsOf) as Capability[]).filter((name) =>
       stepsOf[name]?.every((step) => hooks.has(step)),
     );
-    this.offers = new Set(offered);
+    this.offers = new Set(offered.filter((name) => hasTenants || !takesTenants.includes(name)));
   }
 
   on(session: Session): Control {
-    return new HookControl(this.#hooks, this.#lasting, session);
+    return new HookControl(this.#hooks, this.#lasting, { session, hasTenants: this.#hasTenants });
   }
 
   async newTenant({ session, name, learnSecret }: TenantOrder): Promise<ControlledTenant> {
@@ -52,7 +63,7 @@ export class HookControl implements Control {
       id: made.tenantId,
       tenantToken,
       operator: new HookOperator(hooks, session, userToken),
-      control: new HookControl(hooks, this.#lasting, session),
+      control: new HookControl(hooks, this.#lasting, { session }),
       remove: async () => {
         await hooks.ask(this.#lasting, 'remove-tenant');
       },

@@ -26,7 +26,10 @@ export interface HookBook {
 }
 
 const command = v.pipe(
-  v.array(v.string('must be a list of texts'), 'must be a list of texts: program and arguments'),
+  v.array(
+    v.string('must be a list of strings'),
+    'must be a list of strings: program and arguments',
+  ),
   v.minLength(1, 'must name a program'),
   v.maxLength(ARGUMENTS_MAX, `must have at most ${ARGUMENTS_MAX} arguments`),
   v.check(([program]) => program !== '', 'must name a program'),
@@ -51,7 +54,7 @@ const fileShape = v.pipe(
   ),
   v.check(
     ({ command: whole, steps = {} }) => whole !== undefined || !Object.values(steps).includes(null),
-    'a step without a command of its own needs the command of all',
+    'a step without a command of its own needs the common command',
   ),
 );
 

@@ -40,7 +40,7 @@ export class HookOperator implements Operator {
 
   get caller(): Caller {
     if (this.#userToken !== undefined) return new Caller(this.#session, bearer(this.#userToken));
-    const because = 'no hook logs a user in, and no credentials are given';
+    const because = 'there is neither a login hook nor credentials';
     throw new MissingCapability('operator/login', because);
   }
 

@@ -68,7 +68,7 @@ async function outcomeOf(
   child.stdin?.end(input);
   const { code, error } = await ended(child);
   signal.throwIfAborted();
-  if (error) throw new HookEnded(`it cannot be started: ${error.message}`, complaint, error);
+  if (error) throw new HookEnded(`it could not be started: ${error.message}`, complaint, error);
   if (length > OUTPUT_MAX_BYTES) {
     throw new HookEnded(`it wrote more than ${OUTPUT_MAX_BYTES} bytes`, complaint);
   }

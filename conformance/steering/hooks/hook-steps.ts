@@ -41,7 +41,7 @@ export const hookSteps = {
   login: {
     wish: 'log a user in',
     input: '',
-    answer: 'token, which opens the audit log',
+    answer: 'token (also for the audit log)',
     shape: token,
   },
   'find-device': {
@@ -52,7 +52,7 @@ export const hookSteps = {
   },
   'show-device': { wish: 'show a device', input: ofDevice, answer: deviceAnswer, shape: device },
   preauthorize: {
-    wish: 'pre-authorize a device',
+    wish: 'preauthorize a device',
     input: 'identity: {…}, publicKeyPem',
     answer: 'deviceId',
     shape: deviceId,
@@ -60,7 +60,7 @@ export const hookSteps = {
   accept: { wish: 'accept a device', input: ofKey, answer: '', shape: nothing },
   reject: { wish: 'reject a device', input: ofKey, answer: '', shape: nothing },
   postpone: {
-    wish: 'make a device wait for a decision again',
+    wish: 'set a device back to pending',
     input: ofKey,
     answer: '',
     shape: nothing,
@@ -69,7 +69,7 @@ export const hookSteps = {
   'upload-artifact': {
     wish: 'upload an artifact',
     input: 'fileName, contentBase64',
-    answer: 'artifactId: text | null; null when the target has it already',
+    answer: 'artifactId: text | null (null: the target already has it)',
     shape: v.looseObject({ artifactId: v.nullable(v.string()) }),
   },
   'find-artifact': {
@@ -91,14 +91,14 @@ export const hookSteps = {
     shape: deploymentId,
   },
   'find-deployment': {
-    wish: 'find a deployment by its whole name',
+    wish: 'find a deployment by its exact name',
     input: 'name',
     answer: 'deploymentId: text | null',
     shape: v.looseObject({ deploymentId: v.nullable(v.string()) }),
   },
   abort: { wish: 'abort a deployment', input: 'deploymentId', answer: '', shape: nothing },
   'device-part': {
-    wish: 'show the part of a device in a deployment',
+    wish: 'show the state of a device in a deployment',
     input: ofPart,
     answer: 'part: {id, status, substate?} | null',
     shape: v.looseObject({ part: v.nullable(deviceParts.item) }),
@@ -146,37 +146,37 @@ export const hookSteps = {
     shape: v.looseObject({ alerts: alertViews }),
   },
   'show-monitors': {
-    wish: 'show what is monitored on a device',
+    wish: 'show the monitor configuration of a device',
     input: ofDevice,
     answer: 'monitors: [{name, status, type}]',
     shape: v.looseObject({ monitors: monitorViews }),
   },
   'advance-clock': {
-    wish: 'let the time of the target jump ahead',
+    wish: 'move the clock of the server forward',
     input: 'seconds',
     answer: '',
     shape: nothing,
   },
   'fail-next': {
-    wish: 'let the next request of each operation meet a fault inside',
+    wish: 'make the next request of each operation fail inside the server',
     input: 'operations: [id]',
     answer: '',
     shape: nothing,
   },
   'limit-rate': {
-    wish: 'limit how often each caller may ask',
-    input: 'limit: {requests, windowSeconds} | null, which ends it',
+    wish: 'set the rate limit of each caller',
+    input: 'limit: {requests, windowSeconds} | null (null: no limit)',
     answer: '',
     shape: nothing,
   },
   'powerless-user': {
-    wish: 'make a user whose role permits nothing',
+    wish: 'create a user whose role permits nothing',
     input: 'name',
     answer: 'token',
     shape: token,
   },
   'make-tenant': {
-    wish: 'make a tenant',
+    wish: 'create a tenant',
     input: 'name',
     answer: 'tenantId, tenantToken: text | null, userToken: text | null',
     shape: v.looseObject({

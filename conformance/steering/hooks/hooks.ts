@@ -54,7 +54,7 @@ export class Hooks {
   ): Promise<StepAnswer<Step>> {
     const { commands, folder, timeLimitMs } = this.#book;
     const command = commands.get(step);
-    if (!command) throw missing(step, 'no hook carries it out');
+    if (!command) throw missing(step, 'there is no hook for it');
     const tenant = this.#tenant ?? null;
     const text = JSON.stringify({ step, baseUrl: this.#baseUrl, tenant, input });
     const deed = { method: 'HOOK', url: step, body: text, timeLimitMs };
@@ -71,8 +71,10 @@ export class Hooks {
 
 function answerOf<Step extends HookStep>(step: Step, outcome: HookOutcome): StepAnswer<Step> {
   const { code, output, complaint } = outcome;
-  if (code === exitCodes.notHere) throw missing(step, complaint || 'its hook says so');
-  if (code !== exitCodes.done) throw failed(step, `exit code ${code}: ${complaint || 'no word'}`);
+  if (code === exitCodes.notHere)
+    throw missing(step, complaint || 'the hook ended with exit code 3');
+  if (code !== exitCodes.done)
+    throw failed(step, `exit code ${code}: ${complaint || 'no message'}`);
   const text = output.trim() === '' ? '{}' : output;
   const shape: v.GenericSchema = hookSteps[step].shape;
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), text);
