@@ -1,4 +1,5 @@
 /** `fleetbed conform`: judges a server by the contract. Its subcommands are in `conform/`. */
+
 import type { Command } from 'commander';
 import {
   type ConformanceOptions,
@@ -23,6 +24,7 @@ import {
 } from './conform/options.ts';
 import { openRunLines } from './conform/run-lines.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, setUpFault } from './fault.ts';
 import { withLiveLine } from './live-line.ts';
@@ -62,20 +64,17 @@ const subcommands: Readonly<Record<string, SubcommandRow>> = {
   },
 };
 
-const examples = `
-Examples:
-  # Everything, against a reference server (fleetbed serve prints the values)
-  $ fleetbed conform --password SECRET --control-url http://127.0.0.1:8081 --control-token TOKEN
-
-  # A staging server, from a pipeline: credentials in FLEETBED_EMAIL and FLEETBED_PASSWORD
-  $ fleetbed conform --url https://staging.example.com --rate 20/s --report junit=report.xml
-
-  # One area, or one case
-  $ fleetbed conform --url https://staging.example.com deployment-status/ errors/error-says-why
-`;
-
 /** Adds the options of `fleetbed conform`, its subcommands, and what it does. */
 export function configure(command: Command): void {
+  addExamples(
+    command,
+    '# Everything, against fleetbed serve: FLEETBED_PASSWORD, FLEETBED_CONTROL_URL and _TOKEN are set',
+    'fleetbed conform --disruptive --require-all-must',
+    '# A staging server, from a pipeline: credentials in FLEETBED_EMAIL and FLEETBED_PASSWORD',
+    'fleetbed conform --url https://staging.example.com --rate 20/s --report junit=report.xml',
+    '# One area, or one case',
+    'fleetbed conform --url https://staging.example.com deployment-status/ errors/error-says-why',
+  );
   addSubcommands(command);
   command.argument('[id-prefix...]', 'run only cases whose ID starts with this');
   addRunOptions(addTargetOptions(command))
@@ -92,7 +91,6 @@ export function configure(command: Command): void {
     .option('--list', 'list the cases')
     .option('--coverage [form]', 'print which cases test which requirement')
     .option('--schema', 'print the JSON Schema of the result')
-    .addHelpText('after', examples)
     .action(async (selection: readonly string[], options: ConformOptions) => {
       process.exitCode = await act(selection, options);
     });

@@ -15,6 +15,7 @@ import { type FleetPlan, type FleetResult, simulateFleet } from '../simulator/si
 import { judge } from './conform.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { demoSummary } from './demo-summary.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes, worstExitCode } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { fleetExitCode, fleetFault } from './fleet-outcome.ts';
@@ -52,15 +53,6 @@ interface Ports {
 
 const wantedPorts: Ports = { port: 8080, controlPort: 8081 };
 
-const examples = `
-Examples:
-  # Server, fleet and suite; server and fleet stay up until Ctrl-C
-  $ fleetbed demo
-
-  # In CI: exit code 0 if every device was updated and no case failed
-  $ fleetbed demo --exit --report junit=demo.xml
-`;
-
 /** Adds the options of `fleetbed demo` and what it does. */
 export function configure(command: Command): void {
   command
@@ -71,10 +63,10 @@ export function configure(command: Command): void {
       values.report,
     )
     .option('--json', 'write the results to stdout as JSON')
-    .addHelpText('after', examples)
     .action(async (options: DemoOptions) => {
       process.exitCode = await demo(options);
     });
+  addExamples(command, 'fleetbed demo', 'fleetbed demo --exit --report junit=demo.xml');
 }
 
 async function demo(options: DemoOptions): Promise<ExitCode> {

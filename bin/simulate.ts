@@ -1,4 +1,5 @@
 /** `fleetbed simulate`: a fleet of devices against a server. Its options are in `simulate/`. */
+
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
 import { planSchema } from '../simulator/fleet/plan-words.ts';
@@ -7,6 +8,7 @@ import { fleetHtml } from '../simulator/report/html.ts';
 import { fleetJunit } from '../simulator/report/junit.ts';
 import { fleetReport } from '../simulator/report/text.ts';
 import { type FleetPlan, type FleetProgress, requireDeployable } from '../simulator/simulator.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes, worstExitCode } from './exit-codes.ts';
 import { figuresExitCode, fleetExitCode, fleetFault } from './fleet-outcome.ts';
 import * as values from './option-values.ts';
@@ -45,11 +47,18 @@ interface RunOptions extends SpreadOptions {
 /** Adds the options of `fleetbed simulate` and what it does. */
 export function configure(command: Command): void {
   addCleanup(command.enablePositionalOptions());
-  addRunOptions(command)
-    .addHelpText('after', examples)
-    .action(async (options: RunOptions) => {
-      process.exitCode = await act(command, options);
-    });
+  addRunOptions(command).action(async (options: RunOptions) => {
+    process.exitCode = await act(command, options);
+  });
+  addExamples(
+    command,
+    '# 100 devices that poll for 30 seconds; accept them with: fleetbed accept --all',
+    'fleetbed simulate --devices 100 --duration 30s',
+    '# Deploy an artifact to 1,000 devices; password in FLEETBED_PASSWORD',
+    'fleetbed simulate --devices 1000 --accept --deploy release-2 --until settled --report html=run.html',
+    '# The load of a plan file, on every core (all options: simulator/guide.md)',
+    'fleetbed simulate --plan night.yaml --processes auto',
+  );
   addSubcommands(command);
 }
 
@@ -72,21 +81,6 @@ export function addRunOptions(command: Command): Command {
     .option('--plan-schema', 'print the JSON Schema of a plan file and exit');
   return addSpreadOptions(command);
 }
-
-const examples = `
-Examples:
-  # 100 devices that poll for 30 seconds (accept them with: fleetbed accept --all)
-  $ fleetbed simulate --devices 100 --duration 30s
-
-  # Deploy an artifact to 1,000 devices; password in FLEETBED_PASSWORD
-  $ fleetbed simulate --devices 1000 --accept --deploy release-2 --until settled \\
-      --threshold '95% updated within 10m' --report html=run.html
-
-  # The load of a plan file, on every core
-  $ fleetbed simulate --plan night.yaml --processes auto
-
-Reference of all options: simulator/guide.md
-`;
 
 interface SubcommandRow {
   readonly summary: string;

@@ -98,8 +98,6 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     [/^dialect|dialects$/i, /^--dialect$/],
     [/certificate or its authority/i, /^--ca$/],
   ];
-  /** Rooms that others are editing; to be emptied. */
-  const others = ['conform'];
   const quiet = { writeOut: () => undefined, writeErr: () => undefined };
 
   async function allCommands(): Promise<readonly Command[]> {
@@ -107,7 +105,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     const below = (command: Command): readonly Command[] =>
       command.commands.flatMap((each) => [each, ...below(each)]);
     const isOurs = (command: Command): boolean =>
-      ![...others, 'help', 'play-shard'].includes(command.name()) &&
+      !['help', 'play-shard'].includes(command.name()) &&
       (command.parent === null || isOurs(command.parent));
     return [program, ...below(program)].filter(isOurs);
   }

@@ -1,7 +1,9 @@
 /** `fleetbed worker`: plays shards of fleets that `fleetbed simulate --redis` cuts. */
+
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
 import { systemRandom } from '../fixtures/random.ts';
+import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { createOutput } from './output.ts';
 import { authorityIn } from './simulate/certificates.ts';
@@ -18,7 +20,14 @@ type WorkerOptions = RedisOptions & OwnOptions & { readonly workerSecret?: strin
 export function configure(command: Command): void {
   command.optionsGroup('Coordinator:');
   for (const option of redisOptions('Redis of the runs')) command.addOption(option);
-  addOwnOptions(command.addOption(workerSecretOption())).addHelpText('after', examples);
+  addOwnOptions(command.addOption(workerSecretOption()));
+  addExamples(
+    command,
+    '# Redis in FLEETBED_REDIS, its shared secret in FLEETBED_WORKER_SECRET, the password in FLEETBED_PASSWORD',
+    'fleetbed worker --url https://staging.example.com',
+    '# A second machine, with its own copy of the behaviours that the plan names',
+    'fleetbed worker --url https://staging.example.com --behaviour-file behaviours.mjs',
+  );
   command.action(async ({ redis, ...options }: WorkerOptions) => {
     if (redis === undefined) {
       command.error("error: required option '--redis <url>' (env: FLEETBED_REDIS) is not given");
@@ -26,15 +35,6 @@ export function configure(command: Command): void {
     process.exitCode = await work(redis, options);
   });
 }
-
-const examples = `
-Examples:
-  # Redis in FLEETBED_REDIS, the shared secret in FLEETBED_WORKER_SECRET, the user's password in FLEETBED_PASSWORD
-  $ fleetbed worker --url https://staging.example.com
-
-  # A second machine, with its own copy of the behaviours that the plan names
-  $ fleetbed worker --url https://staging.example.com --behaviour-file behaviours.mjs
-`;
 
 async function work(url: string, options: WorkerOptions): Promise<ExitCode> {
   const { progress } = createOutput(false);

@@ -1,8 +1,10 @@
 /** `fleetbed conform cleanup`: removes what a run has left on a target, by its ledger. */
+
 import type { Command } from 'commander';
 import { type CleanupResult, cleanUp } from '../../conformance/cleanup.ts';
 import { SetupError } from '../../conformance/setup-error.ts';
 import { systemClock } from '../../fixtures/clock.ts';
+import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault, setUpFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
@@ -21,14 +23,13 @@ interface CleanupOptions extends ControlOptions, LoginOptions {
   readonly json?: boolean;
 }
 
-const examples = `
-Examples:
-  $ fleetbed conform cleanup run.ledger --password SECRET
-  $ fleetbed conform cleanup run.ledger --url https://staging.example.com --token JWT
-`;
-
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
+  addExamples(
+    command,
+    'fleetbed conform cleanup run.ledger',
+    'fleetbed conform cleanup run.ledger --url https://staging.example.com',
+  );
   command.argument('<ledger>', 'ledger file of the run').optionsGroup('Target:');
   addUrlOption(command, new UrlOption('base URL of the server (default: that of the run)'));
   addLoginOptions(command);
@@ -36,7 +37,6 @@ export function configure(command: Command): void {
     .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
     .optionsGroup('Reports:')
     .option('--json', 'write the result to stdout as JSON')
-    .addHelpText('after', examples)
     .action(async (ledger: string, options: CleanupOptions) => {
       process.exitCode = await cleanup(ledger, options);
     });

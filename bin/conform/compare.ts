@@ -1,18 +1,20 @@
 /** `fleetbed conform compare`: tells regressions, repairs and changed observations between two reports. */
+
 import type { Command } from 'commander';
 import { type Comparison, compareReports } from '../../conformance/compare.ts';
 import { comparisonText } from '../../conformance/report/differences.ts';
+import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { createOutput } from '../output.ts';
 import { readReportFile } from './read-report.ts';
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
+  addExamples(command, 'fleetbed conform compare before.json after.json');
   command
     .argument('<a>', 'JSON report of the earlier run')
     .argument('<b>', 'JSON report of the later run')
     .option('--json', 'write the comparison to stdout as JSON')
-    .addHelpText('after', '\nExample:\n  $ fleetbed conform compare before.json after.json')
     .action(async (a: string, b: string, options: { readonly json?: boolean }) => {
       const comparison = compareReports(await readReportFile('A', a), await readReportFile('B', b));
       const output = createOutput(options.json ?? false);

@@ -1,4 +1,5 @@
 /** `fleetbed conform replay`: repeats only the failures of an earlier run. */
+
 import { type Command, Option } from 'commander';
 import type { ConformanceResult } from '../../conformance/conformance.ts';
 import { idsToReplay, type ReplayedCase, replayedCases } from '../../conformance/replay.ts';
@@ -6,6 +7,7 @@ import { replayText } from '../../conformance/report/differences.ts';
 import type { Report } from '../../conformance/report/schema.ts';
 import { conformanceReport } from '../../conformance/report/text.ts';
 import { judge, renderingsOf } from '../conform.ts';
+import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { withLiveLine } from '../live-line.ts';
 import * as values from '../option-values.ts';
@@ -18,17 +20,15 @@ import { readReportFile } from './read-report.ts';
 
 type ReplayOptions = ConformOptions & { readonly inconclusive?: boolean };
 
-const examples = `
-Examples:
-  # Same target, seed and limits as the earlier run
-  $ fleetbed conform replay report.json --password SECRET
-
-  # The same cases against another server
-  $ fleetbed conform replay report.json --url https://other.example.com --token JWT
-`;
-
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
+  addExamples(
+    command,
+    '# Same target, seed and limits as the earlier run',
+    'fleetbed conform replay report.json',
+    '# The same cases against another server',
+    'fleetbed conform replay report.json --url https://other.example.com',
+  );
   command.argument('<report>', 'JSON report of the earlier run');
   addRunOptions(addTargetOptions(command))
     .addOption(
@@ -40,7 +40,6 @@ export function configure(command: Command): void {
       values.reportOrPage,
     )
     .option('--json', 'write the outcomes to stdout as JSON')
-    .addHelpText('after', examples)
     .action(async (path: string, options: ReplayOptions) => {
       const report = await readReportFile('REPORT', path);
       process.exitCode = await replay(report, { ...options, ...recorded(report, command) });

@@ -1,4 +1,5 @@
 /** `fleetbed conform self-test`: plants defects before a good server and sees who catches them. */
+
 import { type Command, Option } from 'commander';
 import { listCases } from '../../conformance/conformance.ts';
 import type { Defect } from '../../conformance/self-test/defect.ts';
@@ -8,6 +9,7 @@ import { matrixHtml } from '../../conformance/self-test/report/html.ts';
 import { matrixText, rowText } from '../../conformance/self-test/report/text.ts';
 import { playBaseline } from '../../conformance/self-test/self-test.ts';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
+import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { requireWritable, writeWhole } from '../files.ts';
@@ -35,17 +37,15 @@ interface SelfTestCommandOptions {
   readonly worker?: boolean;
 }
 
-const examples = `
-Examples:
-  # The defects of links, against reference servers
-  $ fleetbed conform self-test link-
-
-  # All defects, in front of another good server
-  $ fleetbed conform self-test --url https://staging.example.com --token JWT --html matrix.html
-`;
-
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
+  addExamples(
+    command,
+    '# The defects of links, against reference servers',
+    'fleetbed conform self-test link-',
+    '# All defects, in front of another good server',
+    'fleetbed conform self-test --url https://staging.example.com --html matrix.html',
+  );
   command
     .argument('[defect...]', 'run only defects whose ID starts with this')
     .optionsGroup('Target:');
@@ -75,7 +75,6 @@ export function configure(command: Command): void {
     .option('--html <file>', 'write the matrix as a page', values.filled)
     .option('--record', 'update the result that is committed with the sources')
     .option('--json', 'write the result to stdout as JSON')
-    .addHelpText('after', examples)
     .addOption(new Option('--worker').hideHelp())
     .action(async (beginnings: readonly string[], options: SelfTestCommandOptions) => {
       process.exitCode = await act(beginnings, options);
