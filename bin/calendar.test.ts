@@ -181,7 +181,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     ]);
   });
 
-  it('passes when nothing of the schedule is used', async () => {
+  it('passes when nothing deprecated is used', async () => {
     const har = harOf(
       'clear.har',
       ['GET', `${v2}/devauth/limits/devices`],
@@ -192,7 +192,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     const { code, stdout } = await calendar(har);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: 'nothing of the schedule is used in 3 calls.\n',
+      stdout: 'nothing deprecated is used in 3 calls.\n',
     });
   });
 
@@ -203,14 +203,14 @@ describe('fleetbed calendar with recorded traffic', () => {
     );
     expect(code).toBe(4);
     expect(stdout).toContain('updates[].meta_data');
-    expect(stdout).toContain('whoever reads them must change');
+    expect(stdout).toContain('clients that read them must change');
   });
 
   it('decides nothing where there is no call of this API', async () => {
     const har = harOf('other.har', ['GET', 'https://other.example/useradm/roles']);
     const { code, stdout } = await calendar(har, fileOf('empty.ndjson', ''));
     expect(code).toBe(4);
-    expect(stdout).toBe('nothing was judged: the traffic has no call of this API.\n');
+    expect(stdout).toBe('nothing was checked: the traffic has no call of this API.\n');
   });
 
   it('writes its findings to a file, and one line for people', async () => {
@@ -237,7 +237,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     [
       'a broken archive',
       () => fileOf('b.har', '{"log":{"entries":[{]}}'),
-      /b\.har: is cut off or no JSON/,
+      /b\.har: is cut off or not JSON/,
     ],
     [
       'a broken entry',
@@ -247,7 +247,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     [
       'a broken line',
       () => fileOf('l.ndjson', '\n\u001b[2J{}'),
-      /l\.ndjson, line 2: is no JSON object/,
+      /l\.ndjson, line 2: is not a JSON object/,
     ],
     [
       'a wrong line',

@@ -42,10 +42,10 @@ describe('fleetbed doctor signature', () => {
   const right = sign('sha256', Buffer.from(text), privateKey).toString('base64');
   const files = () => ['--body', fileOf('body', text), '--key', fileOf('key.pem', pem)];
 
-  it('ends with 0 when the signature fits', async () => {
+  it('ends with 0 when the signature matches', async () => {
     const { code, stdout, stderr } = await doctor('signature', ...files(), '--signature', right);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toBe(`The ecdsa signature fits the ${text.length} bytes of the body.\n`);
+    expect(stdout).toBe(`The ecdsa signature matches the ${text.length} bytes of the body.\n`);
   });
 
   it('takes the key out of the body when none is named', async () => {
@@ -107,8 +107,8 @@ describe('fleetbed doctor signature', () => {
   });
 
   it.each([
-    ['a signature that no mistake explains', 'AAAA', 'does not fit, and no known mistake'],
-    ['control characters', '\x1b[31m', 'does not fit, and no known mistake'],
+    ['a signature that no mistake explains', 'AAAA', 'does not match, and no known mistake'],
+    ['control characters', '\x1b[31m', 'does not match, and no known mistake'],
   ])('ends with 1 for %s', async (_, signature, words) => {
     const { code, stdout } = await doctor('signature', ...files(), '--signature', signature);
     expect(code).toBe(1);
@@ -149,7 +149,7 @@ describe('fleetbed doctor signature', () => {
       'a body that no request has',
       () => ['--body', fileOf('large', Buffer.alloc(2_000_000)), '--signature', right],
       3,
-      /more than the 1048576 bytes/,
+      /larger than the 1048576 bytes/,
     ],
     [
       'a key that is not there',
@@ -161,7 +161,7 @@ describe('fleetbed doctor signature', () => {
       'another key that is none',
       () => [...files(), '--other-key', fileOf('no.pem', 'x'), '--signature', right],
       3,
-      /--other-key .* is no public key/,
+      /--other-key .* is not a usable public key/,
     ],
   ])('refuses %s', async (_, words, wanted, sentence) => {
     const { code, stdout, stderr } = await doctor('signature', ...words());

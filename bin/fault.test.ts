@@ -9,14 +9,14 @@ function systemError(code: string, more: object = {}): Error {
 describe('faults as sentences', () => {
   it.each([
     ['ECONNREFUSED', /nothing listens there; check --url/],
-    ['ENOTFOUND', /no such host/],
+    ['ENOTFOUND', /no host of this name/],
     ['ERR_SSL_WRONG_VERSION_NUMBER', /try http:\/\//],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', /self-signed; .*--ca FILE/],
     ['SELF_SIGNED_CERT_IN_CHAIN', /--ca FILE/],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /--ca FILE/],
     ['CERT_HAS_EXPIRED', /expired/],
     ['CERT_NOT_YET_VALID', /not valid yet/],
-    ['HPE_INVALID_CONSTANT', /no HTTP server/],
+    ['HPE_INVALID_CONSTANT', /not an HTTP server/],
   ])('says what %s means and what to do, with exit code 3', (code, sentence) => {
     const report = reportFault(systemError(code), 'https://h');
     expect(report.exitCode).toBe(3);
@@ -35,7 +35,7 @@ describe('faults as sentences', () => {
 
   it('names the busy port', () => {
     expect(reportFault(systemError('EADDRINUSE', { port: 8080 })).sentence).toMatch(
-      /^port 8080: the port is busy; .*0 for any free/,
+      /^port 8080 is in use; .*0 for any free/,
     );
   });
 
@@ -48,11 +48,11 @@ describe('faults as sentences', () => {
   });
 
   it.each([[new TypeError('x is undefined')], ['thrown text'], [undefined]])(
-    'calls anything else our own fault, with exit code 70: %s',
+    'calls anything else internal error, with exit code 70: %s',
     (fault) => {
       const report = reportFault(fault);
       expect(report.exitCode).toBe(70);
-      expect(report.sentence).toMatch(/^our own fault: /);
+      expect(report.sentence).toMatch(/^internal error: /);
     },
   );
 

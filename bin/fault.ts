@@ -22,24 +22,28 @@ export interface FaultReport {
 }
 
 const checkServer = 'check --url and that the server runs';
-const trust = 'pass its certificate, or that of its authority, with --ca FILE';
-const otherPort = 'choose another one, or 0 for any free port';
+const trust = 'give its certificate, or that of its authority, with --ca FILE';
+const otherPort = 'choose another port, or 0 for any free one';
+
+/** Codes of the system when a server cannot listen. */
+const notListening: Readonly<Record<string, (at: { port: string; address: string }) => string>> = {
+  EADDRINUSE: ({ port }) => `port ${port} is in use; ${otherPort}`,
+  EACCES: ({ port }) => `this user may not listen on port ${port}; ${otherPort}`,
+  EADDRNOTAVAIL: ({ address }) => `${address} is not an address of this machine; check --host`,
+};
 
 /** Codes of the system and of TLS: what happened, and the way out. */
 const sentences: Readonly<Record<string, string>> = {
-  EADDRINUSE: `the port is busy; ${otherPort}`,
-  EACCES: `this user may not listen there; ${otherPort}`,
-  EADDRNOTAVAIL: 'the address is none of this machine; check --host',
   ECONNREFUSED: `nothing listens there; ${checkServer}`,
-  ECONNRESET: `the connection was cut; ${checkServer}`,
-  ENOTFOUND: `there is no such host; ${checkServer}`,
+  ECONNRESET: `the connection was closed; ${checkServer}`,
+  ENOTFOUND: `there is no host of this name; ${checkServer}`,
   EAI_AGAIN: `the host's name cannot be resolved; ${checkServer}`,
-  EHOSTUNREACH: `there is no way to the host; ${checkServer}`,
-  ENETUNREACH: `there is no way to its network; ${checkServer}`,
+  EHOSTUNREACH: `the host cannot be reached; ${checkServer}`,
+  ENETUNREACH: `its network cannot be reached; ${checkServer}`,
   ETIMEDOUT: `no answer came in time; ${checkServer}`,
-  UND_ERR_SOCKET: `the connection was cut; ${checkServer}`,
+  UND_ERR_SOCKET: `the connection was closed; ${checkServer}`,
   UND_ERR_CONNECT_TIMEOUT: `no answer came in time; ${checkServer}`,
-  HPE: `what answers there is no HTTP server; ${checkServer}`,
+  HPE: `what answers there is not an HTTP server; ${checkServer}`,
   EPROTO: 'what answers there does not speak TLS; try http:// in place of https://',
   ERR_SSL_WRONG_VERSION_NUMBER:
     'what answers there does not speak TLS; try http:// in place of https://',
@@ -61,13 +65,19 @@ export function reportFault(fault: unknown, place?: string): FaultReport {
   const foreseen = chain.find((cause) => cause instanceof CommandFault);
   if (foreseen) return { exitCode: foreseen.exitCode, sentence: foreseen.message };
   for (const cause of chain) {
+    const listening = notListening[codeOf(cause)];
+    if (listening && 'port' in cause) {
+      const { port, address = '' } = cause as { port?: unknown; address?: unknown };
+      const sentence = listening({ port: `${port}`, address: `${address}` });
+      return { exitCode: exitCodes.setUp, sentence };
+    }
     const known = sentences[codeOf(cause)];
     if (!known) continue;
     const port = 'port' in cause && cause.port ? `port ${cause.port}` : undefined;
     return { exitCode: exitCodes.setUp, sentence: `${place ?? port ?? 'network'}: ${known}` };
   }
   const message = fault instanceof Error ? fault.message : String(fault);
-  return { exitCode: exitCodes.internal, sentence: `our own fault: ${message}` };
+  return { exitCode: exitCodes.internal, sentence: `internal error: ${message}` };
 }
 
 /**

@@ -61,8 +61,8 @@ describe('fleetbed faults', () => {
     expect((await faults(ready, ['list'])).stdout).toBe('gateway: matched 1, fired 1, left 0\n');
     expect((await faults(ready, ['check'])).code).toBe(0);
     expect((await faults(ready, ['clear', 'nothing'])).code).toBe(3);
-    expect((await faults(ready, ['clear', 'gateway'])).stdout).toBe('Cleared 1 of the rules.\n');
-    expect((await faults(ready, ['clear'])).stdout).toBe('Cleared 0 of the rules.\n');
+    expect((await faults(ready, ['clear', 'gateway'])).stdout).toBe('Removed 1 rules.\n');
+    expect((await faults(ready, ['clear'])).stdout).toBe('Removed 0 rules.\n');
   });
 
   it('refuses a plan with file, line and column, and exit code 2', async () => {

@@ -15,7 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use it',
   EPERM: 'this user may not use it',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
 };
@@ -99,5 +99,5 @@ export async function openForLines(option: string, path: string): Promise<number
 export function fileFault(what: string, error: unknown): CommandFault {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = reasons[code] ?? code;
-  return new CommandFault(`${what}: ${reason}; name another file.`, exitCodes.setUp, error);
+  return new CommandFault(`${what}: ${reason}; choose another file.`, exitCodes.setUp, error);
 }

@@ -174,7 +174,7 @@ export function email(text: string): string {
 /** A text that is not empty. */
 export function filled(text: string): string {
   if (text.trim() !== '') return text;
-  throw new InvalidArgumentError('Accepted: a text that is not empty.');
+  throw new InvalidArgumentError('Accepted: a non-empty text.');
 }
 
 /** Texts that are not empty, one for each use of the option. */

@@ -42,7 +42,8 @@ function isSecret({ flags }: Option): boolean {
 
 describe('an option with a secret for its value', () => {
   it('has its variable in every command, and its refusals do not show it', () => {
-    const secrets = all.filter(({ option }) => isSecret(option));
+    // Earlier names of options hand their values to those.
+    const secrets = all.filter(({ option }) => isSecret(option) && !option.hidden);
     const named = secrets.map(({ path, option }) => `${path.join(' ')} ${option.long}`);
     expect(named).toEqual(
       expect.arrayContaining([

@@ -80,7 +80,7 @@ describe('a run that cannot be set up ends with exit code 3 and one sentence', (
     const other = option === '--port' ? '--control-port' : '--port';
     const line = await failsToSetUp(['serve', option, port, other, '0']);
     expect(line).toBe(
-      `fleetbed: port ${port}: the port is busy; choose another one, or 0 for any free port`,
+      `fleetbed: port ${port} is in use; choose another port, or 0 for any free one`,
     );
   });
 

@@ -102,14 +102,14 @@ describe('fleetbed state export', () => {
     const { code, stdout } = await exported(data, at('again.sqlite'));
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/again\.sqlite: worlds 2, rows \d+, artifact files 1\n/),
+      expect.stringMatching(/again\.sqlite: tenants 2, rows \d+, artifact files 1\n/),
     ]);
     expect((await runCommand(['state', '--help'])).stdout).toContain('password hashes');
   });
 
   it.each([
-    ['a folder that is not there', () => at('nowhere'), 'holds no data of fleetbed'],
-    ['a folder of other files', () => folder, 'holds no data of fleetbed'],
+    ['a folder that is not there', () => at('nowhere'), 'has no data of fleetbed'],
+    ['a folder of other files', () => folder, 'has no data of fleetbed'],
   ])('refuses %s', async (_, from, said) => {
     const { code, stderr } = await exported(from(), at('refused.sqlite'));
     expect([code, stderr]).toEqual([3, expect.stringContaining(said)]);
@@ -179,7 +179,7 @@ describe('fleetbed state export of a damaged folder', () => {
     expect(await macsIn(fresh)).toContain('"mac":"a"');
   });
 
-  it('saves other worlds when one is no database any more', async () => {
+  it('saves other worlds when one is no longer a database', async () => {
     const { stderr, fresh } = await savedFrom('world', (copy) => {
       writeFileSync(join(worldOf(copy), 'world.sqlite'), 'x'.repeat(9000));
     });
@@ -194,7 +194,7 @@ describe('fleetbed state export of a damaged folder', () => {
     const { stderr, fresh } = await savedFrom('list', (copy) => {
       truncateSync(join(copy, 'server.sqlite'), 100);
     });
-    expect(stderr).toContain('names and tokens of the worlds are lost');
+    expect(stderr).toContain('names and tokens of the tenants are lost');
     expect(readdirSync(join(fresh, 'worlds')).toSorted()).toEqual(
       readdirSync(join(data, 'worlds')).toSorted(),
     );
@@ -247,8 +247,8 @@ describe('fleetbed state import', () => {
   it.each<[string, (path: string) => void, string]>([
     ['is not there', () => undefined, 'is not there'],
     ['is no database', (path) => writeFileSync(path, 'x'.repeat(9000)), 'is no database'],
-    ['is empty', (path) => writeFileSync(path, ''), 'is no exported state'],
-    ['is another database', (path) => script('DROP TABLE state')(path), 'is no exported state'],
+    ['is empty', (path) => writeFileSync(path, ''), 'is not an exported state'],
+    ['is another database', (path) => script('DROP TABLE state')(path), 'is not an exported state'],
     [
       'is of another version',
       (path) => script("UPDATE state SET version = '9.9.9'")(path),

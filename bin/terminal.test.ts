@@ -128,7 +128,7 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     await prompt;
     const second = await typed('', [...reach(), ...byToken()]);
     expect(second.code).toBe(3);
-    expect(second.stderr).toContain('gives no shell: user has too many open sessions');
+    expect(second.stderr).toContain('refuses a shell: user has too many open sessions');
     first.kill('SIGTERM');
     expect(await ended).toBe(130);
     expect((await typed('pwd\n', [...reach(), ...byToken()])).code).toBe(0);

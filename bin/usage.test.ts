@@ -166,7 +166,7 @@ describe('our own fault', () => {
   it('is one line with exit code 70', async () => {
     const { code, stderr } = await runCommand(['conform', '--base-url', 'http://h'], planted);
     expect(code).toBe(70);
-    expect(stderr).toBe('fleetbed: our own fault: planted\n');
+    expect(stderr).toBe('fleetbed: internal error: planted\n');
   });
 
   it('shows its stack when asked', async () => {

@@ -53,7 +53,7 @@ async function adminOf(services: Services, data: DataFolder | undefined) {
   }
   if (tenants.findByEmail(email)) {
     throw new SettingError(
-      `admin e-mail "${email}" is a user of another world of this data folder; choose another one`,
+      `admin e-mail "${email}" belongs to another tenant of this data folder; choose another address`,
     );
   }
   const prepared = await preparedAdmin({ email, password }, { random });

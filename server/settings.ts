@@ -110,7 +110,7 @@ export function completeSettings(given: Partial<Settings>): Settings {
   const stranger = [...settings.variants].find((name) => !variantNames.includes(name));
   requireSetting(
     stranger === undefined,
-    `variant "${stranger}" is unknown; there are ${variantNames.join(', ')}`,
+    `dialect "${stranger}" is unknown; there are ${variantNames.join(', ')}`,
   );
   const delayMs = settings.provisioningDelayMs;
   requireSetting(

@@ -30,7 +30,7 @@ export class StorageFaults {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#loggedMs >= QUIET_MS) {
       this.#loggedMs = nowMs;
-      this.#log.error(`${told} ${this.#folder}: writes are answered with 507, reads go on`);
+      this.#log.error(`${told} ${this.#folder}: writes are answered with 507, reads still work`);
     }
     return refuse.insufficientStorage();
   }

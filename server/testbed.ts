@@ -112,7 +112,8 @@ function testbedOver(inside: ServerWithInside, { apiUrl, close }: Doors): Testbe
       create: (name, options) => createWorld(inside, { name, apiUrl, ...options }),
       drop: async ({ id }) => {
         const tenant = tenants.find(id);
-        if (tenant?.isFirst) throw new Error('the first world ends with the testbed: close it');
+        if (tenant?.isFirst)
+          throw new Error('the first world ends with the testbed; call close() on the testbed');
         if (tenant) await worlds.drop(tenant);
       },
     },
@@ -134,7 +135,7 @@ async function createWorld(
   const { name, apiUrl, adminPassword: password } = wanted;
   const email = wanted.adminEmail ?? `admin@${services.random.uuid()}.example`;
   const added = await worlds.add(name, { email, password });
-  if (typeof added === 'string') throw new Error(`the world ${name} cannot be made: ${added}`);
+  if (typeof added === 'string') throw new Error(`the world ${name} cannot be created: ${added}`);
   const { tenant, admin } = added;
   const adminToken = signIn(inside, tenant, admin.id);
   const signedIn: WorldAdmin = {

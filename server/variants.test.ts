@@ -51,7 +51,7 @@ describe('a variant', () => {
     const variants = new Set(['open-sauce' as VariantName]);
     const starting = startTestServer({ variants });
     await expect(starting).rejects.toThrow(SettingError);
-    await expect(startTestServer({ variants })).rejects.toThrow('variant "open-sauce" is unknown');
+    await expect(startTestServer({ variants })).rejects.toThrow('dialect "open-sauce" is unknown');
   });
 
   it('may be there together with all others', async () => {

@@ -99,15 +99,15 @@ describe('what it comes to', () => {
 
 describe('its sentence', () => {
   it.each<[string, readonly RecordedExchange[]]>([
-    ['nothing was judged: the traffic has no call of this API.', []],
-    ['nothing of the schedule is used in 1 call.', [call('v2/useradm/roles')]],
+    ['nothing was checked: the traffic has no call of this API.', []],
+    ['nothing deprecated is used in 1 call.', [call('v2/useradm/roles')]],
     ['1 row of the schedule used in 2 calls.', [call(roles), call(roles)]],
     [
-      'nothing of the schedule is used in 1 call. 1 call may carry a deprecated field in a body that was not recorded.',
+      'nothing deprecated is used in 1 call. 1 call may carry a deprecated field in a body that was not recorded.',
       [call('v2/deployments/artifacts')],
     ],
     [
-      '1 row of the schedule in 1 call, fields of answers only: whoever reads them must change.',
+      '1 row of the schedule in 1 call, only fields of answers: clients that read them must change.',
       [call('v2/deployments/artifacts', artifacts)],
     ],
   ])('is %j', async (sentence, exchanges) => {
@@ -130,6 +130,6 @@ describe('its table', () => {
 
   it('is left out when there is nothing to show', async () => {
     const text = trafficText(await trafficOf([call('v2/useradm/roles')]));
-    expect(text).toBe('nothing of the schedule is used in 1 call.');
+    expect(text).toBe('nothing deprecated is used in 1 call.');
   });
 });

@@ -25,14 +25,14 @@ function entriesOf(file: string, text: string): readonly unknown[] {
   const archive = parsed(file, text);
   const entries = isRecord(archive) && isRecord(archive.log) ? archive.log.entries : undefined;
   if (Array.isArray(entries)) return entries;
-  throw recordingFault(file, '', 'is no HAR 1.2 archive: it has no list log.entries.');
+  throw recordingFault(file, '', 'is not a HAR 1.2 archive: it has no list log.entries.');
 }
 
 function parsed(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw recordingFault(file, '', `is cut off or no JSON: ${faultOf(error)}.`);
+    throw recordingFault(file, '', `is cut off or not JSON: ${faultOf(error)}.`);
   }
 }
 
@@ -41,7 +41,7 @@ function faultOf(error: unknown): string {
 }
 
 function exchangeOf(entry: unknown, fault: (what: string) => Error): RecordedExchange {
-  if (!isRecord(entry)) throw fault('is no JSON object.');
+  if (!isRecord(entry)) throw fault('is not a JSON object.');
   const { startedDateTime: at, request, response } = entry;
   if (typeof at !== 'string' || !isTimestamp(at)) {
     throw fault(`startedDateTime must be a time such as 2026-01-31T12:00:00Z, ${shownValue(at)}.`);

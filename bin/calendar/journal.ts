@@ -38,7 +38,9 @@ export async function* journalExchanges(
 function exchangeOf(line: string, fault: (what: string) => Error): RecordedExchange | undefined {
   const value = parsed(line);
   if (!isRecord(value)) {
-    throw fault('is no JSON object; a journal has one a line, a HAR file begins with {"log":.');
+    throw fault(
+      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
+    );
   }
   const { at, method, status, requestBody, responseBody, kind = 'exchange' } = value;
   if (kind !== 'exchange') return undefined;

@@ -109,11 +109,11 @@ describe('a HAR file', () => {
   });
 
   it.each<[string, string, string]>([
-    ['nothing', '', 'is cut off or no JSON: '],
-    ['no JSON', '<html>', 'is cut off or no JSON: '],
-    ['half an archive', har(entry).slice(0, -20), 'is cut off or no JSON: '],
-    ['a list', '[]', 'is no HAR 1.2 archive: it has no list log.entries.'],
-    ['no log', '{"entries":[]}', 'is no HAR 1.2 archive: it has no list log.entries.'],
+    ['nothing', '', 'is cut off or not JSON: '],
+    ['no JSON', '<html>', 'is cut off or not JSON: '],
+    ['half an archive', har(entry).slice(0, -20), 'is cut off or not JSON: '],
+    ['a list', '[]', 'is not a HAR 1.2 archive: it has no list log.entries.'],
+    ['no log', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no list log.entries.'],
     ['entries that are no list', '{"log":{"entries":{}}}', 'it has no list log.entries.'],
   ])('with %s is refused in one sentence', async (_, content, sentence) => {
     const fault = await faultOf(fileOf('bad.har', content));
@@ -123,7 +123,7 @@ describe('a HAR file', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['null', null, 'is no JSON object.'],
+    ['null', null, 'is not a JSON object.'],
     [
       'no time',
       { ...entry, startedDateTime: undefined },
@@ -197,17 +197,17 @@ describe('a journal', () => {
     [
       'no JSON',
       'GET /api 200',
-      'is no JSON object; a journal has one a line, a HAR file begins with {"log":.',
+      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
     ],
     [
       'a list',
       '[]',
-      'is no JSON object; a journal has one a line, a HAR file begins with {"log":.',
+      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
     ],
     [
       'a line that breaks off',
       JSON.stringify(line).slice(0, 30),
-      'is no JSON object; a journal has one a line, a HAR file begins with {"log":.',
+      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
     ],
     [
       'no time',
@@ -279,18 +279,18 @@ describe('a file', () => {
     const { sentence, exitCode } = await faultOf(join(folder, name));
     expect(exitCode).toBe(3);
     expect(sentence).toMatch(/^cannot read /);
-    expect(sentence).toContain(`: ${reason}; name another file.`);
+    expect(sentence).toContain(`: ${reason}; choose another file.`);
   });
 
   it('that is no UTF-8 is refused', async () => {
     const utf16 = Buffer.from(`\ufeff${har(entry)}`, 'utf16le');
     for (const name of ['utf16.har', 'utf16.ndjson']) {
       const { sentence } = await faultOf(fileOf(name, utf16));
-      expect(sentence).toBe(`${name}: is no UTF-8 text.`);
+      expect(sentence).toBe(`${name}: is not UTF-8 text.`);
     }
     const cut = Buffer.concat([Buffer.from(journal(line)), Buffer.from([0xc3])]);
     expect((await faultOf(fileOf('cut.ndjson', cut))).sentence).toBe(
-      'cut.ndjson: is no UTF-8 text.',
+      'cut.ndjson: is not UTF-8 text.',
     );
   });
 });

@@ -57,7 +57,7 @@ async function* textsOf(file: string): AsyncGenerator<string> {
     yield decoder.decode();
   } catch (error) {
     throw isWrongText(error)
-      ? recordingFault(file, '', 'is no UTF-8 text.')
+      ? recordingFault(file, '', 'is not UTF-8 text.')
       : fileFault(`cannot read ${file}`, error);
   }
 }

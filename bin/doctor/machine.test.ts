@@ -71,7 +71,7 @@ describe('a port to listen on', () => {
     const port = typeof address === 'object' && address ? address.port : 0;
     expect(await portCheck('127.0.0.1', port)).toMatchObject({
       verdict: 'fail',
-      found: `127.0.0.1:${port} is busy.`,
+      found: `127.0.0.1:${port} is in use.`,
     });
     await new Promise((resolve) => server.close(resolve));
     expect(await portCheck('127.0.0.1', port)).toMatchObject({ verdict: 'pass' });

@@ -30,8 +30,8 @@ export function openFilesCheck(
   if (text === undefined || Number.isNaN(limit)) {
     return warned(
       name,
-      'The limit of open files is not told on this system.',
-      'Compare it by hand.',
+      'This system does not report its limit of open files.',
+      'Check it yourself.',
     );
   }
   const shared = Math.min(SHARED_CONNECTIONS, 2 * devices);
@@ -77,7 +77,7 @@ export function localPortsCheck(
   const name = 'outgoing ports';
   const [, first, last] = /^(\d+)\s+(\d+)\s*$/.exec(range ?? '') ?? [];
   if (first === undefined || last === undefined) {
-    return passed(name, 'The range of outgoing ports is not told on this system.');
+    return passed(name, 'This system does not report its range of outgoing ports.');
   }
   const ports = Math.max(0, Number(last) - Number(first) + 1);
   const most = Math.max(0, ports - SHARED_CONNECTIONS);
@@ -105,9 +105,9 @@ export async function portCheck(host: string, port: number): Promise<Check> {
   });
   const place = `${host}:${port}`;
   if (code === undefined) return passed(name, `${place} is free.`);
-  const other = 'choose another one with --port and --control-port, or 0 for any free port.';
+  const other = 'choose another port with --port and --control-port, or 0 for any free one.';
   if (code === 'EADDRINUSE')
-    return failed(name, `${place} is busy.`, `End what listens there, or ${other}`);
+    return failed(name, `${place} is in use.`, `End what listens there, or ${other}`);
   if (code === 'EACCES')
     return failed(name, `This user may not listen on ${place}.`, `Please ${other}`);
   return failed(name, `Nothing can listen on ${place} (${code}).`, 'Check --host.');

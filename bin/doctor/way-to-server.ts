@@ -119,7 +119,7 @@ export async function trustCheck(
 ): Promise<Check> {
   const name = 'trust';
   if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
-    const found = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches every check of certificates off.';
+    const found = 'NODE_TLS_REJECT_UNAUTHORIZED=0 disables all certificate checks.';
     return warned(name, found, 'Unset it, and trust a certificate with --ca FILE.');
   }
   const file = environment.NODE_EXTRA_CA_CERTS;
@@ -176,8 +176,8 @@ function foundAndWayOut(fault: Error, url: URL): [found: string, wayOut: string]
   const { sentence } = reportFault(fault, url.host);
   const [found = sentence, wayOut = 'check --url and that the server runs'] = sentence.split('; ');
   const code = 'code' in fault ? String(fault.code) : fault.message;
-  const told = found.startsWith('our own fault') ? `${url.host}: ${code}` : found;
-  return [`${told}.`, `${capital(wayOut.replaceAll('--base-url', '--url'))}.`];
+  const told = found.startsWith('internal error') ? `${url.host}: ${code}` : found;
+  return [`${told}.`, `${capital(wayOut)}.`];
 }
 
 function capital(text: string): string {

@@ -182,7 +182,7 @@ export class DeviceSockets {
   /** Closes every socket of the tenant whose store this is, as `close` does. */
   async closeWorld(store: Store): Promise<void> {
     const own = [...this.#sockets.keys()].filter((socket) => this.#sockets.get(socket) === store);
-    await this.#closeAll(own, 'the world was reset or dropped');
+    await this.#closeAll(own, 'the tenant was reset or removed');
   }
 
   #closeAll(sockets: readonly WebSocket[], because: string): Promise<void> {

@@ -238,7 +238,7 @@ describe('the console page', () => {
     await page.getByRole('heading', { name: 'Request <b>a/b</b>' }).waitFor();
     await page.getByText('the Authorization header is missing').waitFor();
     await page.goto(`${ready.controlUrl}/#request=unknown`);
-    await page.getByText('no request of this id is in the journal').waitFor();
+    await page.getByText('no request with this id is in the journal').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
     expect(page.url()).toBe(`${ready.controlUrl}/`);
     expect(await page.locator('#explanation').isVisible()).toBe(false);

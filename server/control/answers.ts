@@ -42,7 +42,7 @@ export function mount(
   );
   route.all((request, response) => {
     response.set('Allow', allowed.join(', '));
-    refuse(response, 405, `${request.method} is not possible here, only ${allowed.join(', ')}`);
+    refuse(response, 405, `${request.method} is not supported here, only ${allowed.join(', ')}`);
   });
 }
 
@@ -54,7 +54,7 @@ export function refuse(response: Response, status: number, error: string): void 
 /** Refuses what there is no room for at the moment, and ends the connection. */
 export function refuseForNow(response: Response, error: string): void {
   response.set({ 'Retry-After': '5', Connection: 'close' });
-  refuse(response, 503, `${error}; come back later`);
+  refuse(response, 503, `${error}; try again later`);
 }
 
 /** Lets in only as many bodies at a time as may be held together. */
@@ -118,7 +118,7 @@ export function worldOf(
   if (named === undefined) return tenants.first;
   const found = tenants.list().find(({ id, name }) => id === named || name === named);
   if (!found)
-    refuse(response, 404, 'there is no tenant of this id or name; GET /tenants lists them');
+    refuse(response, 404, 'there is no tenant with this id or name; GET /tenants lists them');
   return found;
 }
 
@@ -149,7 +149,7 @@ export function faults(
 
 const sentences = {
   400: 'the request cannot be read: its body must be JSON, its path decodable',
-  413: `the body is larger than the limit: ${BODY_MAX_BYTES} bytes, ${TEXT_MAX_BYTES} of a plan or a world`,
+  413: `the body is larger than the limit: ${BODY_MAX_BYTES} bytes, ${TEXT_MAX_BYTES} for a fault plan or a world file`,
   415: 'the body must be JSON in UTF-8, not compressed',
 } as const;
 

@@ -187,7 +187,7 @@ describe('an assertion', () => {
 
   it('of a device that nobody knows is refused with the nearest names', async () => {
     const { text } = await control(server, 'POST', '/assert', { device: 'aa:7', happened: after });
-    expect(text).toMatch(/body: device: is no device that is known; the nearest: aa:\d/);
+    expect(text).toMatch(/body: device: no such device is known; nearest: aa:\d/);
   });
 
   it('tells of entries that are not kept any more', async () => {

@@ -83,7 +83,7 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
       const query = world && readQuery(request, response, takes);
       if (!query) return;
       if (waiting >= WAITING_MAX) {
-        refuse(response, 503, `${WAITING_MAX} requests wait already; let one of them end`);
+        refuse(response, 503, `${WAITING_MAX} requests are waiting already; let one of them end`);
         return;
       }
       waiting += 1;

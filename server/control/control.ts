@@ -197,7 +197,11 @@ function requireToken(controlToken: string) {
       return;
     }
     response.set('WWW-Authenticate', 'Bearer realm="fleetbed control"');
-    refuse(response, 401, 'the control token is missing or wrong; fleetbed serve prints it');
+    refuse(
+      response,
+      401,
+      'the control token is missing or wrong; use the one that fleetbed serve prints',
+    );
   };
 }
 

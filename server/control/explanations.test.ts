@@ -62,7 +62,7 @@ describe('GET /explanations/{requestId}', () => {
     expect([status, JSON.parse(text).error]).toEqual([
       404,
       expect.stringMatching(
-        /^no request of this id is in the journal; .* 10000 exchanges and \d+ bytes/,
+        /^no request with this id is in the journal; .* 10000 exchanges and \d+ bytes/,
       ),
     ]);
   });

@@ -71,8 +71,8 @@ function findDevice(worlds: readonly Tenant[], wanted: string) {
     if ('id' in found) return { world, id: found.id };
     nearest.push(...found.nearest);
   }
-  const told = nearest.length === 0 ? 'there are none' : `the nearest: ${nearest.join(', ')}`;
-  return { because: maskText(`no device of this id or identity is known; ${told}`) };
+  const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
+  return { because: maskText(`no device with this id or identity is known; ${told}`) };
 }
 
 function send<Explained>(
@@ -105,6 +105,6 @@ function find(worlds: readonly Tenant[], requestId: string): Found | { readonly 
     return `${name} the newest ${entriesMax} exchanges and ${bytesMax} bytes`;
   });
   return {
-    because: `no request of this id is in the journal; it keeps of ${bounds.join(', of ')}`,
+    because: `no request with this id is in the journal; it keeps for ${bounds.join(', for ')}`,
   };
 }

@@ -25,7 +25,7 @@ export function mountFaults(app: Express, tenants: Tenants): void {
       const { id } = request.query;
       const cleared = world.faults.clear(id === undefined ? undefined : String(id));
       if (id !== undefined && cleared === 0) {
-        refuse(response, 404, 'there is no rule of this id; GET /faults lists them');
+        refuse(response, 404, 'there is no rule with this id; GET /faults lists them');
       } else response.json({ cleared });
     },
   });
@@ -52,7 +52,7 @@ async function addPlan(faults: FaultPlans, text: string) {
     return { error: `plan: ${read.faults.map(told).join('; ')}`, faults: read.faults };
   }
   if (faults.size + read.rules.length > RULES_MAX) {
-    return { error: `plan: a world has at most ${RULES_MAX} rules; clear some of them first` };
+    return { error: `plan: there are at most ${RULES_MAX} rules; remove some first` };
   }
   faults.add(read.rules);
   return { added: read.rules.map(({ id }) => id) };

@@ -89,7 +89,7 @@ export function isKnownDevice(
   const matches = matcher({ device }, world);
   for (const entry of world.journal.entries()) if (matches(entry)) return true;
   const nearest = named.nearest.length === 0 ? 'there are none' : named.nearest.join(', ');
-  refuse(response, 400, `${place}: device: is no device that is known; the nearest: ${nearest}`);
+  refuse(response, 400, `${place}: device: no such device is known; nearest: ${nearest}`);
   return false;
 }
 
@@ -101,7 +101,7 @@ export function readQuery(
 ): JournalQuery | undefined {
   const stranger = special.find((name) => name in request.query && !takes.includes(name));
   if (stranger !== undefined) {
-    refuse(response, 400, `query: ${stranger}: this path does not take it`);
+    refuse(response, 400, `query: ${stranger}: is not accepted here`);
     return undefined;
   }
   const checked = v.safeParse(queryShape, request.query);

@@ -104,12 +104,13 @@ async function sendPage(
 
 function sendOne(world: Tenant, sequence: string, response: Response): void {
   if (!sequencePattern.test(sequence)) {
-    refuse(response, 400, 'path: the sequence of an entry is a whole number from 1');
+    refuse(response, 400, 'path: the sequence number of an entry is a whole number from 1');
     return;
   }
   const entry = world.journal.at(Number(sequence));
   if (entry) response.json({ ...standing(world), entry: entryView(entry, world, true) });
-  else refuse(response, 404, 'there is no entry of this sequence, or it is not kept any more');
+  else
+    refuse(response, 404, 'there is no entry with this sequence number, or it is no longer kept');
 }
 
 async function sendHar(response: Response, world: Tenant, query: JournalQuery): Promise<void> {

@@ -207,7 +207,7 @@ describe('how a device stands to its next update', () => {
     const misspelt = await control(server, 'GET', '/explanations?device=02:00:00:00:00:0I');
     expect([misspelt.status, misspelt.text]).toEqual([
       404,
-      expect.stringContaining('the nearest: 02:00:00:00:00:01'),
+      expect.stringContaining('nearest: 02:00:00:00:00:01'),
     ]);
     expect((await control(server, 'GET', '/explanations')).status).toBe(400);
   });

@@ -17,10 +17,10 @@ export function requireOwnAddress(host: string) {
       refuse(
         response,
         403,
-        'the Host header names a stranger; ask by the address that was printed',
+        'the Host header names another host; use the address that fleetbed serve printed',
       );
     } else if (origin !== undefined && origin !== `http://${authority}`) {
-      refuse(response, 403, 'the Origin header is of another site; only the own page may ask');
+      refuse(response, 403, 'the Origin header is of another site; only the console may ask');
     } else next();
   };
 }

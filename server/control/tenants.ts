@@ -56,11 +56,11 @@ const refusals = {
   },
   'too many tenants': {
     status: 422,
-    error: `there are ${TENANTS_MAX} tenants already, as many as this server can hold`,
+    error: `there are ${TENANTS_MAX} tenants already, the most that this server can hold`,
   },
 } as const;
 
-const unknownTenant = 'there is no tenant of this id; GET /tenants lists them';
+const unknownTenant = 'there is no tenant with this id; GET /tenants lists them';
 
 /** Mounts the paths of tenants. */
 export function mountTenants(app: Express, tenants: Tenants, worlds: Worlds): void {

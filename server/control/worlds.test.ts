@@ -170,7 +170,10 @@ describe('a world from a file', () => {
     ['devices: [{ name: x, publicKey: none }]', 'publicKey'],
     ['devices: [{ name: x, group: "a b" }]', 'group: 400'],
     ['users: [{ email: a@b.example, password: long-enough, roles: [king] }]', 'no role "king"'],
-    ['users: [{ email: admin@example.com, password: long-enough }]', 'has this e-mail already'],
+    [
+      'users: [{ email: admin@example.com, password: long-enough }]',
+      'has this e-mail address already',
+    ],
     ['devices: [{ name: x, identity: { a: b } }, { name: y, identity: { a: b } }]', 'identity'],
   ])('that contradicts itself is refused, and nothing is lost: %j', async (text, sentence) => {
     await acceptedDevice(server, 'kept');
@@ -223,7 +226,7 @@ describe('reset', () => {
     await control(server, 'POST', '/clock', { advanceSeconds: 10 });
     await control(server, 'POST', '/rate-limit', { requests: 100, windowSeconds: 1 });
     expect((await control(server, 'POST', '/reset')).status).toBe(204);
-    expect(await ended).toEqual({ code: 1008, reason: 'the world was reset' });
+    expect(await ended).toEqual({ code: 1008, reason: 'the tenant was reset' });
     expect(await countDevices()).toBe(0);
     expect((await server.call('get-configuration', { token: device.token })).status).toBe(401);
     expect(JSON.parse((await control(server, 'GET', '/clock')).text).mode).toBe('base');

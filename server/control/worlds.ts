@@ -104,7 +104,7 @@ function unknownSnapshot(worlds: Worlds, world: Tenant, wanted: string): string 
     worlds.snapshots(world).map(({ name }) => name),
   );
   const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
-  return `there is no snapshot of this name; ${told}`;
+  return `there is no snapshot with this name; ${told}`;
 }
 
 function take(worlds: Worlds, world: Tenant, { request, response }: Exchange): void {

@@ -30,7 +30,7 @@ export function testbedClock(clock: SteeredClock): TestbedClock {
 
 function required(value: number, name: string, least = Number.NEGATIVE_INFINITY): number {
   if (Number.isFinite(value) && value >= least) return value;
-  throw new RangeError(`${name}: ${value} is not possible on the clock of a world`);
+  throw new RangeError(`${name}: ${value} is not possible for this clock`);
 }
 
 /** A plan that cannot be taken; the message names each fault with its line and column. */
@@ -68,9 +68,7 @@ export function testbedFaults(faults: FaultPlans): TestbedFaults {
       const read = readPlan(text, (id) => faults.has(id));
       if ('faults' in read) throw new FaultPlanError(read.faults.map(told).join('; '));
       if (faults.size + read.rules.length > RULES_MAX) {
-        throw new FaultPlanError(
-          `a world has at most ${RULES_MAX} rules; clear some of them first`,
-        );
+        throw new FaultPlanError(`there are at most ${RULES_MAX} rules; remove some first`);
       }
       faults.add(read.rules);
       return read.rules.map(({ id }) => id);

@@ -144,7 +144,7 @@ function acceptance({ asked, refusal, operation, store }: Refused): Step[] {
 }
 
 const words: Readonly<Record<number, string>> = {
-  401: 'get a token that is in force',
+  401: 'get a valid token',
   403: 'have somebody do it who may, or be given a role that permits it',
   409: 'look at the present state, and change what stands in the way',
   413: 'send less',

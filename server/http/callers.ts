@@ -138,7 +138,7 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
   }
   const token = store.userTokens.find(claims.id);
   if (!token) {
-    const detail = tokenDetail('a token that is in force', 'one that was ended or revoked');
+    const detail = tokenDetail('a valid token', 'one that was ended or revoked');
     return refuse.unauthorized('the token was ended or revoked; sign in again', detail);
   }
   if (isUseToRecord(token, nowMs)) recordUse(store, token.id, nowMs);
@@ -174,7 +174,7 @@ export const accountSuspended = refuse.unauthorized(
   tokenDetail('a token of an active tenant', 'a token of a suspended one'),
 );
 const nobody: Caller = {};
-const roleRule = 'A user may call what his roles permit; a user without roles may do everything.';
+const roleRule = 'Users may call what their roles permit; a user without roles may do everything.';
 
 function tokenDetail(
   expected: string,
@@ -217,7 +217,7 @@ function refuseForeignPage(
   const host = hostOf(request, trustProxy) ?? '';
   if (origin !== undefined && isOfHost(origin, host)) return undefined;
   return refuse.forbidden(
-    'the cookie JWT is taken from pages of this server only: the Origin header must name the host of the Host header; others send the Authorization header',
+    'the cookie JWT is accepted only from pages of this server: the Origin header must name the host of the Host header; others send the Authorization header',
     { path: 'header.Origin', expected: host, actual: origin ?? 'nothing' },
   );
 }

@@ -100,7 +100,7 @@ function reportIn(entry: JournalEntry): string | undefined {
 }
 
 function subjectOf(device: string | undefined): string {
-  return device === undefined ? 'the world' : `device ${device}`;
+  return device === undefined ? 'the tenant' : `device ${device}`;
 }
 
 function planOf(steps: readonly Step[], times: number | undefined): string {

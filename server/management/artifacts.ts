@@ -92,7 +92,7 @@ export const updateArtifact = defineEndpoint('update-artifact', ({ parameters, b
   if (!found) return noSuchArtifact;
   if (store.deployments.isArtifactUsed(found.artifact.name)) {
     return refuse.unprocessable(
-      'the artifact is used in a deployment; upload another one instead of describing it anew',
+      'the artifact is used in a deployment; upload another one instead of changing its description',
     );
   }
   store.artifacts.describe(found.artifact.id, body.description, nowMs);

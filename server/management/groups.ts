@@ -11,7 +11,7 @@ import { provisionedDevice } from './provisioned-devices.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchGroup = refuse.notFound(
-  'there is no group of this name; a group without devices is none',
+  'there is no group with this name; a group exists only while it has devices',
 );
 const notIn = refuse.notFound('the device is not in this group');
 const otherGroup = refuse.forbidden(

@@ -124,7 +124,7 @@ export const completeEmailChange = defineEndpoint(
     const { tenant, user, confirmation } = found;
     const { email = user.email } = confirmation;
     if (context.tenants.findByEmail(email)) {
-      return refuse.conflict('another user has taken the new e-mail meanwhile; start anew');
+      return refuse.conflict('another user has this e-mail address now; start again');
     }
     tenant.store.atomically(() => {
       tenant.store.users.change(user.id, { email }, context.nowMs);

@@ -76,7 +76,7 @@ function readHeader(path: string): Buffer {
     closeSync(descriptor);
   }
   if (header.toString('latin1', 0, magic.length) !== magic) {
-    throw new StateFault('damaged', `${path} is no database any more`);
+    throw new StateFault('damaged', `${path} is no longer a database`);
   }
   return header;
 }

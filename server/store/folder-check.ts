@@ -37,7 +37,7 @@ export function checkDataFolder(path: string): void {
   const listed = new Set(rows.map(({ id }) => id));
   for (const name of isBegun ? readdirSync(worlds) : []) {
     if (!worldId.test(name) || listed.has(name)) continue;
-    const told = `${join(worlds, name)} is the folder of a world that ${server} does not list`;
+    const told = `${join(worlds, name)} is the folder of a tenant that ${server} does not list`;
     throw new StateFault('damaged', told);
   }
   for (const { id, isComplete } of rows) if (isComplete) checkWorld(join(worlds, id));

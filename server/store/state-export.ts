@@ -108,7 +108,7 @@ class StateExport {
   run(): ExportedState {
     const { folder } = this.#options;
     if (!existsSync(join(folder, serverFile)) && !existsSync(join(folder, worldsFolder))) {
-      throw new StateFault('foreign', `${folder} holds no data of fleetbed`);
+      throw new StateFault('foreign', `${folder} has no data of fleetbed`);
     }
     const lock = lockIfPossible(folder);
     try {
@@ -191,7 +191,7 @@ class StateExport {
     if (ids.length > 0) {
       this.#lose(
         path,
-        `names and tokens of the worlds are lost; ${ids.length} not listed, with new ones`,
+        `names and tokens of the tenants are lost; ${ids.length} not listed, with new ones`,
       );
     }
     return ids;

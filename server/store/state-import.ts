@@ -115,7 +115,7 @@ function requireState(file: string, state: Sql): void {
   const isState = state.first("SELECT 1 FROM sqlite_master WHERE name = 'state'") !== undefined;
   const said = isState ? state.first('SELECT * FROM state') : undefined;
   if (said?.format !== stateFormat) {
-    throw new StateFault('not exported', `${file} is no exported state`);
+    throw new StateFault('not exported', `${file} is not an exported state`);
   }
   if (said.version !== stateVersion) {
     throw new StateFault(
@@ -162,7 +162,7 @@ class StateImport {
     const { state, draft } = this.#inputs;
     const ids = state.all('SELECT id FROM worlds ORDER BY seq').map((row) => text(row, 'id'));
     const stranger = ids.find((id) => !worldId.test(id));
-    if (stranger !== undefined) throw this.#wrong(`the world ${JSON.stringify(stranger)}`);
+    if (stranger !== undefined) throw this.#wrong(`the tenant ${JSON.stringify(stranger)}`);
     for (const id of ids) {
       const folder = join(draft, worldsFolder, id);
       this.#fill(join(folder, worldFile), worldShape, (sql) => this.#copyTables(id, sql));

@@ -104,7 +104,7 @@ describe('files of TLS that cannot be used', () => {
     ['cannot be used with its key', { certFile: 'weak.pem', keyFile: 'weak-key.pem' }],
     ['client CA file .*: there is no such file', { clientCaFile: 'none.pem' }],
     ['client CA file .* holds no certificate', { clientCaFile: 'key.pem' }],
-    ['certificate that is no authority', { clientCaFile: 'cert.pem' }],
+    ['certificate that is not an authority', { clientCaFile: 'cert.pem' }],
     ['client CA file .* expired', { clientCaFile: 'expired.pem' }],
     ['CA file .*: it is a folder', { caKeepFile: 'folder' }],
     ['CA file .* cannot be made: there is no such', { caKeepFile: 'none/ca.pem' }],

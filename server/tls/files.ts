@@ -59,7 +59,9 @@ export async function readClientAuthorities(path: string, nowMs: number): Promis
     const certificate = firstCertificate(what, block);
     requireInDate(what, certificate, nowMs);
     if (!certificate.ca) {
-      throw new SettingError(`${what} holds a certificate that is no authority's; name the CA's`);
+      throw new SettingError(
+        `${what} holds a certificate that is not an authority's; give that of the CA`,
+      );
     }
   }
   return blocks;

@@ -42,7 +42,7 @@ export const legalVariations: readonly LegalVariation[] = [
   {
     id: 'request-ids',
     varies: 'ids of requests that came without one have other shapes than UUIDs',
-    rule: 'Contract, Error: request_id is a text that the server generates; no shape is told.',
+    rule: 'Contract, Error: request_id is a text that the server generates; no format is given.',
     always: true,
     appliesTo: ({ ownRequestId }) => ownRequestId === true,
     // The id was made in this shape when the request came in; see `newRequestId`.
@@ -51,7 +51,7 @@ export const legalVariations: readonly LegalVariation[] = [
   {
     id: 'deployment-ids',
     varies: 'ids of deployments in answers of v2 are no UUIDs in small letters; they work as given',
-    rule: 'Contract, DeploymentInstructions (v2): the id is a text, unique per device; no shape is told.',
+    rule: 'Contract, DeploymentInstructions (v2): the id is a text, unique per device; no format is given.',
     always: true,
     appliesTo: hasBody,
     apply: (draft, { idShape }) =>
@@ -59,7 +59,7 @@ export const legalVariations: readonly LegalVariation[] = [
   },
   {
     id: 'list-order',
-    varies: 'lists whose order nobody tells come in another one; sorted lists stay sorted',
+    varies: 'lists without a defined order come in another order; sorted lists stay sorted',
     rule: 'Contract, Resources and Endpoints: they name the elements and, but for sort, no order.',
     appliesTo: (draft) => isSuccess(draft) && freeLists(draft.operation?.id).length > 0,
     apply: (draft, { random }) =>
@@ -183,7 +183,7 @@ export const legalVariations: readonly LegalVariation[] = [
   {
     id: 'chunked',
     varies: 'JSON comes in chunks, without Content-Length',
-    rule: 'RFC 9112, section 6.1, and RFC 9110, section 8.6: a length need not be told.',
+    rule: 'RFC 9112, section 6.1, and RFC 9110, section 8.6: a length need not be given.',
     appliesTo: hasBody,
     apply: (draft) => ({ ...draft, chunked: true }),
   },

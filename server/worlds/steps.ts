@@ -82,7 +82,7 @@ async function addUser({ services, tenant }: Loading, user: World['users'][numbe
   const { users } = tenant.store;
   const place = `users: ${user.email}`;
   if (services.tenants.findByEmail(user.email)) {
-    throw new WorldFault(`${place}: a user of this or another world has this e-mail already`);
+    throw new WorldFault(`${place}: another user has this e-mail address already`);
   }
   const stranger = user.roles.find((name) => !findRole(tenant.store, name));
   if (stranger !== undefined) throw new WorldFault(`${place}: there is no role "${stranger}"`);
@@ -179,9 +179,7 @@ async function tell(
 ): Promise<void> {
   const { inventory, reportedConfiguration, configuration, group } = device;
   if (token === undefined && (inventory || reportedConfiguration)) {
-    throw new WorldFault(
-      `${place}: only an accepted device tells of itself; leave out what it told`,
-    );
+    throw new WorldFault(`${place}: only an accepted device reports; leave out what it reports`);
   }
   if (inventory) {
     const json = Object.entries(inventory).map(([name, value]) => ({ name, value }));

@@ -170,7 +170,7 @@ export class Worlds {
   #restore(tenant: Tenant, snapshot: Snapshot): void {
     const { sockets } = this.#services;
     for (const id of tenant.store.connections.connectedIds())
-      sockets.drop(id, 'the world was reset');
+      sockets.drop(id, 'the tenant was reset');
     tenant.store.restore(snapshot);
   }
 

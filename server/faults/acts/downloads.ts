@@ -41,7 +41,7 @@ const rangeForm = /^bytes=(\d+)-(\d*)$/;
 
 const shiftedRange = defineAct({
   kind: 'shifted-range',
-  does: 'answers a Range with bytes from further on, and tells so in Content-Range, or claims to tell the asked ones',
+  does: 'answers a Range with later bytes, and says so in Content-Range, or claims that they are the requested ones',
   entries: {
     byBytes: v.optional(whole(1, OFFSET_MAX_BYTES), 1),
     claims: v.optional(v.picklist(['sent', 'asked'], 'must be sent or asked'), 'sent'),
