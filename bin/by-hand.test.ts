@@ -95,7 +95,7 @@ describe.each(keyTypes)('an authentication request with a %s key', (keyType) => 
     const signedBy = await algorithm.makeKey(seededRandom(`${keyType} wrong`));
     const answer = await deviceOf(`${keyType} forged`, key).authenticate({ signedBy });
     const block = lastBlock();
-    expect(block).toContain('it does not fit the body');
+    expect(block).toContain('it is invalid for the body');
     expect(block).not.toContain('openssl genpkey');
     const { stdout } = await runBlock(block, folder);
     expect(stdout).toMatch(new RegExp(`^HTTP/1\\.1 ${answer.status}`));
