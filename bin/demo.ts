@@ -84,6 +84,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
     let exitCode: ExitCode = exitCodes.undecided;
     await runFleet(plan, { signal, output }, async (fleet) => {
       const conformance = await judgeServer(server, signal, output);
+      await removeOthers(server, fleet);
       const results = { fleet, conformance };
       await writeReports(options.report, {
         json: results,
@@ -232,6 +233,18 @@ async function judgeServer(
     signal,
     onVerdict: verdictTeller(output, selectedCases().length),
   });
+}
+
+/** A few cases sign in without a tenant; what they leave in the fleet's tenant is not the fleet's. */
+async function removeOthers(server: RunningServer, { devices }: FleetResult): Promise<void> {
+  const own = new Set(devices.map(({ deviceId }) => deviceId));
+  const { 'list-devices': list, 'decommission-device': remove } = managementOperations;
+  const headers = { Authorization: `Bearer ${server.adminToken}` };
+  const answer = await fetch(`${server.baseUrl}${pathOf(list)}?per_page=500`, { headers });
+  const listed = answer.ok ? ((await answer.json()) as readonly { readonly id: string }[]) : [];
+  for (const { id } of listed.filter((device) => !own.has(device.id))) {
+    await fetch(server.baseUrl + pathOf(remove, { id }), { method: remove.method, headers });
+  }
 }
 
 /** A tenant that is the suite's alone, so that the console shows the fleet by itself. */

@@ -46,7 +46,7 @@ async function loseRedis(): Promise<readonly Ended[]> {
   const worker = startCommand(['worker'], environment);
   const head = startCommand(['simulate', '--devices', '2', '--shards', '2'], environment);
   await Promise.all([
-    worker.said('stderr', /ready at/),
+    worker.said('stderr', /ready for runs/),
     head.said('stderr', /shards wait for workers/),
   ]);
   await other.kill();
