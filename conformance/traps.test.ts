@@ -45,8 +45,11 @@ describe.each(Object.keys(traps))('eight cases at a time against a target that %
       // What answers has time to, also on a busy machine.
       const patient =
         outcome === 'fail' ? { requestTimeLimitMs: 5000, caseTimeLimitMs: 10_000 } : {};
-      const options = { ...hurried, ...patient, credentials };
-      const result = await runAgainst(await serve(listener), options);
+      const result = await runAgainst(await serve(listener), {
+        ...hurried,
+        ...patient,
+        credentials,
+      });
       expect(result.outcome).toBe(outcome);
       expect(result.totals.error).toBe(0);
       expect(result.verdicts.length).toBeGreaterThan(50);
