@@ -154,7 +154,7 @@ describe('the balance', () => {
       'a part that the device never had',
       {},
       'success',
-      'nothing was offered',
+      'no offer',
       'success',
       'unknown',
     ],
@@ -162,7 +162,7 @@ describe('the balance', () => {
       'an artifact that the device does not have',
       {},
       'already-installed',
-      'nothing was offered',
+      'no offer',
       'already-installed',
       'unknown',
     ],
@@ -199,7 +199,7 @@ describe('the balance', () => {
   it('is not checked without a login, and says so', async () => {
     const balance = await checkBalance({ devices: [], target, management: undefined });
     expect(balance).toMatchObject({ checked: false, ok: false });
-    expect(balance.because).toContain('no login');
+    expect(balance.because).toContain('no user');
   });
 
   it.each<[string, Answer]>([

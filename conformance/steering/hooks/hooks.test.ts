@@ -80,7 +80,7 @@ describe('a hook that fails', () => {
       "console.error('no such device'); process.exit(1)",
       'exit code 1: no such',
     ],
-    ['without a word', 'process.exit(7)', 'exit code 7: no word'],
+    ['without a word', 'process.exit(7)', 'exit code 7: no message'],
     ['with no JSON', "console.log('done')", 'done'],
     ['with JSON of another form', prints({ id: 7 }), 'deploymentId'],
     ['by a signal', "process.kill(process.pid, 'SIGTERM')", 'killed by a signal'],
@@ -95,7 +95,7 @@ describe('a hook that fails', () => {
 
   it('because its program is missing says so', async () => {
     const { hooks, session } = hooksOf('', { steps: { accept: ['./no-such-program'] } });
-    await expect(hooks.ask(session, 'accept')).rejects.toThrow('cannot be started');
+    await expect(hooks.ask(session, 'accept')).rejects.toThrow('could not be started');
   });
 
   it('keeps only the end of its complaints', async () => {
@@ -267,7 +267,7 @@ describe('a file of hooks', () => {
     ['an empty command', 'command: []', 'command: must name a program'],
     ['a program without a name', "command: ['']", 'command: must name a program'],
     ['a step that there is not', '{command: [a], steps: {fly: [b]}}', 'must be a step: login'],
-    ['a step without any command', 'steps: {accept: }', 'needs the command of all'],
+    ['a step without any command', 'steps: {accept: }', 'needs the common command'],
     ['no time', '{command: [a], timeLimitSeconds: 0}', 'timeLimitSeconds: must be at least 1'],
     ['too much time', '{command: [a], timeLimitSeconds: 601}', 'must be at most 600'],
     ['another member', '{command: [a], shell: true}', 'shell'],
