@@ -150,6 +150,6 @@ describe('texts', () => {
   });
 
   it('refuses empty texts', () => {
-    refuses(values.filled, ['', '  '], /not empty/);
+    refuses(values.filled, ['', '  '], /non-empty/);
   });
 });

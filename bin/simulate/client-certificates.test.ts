@@ -67,12 +67,12 @@ describe('a server that asks its callers for a certificate', { timeout: RUN_MAX_
     [
       'no certificate',
       () => [],
-      /the connection was closed; if the server wants a certificate of its/,
+      /the connection was cut; if the server wants a certificate of its/,
     ],
     [
       'one that it does not know',
       () => own('wrong.crt', 'wrong.key'),
-      /the connection was closed; the server may not accept the certificate of --cert$/,
+      /the connection was cut; the server may not accept the certificate of --cert$/,
     ],
     [
       'one with the key of another',
