@@ -42,7 +42,8 @@ function isSecret({ flags }: Option): boolean {
 
 describe('an option with a secret for its value', () => {
   it('has its variable in every command, and its refusals do not show it', () => {
-    const secrets = all.filter(({ option }) => isSecret(option));
+    // An earlier name has the parser of the option that it stands for.
+    const secrets = all.filter(({ option }) => isSecret(option) && !option.hidden);
     const named = secrets.map(({ path, option }) => `${path.join(' ')} ${option.long}`);
     expect(named).toEqual(
       expect.arrayContaining([
