@@ -130,13 +130,13 @@ describe('fleetbed doctor signature', () => {
   it.each<[string, () => string[], number, RegExp]>([
     ['nothing', () => [], 2, /required option '--body <file>'/],
     ['no signature', () => files(), 2, /required option '--signature <text>'/],
-    ['an empty signature', () => [...files(), '--signature', ''], 2, /not empty/],
+    ['an empty signature', () => [...files(), '--signature', ''], 2, /non-empty/],
     ['a word too many', () => [...files(), '--signature', 'AA==', 'x'], 2, /too many arguments/],
     [
       'a body without a key',
       () => ['--body', fileOf('empty', '{}'), '--signature', right],
       2,
-      /no text "pubkey"; name the key with --key/,
+      /no text "pubkey"; give the key with --key/,
     ],
     [
       'a body that is not there',
@@ -268,7 +268,7 @@ describe('fleetbed doctor environment', () => {
     const place = await listening(server);
     const { code, check } = await environment(['--url', `http://${place}`]);
     expect([code, check('API')?.verdict]).toEqual([1, 'fail']);
-    expect(check('API')?.found).toContain('no HTTP server');
+    expect(check('API')?.found).toContain('not an HTTP server');
     server.close();
   });
 

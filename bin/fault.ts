@@ -26,7 +26,7 @@ const trust = 'give its certificate, or that of its authority, with --ca FILE';
 const otherPort = 'choose another port, or 0 for any free one';
 
 /** Codes of the system when a server cannot listen. */
-const notListening: Readonly<Record<string, (at: { port: string; address: string }) => string>> = {
+const notListening: Readonly<Record<string, (at: { port: number; address: string }) => string>> = {
   EADDRINUSE: ({ port }) => `port ${port} is in use; ${otherPort}`,
   EACCES: ({ port }) => `this user may not listen on port ${port}; ${otherPort}`,
   EADDRNOTAVAIL: ({ address }) => `${address} is not an address of this machine; check --host`,
@@ -66,10 +66,11 @@ export function reportFault(fault: unknown, place?: string): FaultReport {
   if (foreseen) return { exitCode: foreseen.exitCode, sentence: foreseen.message };
   for (const cause of chain) {
     const listening = notListening[codeOf(cause)];
-    if (listening && 'port' in cause) {
-      const { port, address = '' } = cause as { port?: unknown; address?: unknown };
-      const sentence = listening({ port: `${port}`, address: `${address}` });
-      return { exitCode: exitCodes.setUp, sentence };
+    // A file that may not be read has the code of a port that may not be used.
+    if (listening && ('port' in cause || Reflect.get(cause, 'syscall') === 'listen')) {
+      // Node leaves the port out where any would do.
+      const { port = 0, address = '' } = cause as { port?: number; address?: string };
+      return { exitCode: exitCodes.setUp, sentence: listening({ port, address }) };
     }
     const known = sentences[codeOf(cause)];
     if (!known) continue;

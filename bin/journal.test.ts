@@ -187,7 +187,7 @@ describe('fleetbed assert', () => {
   it('is 0 with the verdict in a sentence', async () => {
     const { code, stdout } = await run('assert', ...at, 'operation=login,status=200');
     expect(code).toBe(0);
-    expect(stdout).toBe('the world did: operation login and status 200.\n');
+    expect(stdout).toBe('the tenant did: operation login and status 200.\n');
   });
 
   it('is 1 with what was seen instead', async () => {

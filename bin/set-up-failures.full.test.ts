@@ -101,10 +101,10 @@ describe('a run that cannot be set up ends with exit code 3 and one sentence', (
     },
   );
 
-  it('when what listens there is no HTTP server', async () => {
+  it('when what listens there is not an HTTP server', async () => {
     const babbler = await listener((socket) => socket.end('220 mail ready\r\n'));
     const line = await failsToSetUp(simulate(`http://127.0.0.1:${babbler.port}`));
-    expect(line).toContain('no HTTP server');
+    expect(line).toContain('not an HTTP server');
     babbler.close();
   });
 

@@ -205,7 +205,7 @@ describe('fleetbed state import', () => {
   it('makes a folder in which tokens, worlds and artifacts are as they were', async () => {
     const fresh = at('fresh');
     const { code, stdout } = await imported(file, fresh);
-    expect([code, stdout]).toEqual([0, expect.stringContaining('worlds 2')]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('tenants 2')]);
     await during(fresh, async (server) => {
       const token = devices[1]?.token ?? '';
       const { uri } = await linkTo(server, token, artifactId);

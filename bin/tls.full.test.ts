@@ -131,7 +131,7 @@ describe('serve refuses, with exit code 2 and one sentence,', () => {
     ['files that are not there', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], 'no such file'],
     ['a client CA that is not there', ['--tls-client-ca', 'no.pem'], 'no such file'],
     ['a name that is none', ['--tls-name', 'a.test', '--tls-name', 'b c'], 'TLS name "b c"'],
-    ['an empty name', ['--tls-name', ''], 'text that is not empty'],
+    ['an empty name', ['--tls-name', ''], 'non-empty text'],
     [
       'a CA to write beside a certificate of ones own',
       ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-ca-out', 'ca'],

@@ -57,6 +57,6 @@ describe('serve --vary', () => {
   it('does not take an empty seed, and says what it takes', async () => {
     const { stderr, code } = await runCommand(['serve', '--vary', '']);
     expect(code).toBe(2);
-    expect(stderr).toContain('a text that is not empty');
+    expect(stderr).toContain('a non-empty text');
   });
 });

@@ -74,7 +74,7 @@ describe('a server that asks its callers for a certificate', { timeout: RUN_MAX_
     [
       'one that it does not know',
       () => own('wrong.crt', 'wrong.key'),
-      /the connection was closed; the server may not accept the certificate of --cert$/,
+      /the connection was cut; the server may not accept the certificate of --cert$/,
     ],
     [
       'one with the key of another',

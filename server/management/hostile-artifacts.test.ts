@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   looseArtifact,
   looseHeaderEntries,
@@ -17,9 +17,7 @@ let server: TestServer;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hostile-test-'));
-  vi.stubEnv('TMPDIR', folder);
-  server = await startTestServer();
-  vi.unstubAllEnvs();
+  server = await startTestServer({ dataFolder: folder });
 });
 
 afterAll(async () => {
@@ -30,7 +28,9 @@ afterAll(async () => {
 /** What the server keeps: its folder of files, and its list of artifacts. */
 async function kept(): Promise<unknown> {
   const listed = await server.call('list-all-artifacts', { token: server.adminToken });
-  return [readdirSync(join(folder, readdirSync(folder)[0] ?? 'none')), listed.json()];
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const ofArtifacts = files.filter((file) => file.includes(`artifacts${sep}`));
+  return [ofArtifacts, listed.json()];
 }
 
 async function expectRefused(bytes: Buffer, because: RegExp): Promise<void> {
