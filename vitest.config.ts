@@ -5,19 +5,21 @@ import { testTools } from './bin/testing/test-tools.ts';
 const slow = '**/*.full.test.ts';
 const missing = Object.values(testTools).filter(({ isThere }) => !isThere);
 const exclude = [...configDefaults.exclude, 'dist/**', ...missing.flatMap(({ files }) => files)];
+const ofAll = {
+  testTimeout: 20_000,
+  hookTimeout: 30_000,
+  // Files share what they import: loading it anew for each of 440 files costs more than the tests.
+  isolate: false,
+  globalSetup: './bin/testing/leave-nothing.ts',
+};
 
 export default defineConfig({
   test: {
     // Two cores: more workers only make the timed parts wait for each other.
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
-    // Files share what they import: loading it anew for each of 440 files costs more than the tests.
-    isolate: false,
-    globalSetup: './bin/testing/leave-nothing.ts',
     projects: [
-      { extends: true, test: { name: 'quick', exclude: [...exclude, slow] } },
-      { extends: true, test: { name: 'full', include: [slow], exclude } },
+      { test: { ...ofAll, name: 'quick', exclude: [...exclude, slow] } },
+      { test: { ...ofAll, name: 'full', include: [slow], exclude } },
     ],
   },
 });

@@ -150,14 +150,7 @@ describe('the balance', () => {
       'already-installed',
       'lost',
     ],
-    [
-      'a part that the device never had',
-      {},
-      'success',
-      'no offer',
-      'success',
-      'unknown',
-    ],
+    ['a part that the device never had', {}, 'success', 'no offer', 'success', 'unknown'],
     [
       'an artifact that the device does not have',
       {},
