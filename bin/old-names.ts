@@ -19,8 +19,8 @@ class OldName extends Option {
   readonly #option: Option;
 
   constructor(oldName: string, option: Option) {
-    const [value = ''] = /[<[].*$/.exec(option.flags) ?? [];
-    super(`${oldName} ${value}`.trim());
+    const at = option.flags.search(/[<[]/);
+    super(`${oldName} ${at < 0 ? '' : option.flags.slice(at)}`.trim());
     this.#option = option;
     this.hideHelp();
     if (option.parseArg) this.argParser(option.parseArg);

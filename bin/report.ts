@@ -8,11 +8,11 @@ import * as schema from './report/schema.ts';
 /** Adds the subcommands. */
 export function configure(command: Command): void {
   compare.configure(
-    command.command('compare').description('tell whether the later of two runs is worse'),
+    command
+      .command('compare')
+      .description('compare two runs; exit code 1 if the later one is worse'),
   );
-  merge.configure(command.command('merge').description('make one result of those of shards'));
-  render.configure(
-    command.command('render').description('make a text, a page or JUnit of a result'),
-  );
+  merge.configure(command.command('merge').description('merge the results of shards into one'));
+  render.configure(command.command('render').description('write a result as text, HTML or JUnit'));
   schema.configure(command.command('schema').description('print the JSON Schema of results'));
 }

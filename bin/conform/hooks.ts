@@ -1,6 +1,8 @@
 /** `fleetbed conform hooks`: tells what hooks are given and what they answer. */
+
 import type { Command } from 'commander';
 import { describedSteps } from '../../conformance/conformance.ts';
+import { addExamples } from '../examples.ts';
 import { createOutput } from '../output.ts';
 
 const contract = [
@@ -22,6 +24,7 @@ const contract = [
 
 /** Adds what it does. */
 export function configure(command: Command): void {
+  addExamples(command, 'fleetbed conform hooks');
   command
     .option('--json', 'write the steps to stdout as JSON')
     .action(({ json = false }: { readonly json?: boolean }) => {

@@ -1,4 +1,5 @@
 /** `fleetbed report compare`: whether the later of two runs is worse, beyond chance and noise. */
+
 import { type Command, Option } from 'commander';
 import {
   type Comparison,
@@ -8,6 +9,7 @@ import {
 } from '../../simulator/report/compare.ts';
 import { comparisonText } from '../../simulator/report/comparison-text.ts';
 import type { FleetResult } from '../../simulator/simulator.ts';
+import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import * as values from '../option-values.ts';
@@ -22,16 +24,23 @@ interface CompareOptions {
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
+  addExamples(command, 'fleetbed report compare before.json after.json');
   command
     .argument('<a>', 'JSON result of the earlier run', values.filled)
-    .argument('<b>', 'of the later one', values.filled)
+    .argument('<b>', 'JSON result of the later run', values.filled)
     .addOption(
-      new Option('--noise-share <share>', 'shift of a percentile that is noise, from 0 to 1')
+      new Option(
+        '--noise-share <share>',
+        'relative shift of a percentile that counts as noise, from 0 to 1',
+      )
         .argParser(values.share)
         .default(0.1, '0.1'),
     )
     .addOption(
-      new Option('--noise-floor <duration>', 'the same as a time; the larger of both counts')
+      new Option(
+        '--noise-floor <duration>',
+        'shift in time that counts as noise; the larger of both is used',
+      )
         .argParser(values.durationMs)
         .default(1, '1ms'),
     )

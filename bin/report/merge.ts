@@ -1,9 +1,11 @@
 /** `fleetbed report merge`: one result of those of several processes or machines. */
+
 import type { Command } from 'commander';
 import { printableJson } from '../../fixtures/printable.ts';
 import { MergeError, mergeResults } from '../../simulator/report/merge.ts';
 import { fleetReport } from '../../simulator/report/text.ts';
 import type { FleetResult } from '../../simulator/simulator.ts';
+import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { requireWritable, writeWhole } from '../files.ts';
@@ -14,6 +16,7 @@ import { readResultFile } from './read-result-file.ts';
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
+  addExamples(command, 'fleetbed report merge shard-0.json shard-1.json --out run.json');
   command
     .argument('<results...>', 'JSON files of the shards of one plan')
     .requiredOption('--out <file>', 'write the merged result', values.filled)

@@ -1,8 +1,10 @@
 /** `fleetbed report render`: the renderings of a result that was written before. */
+
 import type { Command } from 'commander';
 import { fleetHtml } from '../../simulator/report/html.ts';
 import { fleetJunit } from '../../simulator/report/junit.ts';
 import { fleetReport } from '../../simulator/report/text.ts';
+import { addExamples } from '../examples.ts';
 import { requireWritable, writeWhole } from '../files.ts';
 import * as values from '../option-values.ts';
 import { createOutput } from '../output.ts';
@@ -16,11 +18,16 @@ interface RenderOptions {
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
+  addExamples(
+    command,
+    'fleetbed report render run.json',
+    'fleetbed report render run.json --html run.html --junit run.xml',
+  );
   command
     .argument('<result>', 'JSON file of a run or a merge', values.filled)
-    .option('--html <file>', 'write the page', values.filled)
+    .option('--html <file>', 'write the HTML report', values.filled)
     .option('--junit <file>', 'write JUnit XML', values.filled)
-    .option('--text', 'print the text; done anyway where no file is asked for')
+    .option('--text', 'print the text (default: only if no file is written)')
     .action(async (path: string, options: RenderOptions) => {
       await render(path, options);
     });

@@ -1,4 +1,5 @@
 /** `fleetbed simulate behaviours`: the behaviours, how a good server treats each, their parameters. */
+
 import type { Command } from 'commander';
 import type { Behaviour } from '../../simulator/behaviours/behaviour.ts';
 import {
@@ -7,6 +8,7 @@ import {
 } from '../../simulator/behaviours/behaviour-file.ts';
 import { behaviours } from '../../simulator/behaviours/catalogue.ts';
 import { shownParameters } from '../../simulator/behaviours/parameters.ts';
+import { addExamples } from '../examples.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import * as values from '../option-values.ts';
@@ -19,6 +21,7 @@ interface ListOptions {
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
+  addExamples(command, 'fleetbed simulate behaviours', 'fleetbed simulate behaviours --json');
   command
     .option(
       '--behaviour-file <file>',

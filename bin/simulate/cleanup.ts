@@ -1,7 +1,9 @@
 /** `fleetbed simulate cleanup`: takes off a server what a fleet has made there, by its ledger. */
+
 import type { Command } from 'commander';
 import { systemClock } from '../../fixtures/clock.ts';
 import { cleanUpFleet, type FleetCleanupResult } from '../../simulator/cleanup.ts';
+import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { fleetFault } from '../fleet-outcome.ts';
 import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.ts';
@@ -27,6 +29,11 @@ interface CleanupOptions extends LoginOptions {
 /** Adds the subcommand and what it does. */
 export function addCleanup(simulate: Command): void {
   const command = simulate.command('cleanup');
+  addExamples(
+    command,
+    'fleetbed simulate cleanup fleet.ledger',
+    'fleetbed simulate cleanup fleet --url https://staging.example.com',
+  );
   addLoginOptions(
     addUrlOption(command, {
       description: 'base URL of the server (default: that of the ledger)',

@@ -31,7 +31,7 @@ function optionReference(): string {
 
 function optionRow(option: Option): string[] {
   const { flags, description, defaultValue, defaultValueDescription, argChoices, envVar } = option;
-  const [, text = description, said = ''] = /^(.*) \(default: (.*)\)$/.exec(description) ?? [];
+  const [text = '', said = ''] = description.split(/ \(default: |\)$/);
   const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`;
   const variable = envVar === undefined ? '' : ` (environment: \`${envVar}\`)`;
   const usual = defaultValueDescription ?? defaultValue ?? said;
