@@ -23,7 +23,9 @@ export function setup(): () => void {
     else process.env.TMPDIR = before;
     const left = processesOf(folder);
     rmSync(folder, { recursive: true, force: true });
-    if (left.length > 0) throw new Error(`the tests left processes behind: ${left.join('; ')}`);
+    if (left.length === 0) return;
+    for (const line of left) kill(Number.parseInt(line, 10));
+    throw new Error(`the tests left processes behind: ${left.join('; ')}`);
   };
 }
 
@@ -44,5 +46,14 @@ function textOf(path: string): string {
     return readFileSync(path, 'utf8');
   } catch {
     return '';
+  }
+}
+
+/** It may have ended meanwhile. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone.
   }
 }
