@@ -31,7 +31,9 @@ function optionReference(): string {
 
 function optionRow(option: Option): string[] {
   const { flags, description, defaultValue, defaultValueDescription, argChoices, envVar } = option;
-  const [text = '', said = ''] = description.split(/ \(default: |\)$/);
+  const at = description.lastIndexOf(' (default: ');
+  const text = at < 0 ? description : description.slice(0, at);
+  const said = at < 0 ? '' : description.slice(at + ' (default: '.length, -1);
   const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`;
   const variable = envVar === undefined ? '' : ` (environment: \`${envVar}\`)`;
   const usual = defaultValueDescription ?? defaultValue ?? said;
