@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { operations } from '../fixtures/contract/operations.ts';
 import { createOutput } from './output.ts';
 import { leaveRunFile, runningServers } from './run-file.ts';
@@ -131,8 +131,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
   it('is not taken from a link, a file that others may read, or a folder that they may', async () => {
     const { running, ready } = await serve();
     await running.end();
-    const before = { ...process.env };
-    Object.assign(process.env, own);
+    for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value);
     try {
       const leave = () => leaveRunFile(ready, createOutput(true));
       const remove = await leave();
@@ -166,7 +165,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
       removeAgain();
       expect(found()).toEqual([]);
     } finally {
-      process.env = before;
+      vi.unstubAllEnvs();
     }
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { pathOf } from '../fixtures/contract/operation.ts';
 import { writeArtifact } from '../fixtures/formats/mender-artifact-writer.ts';
@@ -18,14 +18,13 @@ let folder: string;
 let file: string;
 let removeRunFile: () => void;
 let environment: Readonly<Record<string, string>>;
-const before = process.env;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-everyday-'));
   file = join(folder, 'motd');
   environment = { XDG_RUNTIME_DIR: folder, XDG_STATE_HOME: folder, FLEETBED_CONTROL_URL: '' };
   server = await startTestServer();
-  process.env = { ...before, ...environment };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   removeRunFile = await leaveRunFile(
     serverReady({ ...server, faults: undefined as never }),
     createOutput(true),
@@ -34,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   removeRunFile();
-  process.env = before;
+  vi.unstubAllEnvs();
   await server.close();
   rmSync(folder, { recursive: true });
 });
