@@ -25,7 +25,7 @@ const fieldClients = ['mender', 'mender-connect', 'mender-artifact', 'dbus-daemo
 export const testTools: Readonly<Record<string, TestTool>> = {
   Chromium: {
     isThere: existsSync(chromium),
-    files: ['server/console/console.test.ts', '**/report/html.test.ts'],
+    files: ['server/console/console.test.ts', '**/report/html.full.test.ts'],
     option: '--browser',
   },
   "Debian's field clients": {
