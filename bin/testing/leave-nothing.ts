@@ -2,15 +2,17 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
 import { testTools } from './test-tools.ts';
 
 /** Gives all tests of a run one temporary folder, and takes it away after the last. */
-export function setup(): () => void {
+export function setup(lane: TestProject): () => void {
   for (const [name, { isThere, files, option }] of Object.entries(testTools)) {
-    if (isThere) continue;
+    const wanted = files.filter((file) => lane.name === 'full' || !file.includes('.full.'));
+    if (isThere || wanted.length === 0) continue;
     const way = `node bin/setup.mjs ${option} gets it, or says how`;
     process.stderr.write(
-      `${name} is missing, so these are skipped: ${files.join(', ')} (${way})\n`,
+      `${name} is missing, so these are skipped: ${wanted.join(', ')} (${way})\n`,
     );
   }
   const before = process.env.TMPDIR;
