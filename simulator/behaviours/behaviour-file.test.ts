@@ -19,7 +19,14 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-behaviours-'));
 });
 
-afterAll(() => rmSync(folder, { recursive: true }));
+/** Other test files see the same catalogue. */
+const shipped = new Set(behaviours.keys());
+
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+  const known = behaviours as Map<string, unknown>;
+  for (const name of known.keys()) if (!shipped.has(name)) known.delete(name);
+});
 
 /** Writes a file of a name that no other test has. */
 function written(text: string, ending = '.mjs'): string {
