@@ -1,4 +1,5 @@
 /** `fleetbed devices`: the devices that a server knows. */
+import Table from 'cli-table3';
 import type { Command } from 'commander';
 import type { Device } from '../fixtures/contract/management/devices.ts';
 import type { InventoryDevice } from '../fixtures/contract/management/inventory.ts';
@@ -16,6 +17,13 @@ interface DevicesOptions extends ServerOptions {
   readonly status?: readonly Device['status'][];
   readonly json?: boolean;
 }
+
+/** Rows that other programs can take apart. */
+const borderless = {
+  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', 'left-mid': '' },
+  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '', right: '' },
+  ...{ mid: '', 'mid-mid': '', 'right-mid': '', middle: '  ' },
+};
 
 const help = `
 JSON is one line: [{id, identity, status, deviceType?, lastSeenAt?}].
@@ -59,7 +67,7 @@ async function list(options: DevicesOptions): Promise<ExitCode> {
   );
   if (output.json) return exitCodes.pass;
   if (shown.length === 0) output.line('There are no devices.');
-  else for (const line of lines(shown, types)) output.line(line);
+  else output.line(tableOf(shown, types));
   return exitCodes.pass;
 }
 
@@ -68,25 +76,24 @@ function deviceTypeOf({ attributes }: InventoryDevice): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function lines(devices: readonly Device[], types: ReadonlyMap<string, string | undefined>) {
-  const rows = devices.map((device) => [
-    printable(device.id),
-    shownIdentity(device),
-    device.status,
-    printable(types.get(device.id) ?? '-'),
-    device.check_in_time ?? '-',
-  ]);
-  return columns([['ID', 'IDENTITY', 'STATUS', 'DEVICE TYPE', 'LAST SEEN'], ...rows]);
-}
-
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, at) =>
-    Math.max(...rows.map((row) => row[at]?.length ?? 0)),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+function tableOf(
+  devices: readonly Device[],
+  types: ReadonlyMap<string, string | undefined>,
+): string {
+  const head = ['ID', 'IDENTITY', 'STATUS', 'DEVICE TYPE', 'LAST SEEN'];
+  const table = new Table({
+    head,
+    chars: borderless,
+    style: { head: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+  for (const device of devices) {
+    table.push([
+      printable(device.id),
+      shownIdentity(device),
+      device.status,
+      printable(types.get(device.id) ?? '-'),
+      device.check_in_time ?? '-',
+    ]);
+  }
+  return table.toString();
 }

@@ -16,7 +16,7 @@ export const exitCodes = {
   limited: 5,
   /** Our own fault. */
   internal: 70,
-  /** A second Ctrl-C. */
+  /** Ctrl-C, or another signal that ends commands. */
   interrupted: 130,
 } as const;
 

@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withLiveLine } from './live-line.ts';
 import { createOutput } from './output.ts';
 import type { ServerReady } from './ready.ts';
 import { type RunningCommand, runCommand, startServe } from './testing/built-command.ts';
+import { CTRL_C, onTerminal } from './testing/pseudo-terminal.ts';
 
 const CLEAR = '\r\u001b[K';
 
@@ -81,68 +78,33 @@ describe('a live line', () => {
   });
 });
 
-/** Runs a command on a pseudo-terminal, and types Ctrl-C once it has shown what is waited for. */
-const typist = `
-import os, pty, sys
-wanted, words = sys.argv[1].encode(), sys.argv[2:]
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execvp(words[0], words)
-shown, typed = b'', False
-while True:
-    try:
-        part = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not part:
-        break
-    shown += part
-    if wanted and not typed and wanted in shown:
-        os.write(terminal, b'\\x03')
-        typed = True
-sys.stdout.buffer.write(shown)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-`;
-
 describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
   let server: RunningCommand;
   let ready: ServerReady;
-  let script: string;
 
   beforeAll(async () => {
     ({ running: server, ready } = await startServe());
-    script = join(mkdtempSync(join(tmpdir(), 'fleetbed-live-')), 'typist.py');
-    writeFileSync(script, typist);
   });
 
   afterAll(() => server.end());
 
-  const words = () => ['conform', '--base-url', ready.baseUrl, '--password', ready.adminPassword];
-
-  async function onTerminal(wanted: string, ...more: readonly string[]) {
-    const command = [process.execPath, 'dist/bin/fleetbed.js', ...words(), ...more];
-    const child = spawn('python3', [script, wanted, ...command]);
-    let shown = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      shown += text;
-    });
-    const code = await new Promise((resolve) => child.once('close', resolve));
-    return { code, shown };
-  }
+  const wide = { columns: 120 };
+  const words = () => ['conform', '--url', ready.baseUrl, '--password', ready.adminPassword];
 
   it('counts on one line, which is gone in the end', async () => {
-    const { code, shown } = await onTerminal('', 'errors/');
+    const { code, written } = await onTerminal([...words(), 'errors/'], wide);
     expect(code).toBe(0);
-    const [, first = ''] = shown.split(CLEAR);
+    const [, first = ''] = written.split(CLEAR);
     expect(first).toMatch(/^suite: 1 of \d+ cases, 0 bad; errors\//);
-    expect(seen(shown).join('\n')).not.toContain('suite:');
-    expect(seen(shown).join('\n')).toContain('cases passed');
+    expect(seen(written).join('\n')).not.toContain('suite:');
+    expect(seen(written).join('\n')).toContain('cases passed');
   });
 
   it('leaves nothing of the line behind after Ctrl-C, and sums up', async () => {
-    const { code, shown } = await onTerminal('suite: 3 of', '--jobs', '1');
+    const keys = [['suite: 3 of', CTRL_C]] as const;
+    const { code, written } = await onTerminal([...words(), '--jobs', '1'], { ...wide, keys });
     expect(code).toBe(130);
-    const lines = seen(shown);
+    const lines = seen(written);
     expect(lines.filter((line) => / of \d+ cases, /.test(line))).toEqual([]);
     expect(lines.join('\n')).toContain('interrupted');
     expect(lines.at(-1)).toBe('');

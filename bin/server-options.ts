@@ -1,10 +1,9 @@
 /** Where the management API is and who the command is there, for commands that need no control listener. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { fillServer } from './found-server.ts';
 import { addLoginOptions, type LoginOptions, loginWays } from './login-options.ts';
-import { addOldNames } from './old-names.ts';
-import * as values from './option-values.ts';
 import type { RunFile } from './run-file.ts';
+import { addUrlOption } from './url-option.ts';
 
 /** What `addServerOptions` adds, and what it finds on this machine where nothing is given. */
 export interface ServerOptions extends LoginOptions {
@@ -19,16 +18,11 @@ export interface ServerOptions extends LoginOptions {
 
 /** Adds them; what is not given is that of the server on this machine. */
 export function addServerOptions(command: Command): Command {
-  command
-    .optionsGroup('Server:')
-    .addOption(
-      new Option('--url <url>', 'base URL (default: of the server running on this machine)')
-        .env('FLEETBED_URL')
-        .argParser(values.baseUrl),
-    );
-  addLoginOptions(command)
+  addUrlOption(command.optionsGroup('Server:'), {
+    description: 'base URL (default: of the server running on this machine)',
+  });
+  return addLoginOptions(command)
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")
     .optionsGroup('Options:')
     .hook('preAction', () => fillServer(command, loginWays));
-  return addOldNames(command, { '--base-url': '--url' });
 }

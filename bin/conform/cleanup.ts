@@ -11,14 +11,14 @@ import { readNamedFile } from '../files.ts';
 import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { addUrlOption } from '../url-option.ts';
 import { credentialsOf } from './options.ts';
 import { addControlOptions, type ControlOptions, controlOf } from './steering-options.ts';
-import { addUrlOption, UrlOption } from './url-option.ts';
 
 const REQUEST_TIME_LIMIT_MS = 15_000;
 
 interface CleanupOptions extends ControlOptions, LoginOptions {
-  readonly baseUrl?: string;
+  readonly url?: string;
   readonly ca?: string;
   readonly json?: boolean;
 }
@@ -31,7 +31,10 @@ export function configure(command: Command): void {
     'fleetbed conform cleanup run.ledger --url https://staging.example.com',
   );
   command.argument('<ledger>', 'ledger file of the run').optionsGroup('Target:');
-  addUrlOption(command, new UrlOption('base URL of the server (default: that of the run)'));
+  addUrlOption(command, {
+    description: 'base URL of the server (default: that of the run)',
+    isInEnvironment: false,
+  });
   addLoginOptions(command);
   addControlOptions(command, 'control listener of the testbed; needed to remove tenants')
     .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
@@ -50,7 +53,7 @@ async function cleanup(ledgerFile: string, options: CleanupOptions): Promise<Exi
     const wanted = `${loginWays}, or --control-url to remove only tenants`;
     throw new CommandFault(`conform cleanup needs ${wanted}.`, exitCodes.usage);
   }
-  const { baseUrl } = options;
+  const { url: baseUrl } = options;
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
   const result = await removed({
     ledgerFile,

@@ -48,10 +48,10 @@ export function closeLedger(place: LedgerPlace, result: ConformanceResult, outpu
   else if (!place.isNamed) rmSync(place.file, { force: true });
 }
 
-function hintOf(file: string, { baseUrl, controlUrl }: ConformOptions): string {
+function hintOf(file: string, { url, controlUrl }: ConformOptions): string {
   const control =
     controlUrl === undefined ? '' : ` --control-url ${controlUrl} --control-token ...`;
-  const words = `${file} --url ${baseUrl} --password ...${control}`;
+  const words = `${file} --url ${url} --password ...${control}`;
   return `some resources were not removed; to remove them: fleetbed conform cleanup ${words}`;
 }
 

@@ -13,12 +13,12 @@ import { CommandFault, setUpFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import { addLoginOptions, type LoginOptions } from '../login-options.ts';
 import * as values from '../option-values.ts';
+import { addUrlOption } from '../url-option.ts';
 import { addSteeringOptions, type SteeringOptions, steeringOf } from './steering-options.ts';
-import { addUrlOption, UrlOption, urlVariable } from './url-option.ts';
 
 /** Where the target is and who the suite is there. */
 interface TargetOptions extends SteeringOptions, LoginOptions {
-  readonly baseUrl: string;
+  readonly url: string;
   readonly anonymous?: boolean;
   readonly headerPrefix: string;
   readonly ca?: string;
@@ -62,10 +62,10 @@ const SEED_MAX = 0x7fffffff;
 
 /** Adds where the target is and who the suite is there. */
 export function addTargetOptions(command: Command): Command {
-  const url = new UrlOption('base URL of the server to test')
-    .env(urlVariable)
-    .default('http://127.0.0.1:8080');
-  addUrlOption(command.optionsGroup('Target:'), url);
+  addUrlOption(command.optionsGroup('Target:'), {
+    description: 'base URL of the server to test',
+    usual: 'http://127.0.0.1:8080',
+  });
   addLoginOptions(command)
     .option('--anonymous', 'run only the cases that need no user')
     .addOption(
@@ -173,7 +173,7 @@ function requireUser(options: ConformOptions): void {
 /** What a run takes from the options, but for the cases. @throws CommandFault */
 export async function runSettingsOf(options: ConformOptions) {
   requireUser(options);
-  const { baseUrl, headerPrefix, jobs, repeat, seed, rate } = options;
+  const { url: baseUrl, headerPrefix, jobs, repeat, seed, rate } = options;
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
   const waivers = await readNamedWaivers(options.waivers);
   return {

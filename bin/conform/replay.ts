@@ -49,7 +49,8 @@ export function configure(command: Command): void {
 /** What was not given on the command line is as it was in the earlier run. */
 function recorded({ target, seed, settings }: Report, command: Command): Partial<ConformOptions> {
   const facts: Partial<ConformOptions> = {
-    ...target,
+    url: target.baseUrl,
+    headerPrefix: target.headerPrefix,
     seed,
     disruptive: settings.disruptive,
     readOnly: settings.readOnly,

@@ -16,12 +16,12 @@ interface RunLines {
 /** Opens the file; without `--ndjson` nothing is written. @throws CommandFault */
 export async function openRunLines({
   ndjson,
-  baseUrl,
+  url,
   headerPrefix,
-}: Pick<ConformOptions, 'ndjson' | 'baseUrl' | 'headerPrefix'>): Promise<RunLines> {
+}: Pick<ConformOptions, 'ndjson' | 'url' | 'headerPrefix'>): Promise<RunLines> {
   const write = ndjson === undefined ? () => undefined : await writerOf(ndjson);
   return {
-    start: (start) => write(startLine(start, { baseUrl, headerPrefix })),
+    start: (start) => write(startLine(start, { baseUrl: url, headerPrefix })),
     verdict: (verdict) => write(verdictNdjson(verdict)),
     end: (result) => write(endLine(result)),
   };

@@ -20,12 +20,12 @@ import { type GivenTarget, selfTestOn } from '../self-test/good-targets.ts';
 import { forkedPlayers, obey, ownPlayer, type Players } from '../self-test/players.ts';
 import { record } from '../self-test/recorded.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { addUrlOption, UrlOption } from './url-option.ts';
+import { addUrlOption } from '../url-option.ts';
 
 const PROCESSES_MAX = 16;
 
 interface SelfTestCommandOptions {
-  readonly baseUrl?: string;
+  readonly url?: string;
   readonly token?: string;
   readonly headerPrefix: string;
   readonly cases?: readonly string[];
@@ -49,10 +49,10 @@ export function configure(command: Command): void {
   command
     .argument('[defect...]', 'run only defects whose ID starts with this')
     .optionsGroup('Target:');
-  addUrlOption(
-    command,
-    new UrlOption('a good server (default: a new reference server for each defect)'),
-  )
+  addUrlOption(command, {
+    description: 'a good server (default: a new reference server for each defect)',
+    isInEnvironment: false,
+  })
     .addOption(
       new SecretOption('--token <jwt>', 'token of a user of the server at --url', {
         variable: secretVariables.userToken,
@@ -161,18 +161,14 @@ function caseIds(beginnings: readonly string[] | undefined): ReadonlySet<string>
   return new Set(ids.filter((id) => beginnings.some((beginning) => id.startsWith(beginning))));
 }
 
-function targetOf({
-  baseUrl,
-  token = '',
-  headerPrefix,
-}: SelfTestCommandOptions): GivenTarget | 'own' {
-  return baseUrl === undefined ? 'own' : { baseUrl, headerPrefix, userToken: token };
+function targetOf({ url, token = '', headerPrefix }: SelfTestCommandOptions): GivenTarget | 'own' {
+  return url === undefined ? 'own' : { baseUrl: url, headerPrefix, userToken: token };
 }
 
-function workerWords({ baseUrl, headerPrefix }: SelfTestCommandOptions): readonly string[] {
+function workerWords({ url, headerPrefix }: SelfTestCommandOptions): readonly string[] {
   return [
     ...['conform', 'self-test', '--worker', '--header-prefix', headerPrefix],
-    ...(baseUrl === undefined ? [] : ['--url', baseUrl]),
+    ...(url === undefined ? [] : ['--url', url]),
   ];
 }
 

@@ -10,8 +10,9 @@ import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.
 import type * as values from '../option-values.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { addUrlOption } from '../url-option.ts';
 import { certificatesIn } from './certificates.ts';
-import { acceptWithOption, addUrlOption, credentialsIn } from './connection-options.ts';
+import { acceptWithOption, credentialsIn } from './connection-options.ts';
 
 const REQUEST_TIME_LIMIT_MS = 30_000;
 /** Devices between two lines of progress. */
@@ -37,6 +38,7 @@ export function addCleanup(simulate: Command): void {
   addLoginOptions(
     addUrlOption(command, {
       description: 'base URL of the server (default: that of the ledger)',
+      isInEnvironment: false,
     }),
   )
     .summary('remove what a fleet created on a server')

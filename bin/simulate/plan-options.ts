@@ -7,9 +7,11 @@ import { PlanWordsError, readPlanPart } from '../../simulator/fleet/plan-words.t
 import { downloads, phases } from '../../simulator/fleet/policy.ts';
 import { ThresholdError, thresholdOf } from '../../simulator/report/thresholds-parser.ts';
 import { addLoginOptions } from '../login-options.ts';
+import { addOldNames } from '../old-names.ts';
 import * as values from '../option-values.ts';
 import { SecretOption, secretVariables } from '../secret-option.ts';
-import { acceptWithOption, addUrlOption, RenamedOption } from './connection-options.ts';
+import { addUrlOption } from '../url-option.ts';
+import { acceptWithOption } from './connection-options.ts';
 import { addIdentityOptions } from './identity-options.ts';
 
 const DEVICES_MAX = 100_000;
@@ -75,8 +77,7 @@ function addLoadOptions(command: Command): void {
       'extra requests at a fixed rate: alerts=20/s, logs=5/s, first-contacts=1/s',
       arrivals,
     )
-    .addOption(incidentOption('--incident', "incident: 'power-cut, at: 10s'; repeatable"))
-    .addOption(incidentOption('--scene').hideHelp())
+    .option('--incident <words>', "incident: 'power-cut, at: 10s'; repeatable", part('incident'))
     .option(
       '--duration <duration>',
       'end after this time (default: until Ctrl-C)',
@@ -97,10 +98,7 @@ function addLoadOptions(command: Command): void {
         .argParser(values.durationMs)
         .default(values.durationMs('30s'), '30s'),
     );
-}
-
-function incidentOption(flag: string, meaning?: string): Option {
-  return new RenamedOption(`${flag} <words>`, meaning, 'incident').argParser(part('incident'));
+  addOldNames(command, { '--scene': '--incident' });
 }
 
 /** Who each device is, and how it acts. */

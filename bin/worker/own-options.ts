@@ -6,9 +6,10 @@ import { addLoginOptions, type LoginOptions } from '../login-options.ts';
 import * as values from '../option-values.ts';
 import { SecretOption, secretVariables } from '../secret-option.ts';
 import { certificatesIn } from '../simulate/certificates.ts';
-import { acceptWithOption, addUrlOption, credentialsIn } from '../simulate/connection-options.ts';
+import { acceptWithOption, credentialsIn } from '../simulate/connection-options.ts';
 import { defaultPoolFolder } from '../simulate/identity-options.ts';
 import type { OwnPlan } from '../simulate/redis/divided-plan.ts';
+import { addUrlOption } from '../url-option.ts';
 
 /** The options as commander gives them. */
 export interface OwnOptions extends LoginOptions {

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { browserOn } from '../../fixtures/testing/browser.ts';
 import { listCases } from '../conformance.ts';
 import { coverageOf } from '../coverage.ts';
 import { readingsOf } from '../readings.ts';
 import type { CaseVerdict } from '../result.ts';
-import { browserOn } from '../testing/browser.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { withByHand } from './by-hand.ts';
 import { conformanceHtml } from './html.ts';

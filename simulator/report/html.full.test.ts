@@ -1,9 +1,6 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { browserOn } from '../../fixtures/testing/browser.ts';
 import {
   deviceRowOf,
   differenceOf,
@@ -13,7 +10,6 @@ import {
 import { fleetHtml } from './html.ts';
 import type { FleetResult } from './result.ts';
 
-const chromiumPath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
 const startMs = Date.parse(sampleResult.startedAt);
 const nobody = { waiting: 0, idle: 0, updating: 0, done: 0, failed: 0, silent: 0 };
@@ -63,40 +59,11 @@ const result: FleetResult = {
 };
 
 const html = fleetHtml(result);
-const file = join(mkdtempSync(join(tmpdir(), 'fleetbed-fleet-page-')), 'report.html');
-const url = pathToFileURL(file).href;
-
-let browser: Browser;
+const pages = browserOn(html);
 let page: Page;
-let complaints: string[];
-let asked: string[];
-
-beforeAll(async () => {
-  writeFileSync(file, html);
-  if (!existsSync(chromiumPath)) throw new Error(`no chromium at ${chromiumPath}: CHROMIUM_PATH`);
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run'];
-  browser = await chromium.launch({ executablePath: chromiumPath, args });
-});
-
-afterAll(() => browser?.close());
 
 beforeEach(async () => {
-  page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
-  page.setDefaultTimeout(10_000);
-  complaints = [];
-  asked = [];
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('request', (request) => asked.push(request.url()));
-  await page.goto(url);
-});
-
-afterEach(async () => {
-  expect(complaints).toEqual([]);
-  expect(asked.filter((each) => !each.startsWith(url))).toEqual([]);
-  await page.close();
+  page = await pages.open();
 });
 
 const shown = () => page.locator('#device-list tbody tr:visible').count();

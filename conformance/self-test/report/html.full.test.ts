@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { browserOn } from '../../testing/browser.ts';
+import { browserOn } from '../../../fixtures/testing/browser.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
 import { matrixHtml } from './html.ts';
 

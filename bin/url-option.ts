@@ -1,0 +1,25 @@
+/** `--url`, which has one meaning and one old name in every command. */
+import { type Command, Option } from 'commander';
+import { addOldNames } from './old-names.ts';
+import * as values from './option-values.ts';
+
+/** The environment's name for the server. */
+export const urlVariable = 'FLEETBED_URL';
+
+interface UrlOptionSettings {
+  readonly description: string;
+  /** Its value when nothing gives one. */
+  readonly usual?: string;
+  /** False where a file of an earlier run knows the server better than the environment. */
+  readonly isInEnvironment?: boolean;
+}
+
+/** Adds the option; its value is `url`. */
+export function addUrlOption(
+  command: Command,
+  { description, usual, isInEnvironment = true }: UrlOptionSettings,
+): Command {
+  const option = new Option('--url <url>', description).argParser(values.baseUrl).default(usual);
+  if (isInEnvironment) option.env(urlVariable);
+  return addOldNames(command.addOption(option), { '--base-url': '--url' });
+}
