@@ -1,6 +1,11 @@
 export default {
   forbidden: [
-    { name: 'no-circle', severity: 'error', from: { pathNot: '\\.test\\.ts$|/testing/' }, to: { circular: true } },
+    {
+      name: 'no-circle',
+      severity: 'error',
+      from: { pathNot: '\\.test\\.ts$|/testing/' },
+      to: { circular: true },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SuiteDevice } from '../conformance/context/suite-device.ts';
 import { byHand } from '../conformance/report/by-hand.ts';
 import { signingAlgorithms } from '../conformance/signing/algorithms.ts';
 import type { SigningKey } from '../conformance/signing/signing-key.ts';
-import { SuiteDevice } from '../conformance/stage/suite-device.ts';
 import { Mask } from '../conformance/target/mask.ts';
 import { type Session, Target } from '../conformance/target/target.ts';
 import { blockFolder, runBlock } from '../conformance/testing/bash.ts';

@@ -8,11 +8,11 @@ import {
   runConformance,
   SetupError,
 } from '../conformance/conformance.ts';
-import { coverageOf } from '../conformance/coverage.ts';
 import { conformanceHtml } from '../conformance/report/html.ts';
 import { conformanceJunit } from '../conformance/report/junit.ts';
 import { resultSchema } from '../conformance/report/schema.ts';
 import { caseList, conformanceReport } from '../conformance/report/text.ts';
+import { coverageOf } from '../conformance/result/coverage.ts';
 import { systemClock } from '../fixtures/clock.ts';
 import { systemRandom } from '../fixtures/random.ts';
 import { closeLedger, ledgerPlace, tellWhenCutShort } from './conform/ledger-place.ts';

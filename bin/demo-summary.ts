@@ -1,6 +1,6 @@
 /** What the demo shows in the end: the fleet's outcome, the verdicts, the addresses. */
 import Table from 'cli-table3';
-import { type ConformanceResult, verdictNames } from '../conformance/result.ts';
+import { type ConformanceResult, verdictNames } from '../conformance/result/result.ts';
 import { keyTypes } from '../fixtures/contract/vocabulary.ts';
 import type { RunningServer } from '../server/server.ts';
 import type { FleetResult } from '../simulator/simulator.ts';

@@ -5,12 +5,12 @@ import {
   listCases,
   runConformance,
 } from '../conformance/conformance.ts';
-import { coverageOf } from '../conformance/coverage.ts';
 import { withByHand } from '../conformance/report/by-hand.ts';
 import { conformanceHtml } from '../conformance/report/html.ts';
 import { conformanceJunit } from '../conformance/report/junit.ts';
 import { endLine, verdictNdjson } from '../conformance/report/ndjson.ts';
 import { conformanceReport, verdictLine } from '../conformance/report/text.ts';
+import { coverageOf } from '../conformance/result/coverage.ts';
 import type { Defect, Message } from '../conformance/self-test/defect.ts';
 import { PlantedDefect } from '../conformance/self-test/planted.ts';
 import { DefectProxy } from '../conformance/self-test/proxy.ts';

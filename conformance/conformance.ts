@@ -1,12 +1,15 @@
 /** The conformance suite: judges any server of this API family from its wire. */
 import type { Clock } from '../fixtures/clock.ts';
 import { type Random, seededRandom } from '../fixtures/random.ts';
-import type { CaseListing, PlayableCase } from './case.ts';
+import type { CapabilityFinding } from './adapters/declaration.ts';
+import type { OperatorSource } from './adapters/operator-source.ts';
+import { openSteering, type SteeringOptions } from './adapters/steering.ts';
 import { allCases } from './cases/all-cases.ts';
-import { headlineOf, untestedMust } from './headline.ts';
-import { LedgerFile } from './ledger.ts';
-import { preflight } from './preflight.ts';
-import { readingsOf } from './readings.ts';
+import { LedgerFile } from './cleanup/ledger.ts';
+import type { ModelOptions } from './context/model-options.ts';
+import { sumOfMade } from './context/resource.ts';
+import { headlineOf, untestedMust } from './result/headline.ts';
+import { readingsOf } from './result/observations.ts';
 import {
   type CaseVerdict,
   type ConformanceResult,
@@ -15,29 +18,26 @@ import {
   decideMusts,
   outcomeOf,
   type RunSettings,
-} from './result.ts';
-import { type Progress, Run } from './run.ts';
-import { checkedBaseUrl, reachTarget } from './setup.ts';
-import { OperatorUnusableError } from './setup-error.ts';
-import type { ModelOptions } from './stage/model-options.ts';
-import type { CapabilityFinding } from './steering/declaration.ts';
-import type { OperatorSource } from './steering/operator-source.ts';
-import { openSteering, type SteeringOptions } from './steering/steering.ts';
+} from './result/result.ts';
+import { applyWaivers, type Waiver } from './result/waivers.ts';
+import { preflight } from './runner/preflight.ts';
+import { type Progress, Run } from './runner/run.ts';
+import { checkedBaseUrl, reachTarget } from './runner/setup.ts';
+import { OperatorUnusableError } from './runner/setup-error.ts';
+import type { CaseListing, PlayableCase } from './suite/case.ts';
 import { Mask } from './target/mask.ts';
 import { Target } from './target/target.ts';
-import { sumOfMade } from './thing.ts';
-import { applyWaivers, type Waiver } from './waivers.ts';
 
-export { type Capability, capabilityNames } from './capabilities.ts';
-export type { CaseListing } from './case.ts';
-export type { CaseVerdict, ConformanceResult, VerdictName } from './result.ts';
-export type { Credentials } from './setup.ts';
-export { SetupError } from './setup-error.ts';
-export { type Declaration, readDeclaration } from './steering/declaration.ts';
-export { readHookFile } from './steering/hooks/hook-file.ts';
-export { describedSteps } from './steering/hooks/hook-steps.ts';
-export type { ControlAddress } from './steering/http-control.ts';
-export { SteeringFileError } from './steering/steering-file.ts';
+export { type Declaration, readDeclaration } from './adapters/declaration.ts';
+export { readHookFile } from './adapters/hooks/hook-file.ts';
+export { describedSteps } from './adapters/hooks/hook-steps.ts';
+export type { ControlAddress } from './adapters/http-control.ts';
+export { SteeringFileError } from './adapters/steering-file.ts';
+export type { CaseVerdict, ConformanceResult, VerdictName } from './result/result.ts';
+export type { Credentials } from './runner/setup.ts';
+export { SetupError } from './runner/setup-error.ts';
+export { type Capability, capabilityNames } from './suite/capabilities.ts';
+export type { CaseListing } from './suite/case.ts';
 
 const suite = { name: 'fleetbed conformance', version: '1' };
 

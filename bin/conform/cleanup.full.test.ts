@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CleanupResult } from '../../conformance/cleanup.ts';
-import { LedgerFile } from '../../conformance/ledger.ts';
-import { readLedger } from '../../conformance/ledger-reading.ts';
+import type { CleanupResult } from '../../conformance/cleanup/cleanup.ts';
+import { LedgerFile } from '../../conformance/cleanup/ledger.ts';
+import { readLedger } from '../../conformance/cleanup/ledger-reading.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import type { ServerReady } from '../ready.ts';
 import {

@@ -1,8 +1,8 @@
 /** `fleetbed conform cleanup`: removes what a run has left on a target, by its ledger. */
 
 import type { Command } from 'commander';
-import { type CleanupResult, cleanUp } from '../../conformance/cleanup.ts';
-import { SetupError } from '../../conformance/setup-error.ts';
+import { type CleanupResult, cleanUp } from '../../conformance/cleanup/cleanup.ts';
+import { SetupError } from '../../conformance/runner/setup-error.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';

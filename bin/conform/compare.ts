@@ -1,8 +1,8 @@
 /** `fleetbed conform compare`: tells regressions, repairs and changed observations between two reports. */
 
 import type { Command } from 'commander';
-import { type Comparison, compareReports } from '../../conformance/compare.ts';
 import { comparisonText } from '../../conformance/report/differences.ts';
+import { type Comparison, compareReports } from '../../conformance/result/compare.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { createOutput } from '../output.ts';

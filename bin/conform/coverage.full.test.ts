@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Coverage } from '../../conformance/coverage.ts';
+import type { Coverage } from '../../conformance/result/coverage.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import { runCommand } from '../testing/built-command.ts';
 

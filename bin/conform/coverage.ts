@@ -1,7 +1,7 @@
 /** `fleetbed conform --coverage`: which requirement of the contract is decided by what. */
 import { listCases } from '../../conformance/conformance.ts';
-import { type Coverage, coverageOf } from '../../conformance/coverage.ts';
 import { coverageCsv, coverageHtml, coverageText } from '../../conformance/report/coverage.ts';
+import { type Coverage, coverageOf } from '../../conformance/result/coverage.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 

@@ -2,7 +2,7 @@
 import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ConformanceResult } from '../../conformance/result.ts';
+import type { ConformanceResult } from '../../conformance/result/result.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import type { Output } from '../output.ts';
 import { type ConformOptions, credentialsOf } from './options.ts';

@@ -5,8 +5,8 @@ import {
   type ModelOptions,
   readSequence,
   type SequenceName,
-} from '../../conformance/stage/model-options.ts';
-import { readWaivers, type Waiver, WaiverFileError } from '../../conformance/waivers.ts';
+} from '../../conformance/context/model-options.ts';
+import { readWaivers, type Waiver, WaiverFileError } from '../../conformance/result/waivers.ts';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault, setUpFault } from '../fault.ts';

@@ -2,10 +2,10 @@
 
 import { type Command, Option } from 'commander';
 import type { ConformanceResult } from '../../conformance/conformance.ts';
-import { idsToReplay, type ReplayedCase, replayedCases } from '../../conformance/replay.ts';
 import { replayText } from '../../conformance/report/differences.ts';
 import type { Report } from '../../conformance/report/schema.ts';
 import { conformanceReport } from '../../conformance/report/text.ts';
+import { idsToReplay, type ReplayedCase, replayedCases } from '../../conformance/result/replay.ts';
 import { judge, renderingsOf } from '../conform.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';

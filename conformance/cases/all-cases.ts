@@ -1,7 +1,8 @@
 /** Every case of the suite in the order in which it is played. */
-import type { PlayableCase } from '../case.ts';
+
 import { hostileCases } from '../model/hostile.ts';
 import { modelCases } from '../model/random-life.ts';
+import type { PlayableCase } from '../suite/case.ts';
 import { artifactFieldCases } from './artifact-fields.ts';
 import { artifactLinkCases } from './artifact-link.ts';
 import { artifactLinkConditionCases } from './artifact-link-conditions.ts';

@@ -3,7 +3,11 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { valueText } from '../../fixtures/value-text.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
+import { boardType, type SampleName } from '../context/sample-artifacts.ts';
+import type { UploadedArtifact } from '../context/shared-artifacts.ts';
+import type { Stage } from '../context/stage.ts';
+import { deviceAndArtifact } from '../context/start-states.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   expectEqual,
   expectEqualIfThere,
@@ -13,11 +17,7 @@ import {
   observed,
   shown,
   sorted,
-} from '../expectations.ts';
-import { boardType, type SampleName } from '../stage/sample-artifacts.ts';
-import type { UploadedArtifact } from '../stage/shared-artifacts.ts';
-import type { Stage } from '../stage/stage.ts';
-import { deviceAndArtifact } from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../target/json-members.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

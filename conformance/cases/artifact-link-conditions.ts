@@ -1,8 +1,9 @@
 /** Cases: conditions on the link to an artifact file. Spec: Device deployments v1; RFC 9110, section 13 */
-import { defineScenario } from '../case.ts';
-import { expectNoBody, expectStatus, expectThat, observed } from '../expectations.ts';
-import { expectPart, expectWhole, linkedSample } from '../stage/followed-link.ts';
-import type { Stage } from '../stage/stage.ts';
+
+import { expectPart, expectWhole, linkedSample } from '../context/followed-link.ts';
+import type { Stage } from '../context/stage.ts';
+import { defineScenario } from '../suite/case.ts';
+import { expectNoBody, expectStatus, expectThat, observed } from '../suite/expectations.ts';
 
 /** A moment before any file was uploaded. */
 const early = 'Thu, 01 Jan 2015 00:00:00 GMT';

@@ -1,8 +1,13 @@
 /** Cases: Range on the link to an artifact file. Spec: Device deployments v1; RFC 9110, section 14 */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
-import { expectEqual, expectStatus, expectThat, NotObservable } from '../expectations.ts';
-import { expectPart, expectWhole, type LinkedFile, linkedSample } from '../stage/followed-link.ts';
+import {
+  expectPart,
+  expectWhole,
+  type LinkedFile,
+  linkedSample,
+} from '../context/followed-link.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { expectEqual, expectStatus, expectThat, NotObservable } from '../suite/expectations.ts';
 import { partsOf } from '../target/byte-ranges.ts';
 import type { Answer } from '../target/target.ts';
 

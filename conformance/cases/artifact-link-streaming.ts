@@ -1,10 +1,10 @@
 /** Cases: a larger artifact file that is loaded in parts. Spec: Device deployments v1 */
 import { createHash } from 'node:crypto';
-import { defineScenario } from '../case.ts';
-import { expectEqual, expectThat, NotObservable } from '../expectations.ts';
-import { expectPart, type LinkedFile, linkedFile } from '../stage/followed-link.ts';
-import { ownArtifact } from '../stage/own-artifact.ts';
-import type { Stage } from '../stage/stage.ts';
+import { expectPart, type LinkedFile, linkedFile } from '../context/followed-link.ts';
+import { ownArtifact } from '../context/own-artifact.ts';
+import type { Stage } from '../context/stage.ts';
+import { defineScenario } from '../suite/case.ts';
+import { expectEqual, expectThat, NotObservable } from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 
 /**

@@ -2,7 +2,10 @@
 
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import { valueText } from '../../fixtures/value-text.ts';
-import { defineScenario } from '../case.ts';
+import { askedLink, linkedFile, linkedSample } from '../context/followed-link.ts';
+import { ownArtifact } from '../context/own-artifact.ts';
+import { deviceAndArtifact } from '../context/start-states.ts';
+import { defineScenario } from '../suite/case.ts';
 import {
   expectEach,
   expectJson,
@@ -12,10 +15,7 @@ import {
   observed,
   shown,
   shownAnswer,
-} from '../expectations.ts';
-import { askedLink, linkedFile, linkedSample } from '../stage/followed-link.ts';
-import { ownArtifact } from '../stage/own-artifact.ts';
-import { deviceAndArtifact } from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 import { withAlteredSignature } from '../target/altered-link.ts';
 import { isMap } from '../target/json-members.ts';
 import { malformedIds } from './artifacts.ts';

@@ -1,5 +1,10 @@
 /** Cases: how a device looks up artifacts. Spec: Device deployments v1, "GET /artifacts" */
-import { defineScenario } from '../case.ts';
+
+import { largeRelease } from '../context/large-release.ts';
+import { boardType } from '../context/sample-artifacts.ts';
+import { deviceAndArtifact } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario } from '../suite/case.ts';
 import {
   expectEach,
   expectJson,
@@ -10,11 +15,7 @@ import {
   observedAnswer,
   shown,
   shownAnswer,
-} from '../expectations.ts';
-import { largeRelease } from '../stage/large-release.ts';
-import { boardType } from '../stage/sample-artifacts.ts';
-import { deviceAndArtifact } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+} from '../suite/expectations.ts';
 import { isMap, type Members, membersOf } from '../target/json-members.ts';
 import type { Answer } from '../target/target.ts';
 

@@ -1,8 +1,9 @@
 /** Cases: what the audit log says of the acts of a device. Spec: AuditLog entry */
-import { defineScenario } from '../case.ts';
-import { observed } from '../expectations.ts';
-import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, needStatus, pendingDevice } from '../stage/start-states.ts';
+
+import type { Stage } from '../context/stage.ts';
+import { acceptedDevice, needStatus, pendingDevice } from '../context/start-states.ts';
+import { defineScenario } from '../suite/case.ts';
+import { observed } from '../suite/expectations.ts';
 import { ENTRY_WAIT_MAX_MS, entries, textAt } from './audit-reading.ts';
 
 /** Ids of two devices that have acted, each in its way. */

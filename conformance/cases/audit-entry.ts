@@ -1,9 +1,9 @@
 /** Cases: what an entry of the audit log tells, field by field. Spec: AuditLog entry */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
-import { ExpectationFailure, expectThat, observed, shown } from '../expectations.ts';
-import type { Stage } from '../stage/stage.ts';
-import { abortedDeployment, acceptedDevice, StartStateMissed } from '../stage/start-states.ts';
+import type { Stage } from '../context/stage.ts';
+import { abortedDeployment, acceptedDevice, StartStateMissed } from '../context/start-states.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { ExpectationFailure, expectThat, observed, shown } from '../suite/expectations.ts';
 import {
   actions,
   at,

@@ -1,6 +1,15 @@
 /** Cases: the audit log as CSV. Spec: Audit logs, "GET /logs/export" */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
+import { ownArtifact } from '../context/own-artifact.ts';
+import type { Stage } from '../context/stage.ts';
+import {
+  abortedDeployment,
+  acceptedDevice,
+  needStatus,
+  type OfferedDeployment,
+  StartStateMissed,
+} from '../context/start-states.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   ExpectationFailure,
   expectEqual,
@@ -8,16 +17,7 @@ import {
   expectThat,
   observed,
   shown,
-} from '../expectations.ts';
-import { ownArtifact } from '../stage/own-artifact.ts';
-import type { Stage } from '../stage/stage.ts';
-import {
-  abortedDeployment,
-  acceptedDevice,
-  needStatus,
-  type OfferedDeployment,
-  StartStateMissed,
-} from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 import { readCsv } from '../target/csv.ts';
 import type { Answer } from '../target/target.ts';
 import { auditFilters, emptyQueries, type Filter } from './audit-filters.ts';

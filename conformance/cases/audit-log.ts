@@ -1,6 +1,8 @@
 /** Cases: the audit log as a paged list, parameter by parameter. Spec: Audit logs, "GET /logs" */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
+import type { Stage } from '../context/stage.ts';
+import { abortedDeployment, type OfferedDeployment } from '../context/start-states.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   ExpectationFailure,
   expectEqual,
@@ -10,9 +12,7 @@ import {
   observed,
   observedAnswer,
   shown,
-} from '../expectations.ts';
-import type { Stage } from '../stage/stage.ts';
-import { abortedDeployment, type OfferedDeployment } from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 import { relationsOf } from '../target/link-header.ts';
 import { auditFilters, emptyQueries, type Filter } from './audit-filters.ts';
 import {

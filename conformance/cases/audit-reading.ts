@@ -3,9 +3,9 @@
  * names, and what it needs beside that is missing in vain, not failed. Spec: Audit logs
  */
 
-import { shown } from '../expectations.ts';
-import type { Stage } from '../stage/stage.ts';
-import { needStatus, StartStateMissed } from '../stage/start-states.ts';
+import type { Stage } from '../context/stage.ts';
+import { needStatus, StartStateMissed } from '../context/start-states.ts';
+import { shown } from '../suite/expectations.ts';
 import type { CallOptions } from '../target/call.ts';
 import type { Answer } from '../target/target.ts';
 

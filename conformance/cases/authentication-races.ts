@@ -1,5 +1,14 @@
 /** Cases: requests and decisions that meet at the target at once. Spec: States and transitions */
-import { defineScenario } from '../case.ts';
+
+import type { Stage } from '../context/stage.ts';
+import {
+  acceptedDevice,
+  factoryProvides,
+  pendingDevice,
+  unknownDevice,
+} from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario } from '../suite/case.ts';
 import {
   ExpectationFailure,
   expectEqual,
@@ -7,15 +16,7 @@ import {
   expectStatus,
   expectThat,
   shownAnswer,
-} from '../expectations.ts';
-import type { Stage } from '../stage/stage.ts';
-import {
-  acceptedDevice,
-  factoryProvides,
-  pendingDevice,
-  unknownDevice,
-} from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+} from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 
 /** First contacts of one identity at once. */

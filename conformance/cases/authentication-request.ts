@@ -1,9 +1,9 @@
 /** Cases: the fields of an authentication request. Spec: AuthRequest */
 import { createPublicKey } from 'node:crypto';
-import { defineScenario, type JudgingCase } from '../case.ts';
-import { expectEach, expectStatus, observed, observedAnswer } from '../expectations.ts';
-import { acceptedDevice, unknownDevice } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+import { acceptedDevice, unknownDevice } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { expectEach, expectStatus, observed, observedAnswer } from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 import { authRequestFields, malformedBodies } from './auth-request-fields.ts';
 

@@ -1,9 +1,10 @@
 /** Cases: what users see of how a device authenticates. Spec: AuthRequest; Limits */
-import { defineScenario } from '../case.ts';
-import { observed } from '../expectations.ts';
-import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+
+import type { Stage } from '../context/stage.ts';
+import { acceptedDevice } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario } from '../suite/case.ts';
+import { observed } from '../suite/expectations.ts';
 
 /** One more than our own server takes. */
 const MANY_KEYS = 101;

@@ -4,14 +4,14 @@
  * Spec: Device authentication
  */
 import { type KeyType, keyTypes } from '../../fixtures/contract/vocabulary.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
-import { expectEach, expectStatus, observed } from '../expectations.ts';
+import { granted } from '../context/granted.ts';
+import { acceptedDevice, preauthorizedDevice, unknownDevice } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
 import { signingAlgorithms } from '../signing/algorithms.ts';
 import { tellsTextsApart, wrongTexts } from '../signing/header-text.ts';
 import type { Sign } from '../signing/signing-key.ts';
-import { granted } from '../stage/granted.ts';
-import { acceptedDevice, preauthorizedDevice, unknownDevice } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { expectEach, expectStatus, observed } from '../suite/expectations.ts';
 
 /** What a request that grants nothing may be answered: the refusals of the operation. */
 const refusals = [400, 401, 403];

@@ -1,6 +1,15 @@
 /** Cases: how a device gets its token. Spec: States and transitions; Device authentication */
 import * as v from 'valibot';
-import { defineScenario } from '../case.ts';
+import { errorBody } from '../context/error-body.ts';
+import { granted, refused } from '../context/granted.ts';
+import {
+  acceptedDevice,
+  factoryProvides,
+  pendingDevice,
+  preauthorizedDevice,
+  unknownDevice,
+} from '../context/start-states.ts';
+import { defineScenario } from '../suite/case.ts';
 import {
   anySuccess,
   expectEach,
@@ -10,16 +19,7 @@ import {
   expectStatus,
   expectThat,
   shownAnswer,
-} from '../expectations.ts';
-import { errorBody } from '../stage/error-body.ts';
-import { granted, refused } from '../stage/granted.ts';
-import {
-  acceptedDevice,
-  factoryProvides,
-  pendingDevice,
-  preauthorizedDevice,
-  unknownDevice,
-} from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 import { claimsOf } from '../target/token-claims.ts';
 
 const WEEK_SECONDS = 604_800;

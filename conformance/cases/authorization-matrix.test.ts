@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
-import { deviceCalls, tokenCalls, userCalls } from '../stage/every-call.ts';
+import { deviceCalls, tokenCalls, userCalls } from '../context/every-call.ts';
 import { allCases } from './all-cases.ts';
 import { authorizationJudges } from './authorization-judges.ts';
 import {

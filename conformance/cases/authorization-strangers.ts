@@ -1,18 +1,24 @@
 /** Cases: the token of one device on what belongs to another. Spec: Authentication */
 import * as v from 'valibot';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
-import { expectStatus, expectThat, NotObservable, shown, shownAnswer } from '../expectations.ts';
-import { askingForms } from '../stage/asking.ts';
-import type { Stage } from '../stage/stage.ts';
+import { askingForms } from '../context/asking.ts';
+import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
   factoryProvides,
   type OfferedDeployment,
   twoDevices,
-} from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+} from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import {
+  expectStatus,
+  expectThat,
+  NotObservable,
+  shown,
+  shownAnswer,
+} from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 
 const rule: RequirementId = 'tokens.device-of-the-token';

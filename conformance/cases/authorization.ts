@@ -1,12 +1,18 @@
 /** Cases: who may call which operation, cell by cell of the matrix. Spec: Authentication */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { type Coverage, defineScenario, type JudgingCase } from '../case.ts';
-import { anySuccess, expectEach, expectStatus } from '../expectations.ts';
-import { askForNext, type Call, deviceCalls, tokenCalls, userCalls } from '../stage/every-call.ts';
-import { authorizationOf } from '../stage/passing-token.ts';
-import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
+import {
+  askForNext,
+  type Call,
+  deviceCalls,
+  tokenCalls,
+  userCalls,
+} from '../context/every-call.ts';
+import { authorizationOf } from '../context/passing-token.ts';
+import type { Stage } from '../context/stage.ts';
+import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
+import { type Coverage, defineScenario, type JudgingCase } from '../suite/case.ts';
+import { anySuccess, expectEach, expectStatus } from '../suite/expectations.ts';
 import { Caller } from '../target/call.ts';
 import type { Answer } from '../target/target.ts';
 import { forged, unsigned, withOtherClaims } from '../target/token-claims.ts';

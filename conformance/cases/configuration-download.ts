@@ -1,7 +1,10 @@
 /** Cases: the signed link to a configuration. Spec: Device deployments v1 */
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
-import { defineScenario } from '../case.ts';
+import { report } from '../context/deployment-life.ts';
+import type { Stage } from '../context/stage.ts';
+import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
+import { defineScenario } from '../suite/case.ts';
 import {
   expectEach,
   expectEqual,
@@ -13,10 +16,7 @@ import {
   observed,
   shown,
   shownAnswer,
-} from '../expectations.ts';
-import { report } from '../stage/deployment-life.ts';
-import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 import { withAlteredSignature, withParameter, withSegment } from '../target/altered-link.ts';
 import { isArtifactFile, pairsIn } from '../target/configuration-body.ts';
 import type { Answer } from '../target/target.ts';

@@ -1,5 +1,8 @@
 /** Cases: the configuration store of a device. Spec: Device configuration; DeviceAPIConfiguration */
-import { defineScenario } from '../case.ts';
+
+import { acceptedDevice, twoDevices } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario } from '../suite/case.ts';
 import {
   expectEach,
   expectEqual,
@@ -12,9 +15,7 @@ import {
   observedAnswer,
   shown,
   shownAnswer,
-} from '../expectations.ts';
-import { acceptedDevice, twoDevices } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+} from '../suite/expectations.ts';
 import { isMap, type Members } from '../target/json-members.ts';
 import type { Answer } from '../target/target.ts';
 

@@ -1,5 +1,5 @@
 /** How cases ask for an upgrade, header by header. Spec: Device connect */
-import type { Stage } from '../stage/stage.ts';
+import type { Stage } from '../context/stage.ts';
 import type { Headers } from '../target/exchange.ts';
 import type { UpgradeAnswer } from '../target/target.ts';
 

@@ -1,10 +1,16 @@
 /** Cases: the open connection of a device by RFC 6455, frame by frame. Spec: Device connect */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
-import { ExpectationFailure, expectEqual, expectThat, observed, shown } from '../expectations.ts';
-import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, needStatus } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { Stage } from '../context/stage.ts';
+import { acceptedDevice, needStatus } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import {
+  ExpectationFailure,
+  expectEqual,
+  expectThat,
+  observed,
+  shown,
+} from '../suite/expectations.ts';
 import { closeCodeOf, FrameLine, type FrameToSend } from '../target/frame-line.ts';
 import { opcodes } from '../target/frames.ts';
 import { askUpgrade, upgradeHeaders } from './connect-asking.ts';

@@ -1,11 +1,17 @@
 /** Cases: the handshake of a device's connection, and what users see of it. Spec: Device connect */
 import { createHash } from 'node:crypto';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
-import { expectEach, expectEqual, expectStatus, expectThat, observed } from '../expectations.ts';
-import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, needStatus, StartStateMissed } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { Stage } from '../context/stage.ts';
+import { acceptedDevice, needStatus, StartStateMissed } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import {
+  expectEach,
+  expectEqual,
+  expectStatus,
+  expectThat,
+  observed,
+} from '../suite/expectations.ts';
 import { bearer } from '../target/call.ts';
 import type { Headers } from '../target/exchange.ts';
 import { FrameLine } from '../target/frame-line.ts';

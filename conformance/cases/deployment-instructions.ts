@@ -5,7 +5,17 @@
 
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
+import { type AskingForm, askingForms } from '../context/asking.ts';
+import { report } from '../context/deployment-life.ts';
+import {
+  fieldIn,
+  type Instructed,
+  instructedBy,
+  isObject,
+  needInstructions,
+  textIn,
+} from '../context/instructions.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   expectEqual,
   expectJson,
@@ -16,17 +26,7 @@ import {
   shown,
   shownAnswer,
   sorted,
-} from '../expectations.ts';
-import { type AskingForm, askingForms } from '../stage/asking.ts';
-import { report } from '../stage/deployment-life.ts';
-import {
-  fieldIn,
-  type Instructed,
-  instructedBy,
-  isObject,
-  needInstructions,
-  textIn,
-} from '../stage/instructions.ts';
+} from '../suite/expectations.ts';
 
 /** What a field may hold, with the words for it. */
 const forms = {

@@ -1,6 +1,15 @@
 /** Cases: how a device uploads the log of its deployment. Spec: DeploymentLog */
-import { expectTaken, type InputRow, inputCases } from '../boundary.ts';
-import { defineScenario } from '../case.ts';
+
+import { abortOnTheWay, reportOnTheWay, sharedDeployment } from '../context/deployment-life.ts';
+import type { Stage } from '../context/stage.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  needStatus,
+  type OfferedDeployment,
+} from '../context/start-states.ts';
+import { expectTaken, type InputRow, inputCases } from '../suite/boundary.ts';
+import { defineScenario } from '../suite/case.ts';
 import {
   expectEach,
   expectStatus,
@@ -10,15 +19,7 @@ import {
   observedAnswer,
   shown,
   shownAnswer,
-} from '../expectations.ts';
-import { abortOnTheWay, reportOnTheWay, sharedDeployment } from '../stage/deployment-life.ts';
-import type { Stage } from '../stage/stage.ts';
-import {
-  acceptedDevice,
-  activeDeployment,
-  needStatus,
-  type OfferedDeployment,
-} from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 
 const entry = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'no space left' };

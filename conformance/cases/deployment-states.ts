@@ -3,7 +3,16 @@
  * in; generated from a literal table that a test holds against the contract.
  * Spec: States and transitions
  */
-import { defineScenario, type JudgingCase, type ObservingCase } from '../case.ts';
+
+import { abortOnTheWay, report, reportOnTheWay, shownStatus } from '../context/deployment-life.ts';
+import type { Stage } from '../context/stage.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  factoryProvides,
+  type OfferedDeployment,
+} from '../context/start-states.ts';
+import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
 import {
   ExpectationFailure,
   expectEach,
@@ -11,15 +20,7 @@ import {
   NotObservable,
   observed,
   shownAnswer,
-} from '../expectations.ts';
-import { abortOnTheWay, report, reportOnTheWay, shownStatus } from '../stage/deployment-life.ts';
-import type { Stage } from '../stage/stage.ts';
-import {
-  acceptedDevice,
-  activeDeployment,
-  factoryProvides,
-  type OfferedDeployment,
-} from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 import { expectNoOffer } from './next-deployment.ts';
 
 /** The columns of the table, in the order in which a device with all pauses comes through them. */

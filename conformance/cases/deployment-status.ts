@@ -1,6 +1,20 @@
 /** Cases: reports of a device on its deployment. Spec: DeploymentStatus */
-import { type InputRow, inputCases } from '../boundary.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
+
+import {
+  abortOnTheWay,
+  report,
+  reportOnTheWay,
+  sharedDeployment,
+  shownStatus,
+} from '../context/deployment-life.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  type OfferedDeployment,
+  pendingDeployment,
+} from '../context/start-states.ts';
+import { type InputRow, inputCases } from '../suite/boundary.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   expectEach,
   expectEqual,
@@ -9,20 +23,7 @@ import {
   NotObservable,
   observedAnswer,
   shownAnswer,
-} from '../expectations.ts';
-import {
-  abortOnTheWay,
-  report,
-  reportOnTheWay,
-  sharedDeployment,
-  shownStatus,
-} from '../stage/deployment-life.ts';
-import {
-  acceptedDevice,
-  activeDeployment,
-  type OfferedDeployment,
-  pendingDeployment,
-} from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 
 /** A good report. */
 export const goodReport = { status: 'installing', substate: 'Executing script: check' };

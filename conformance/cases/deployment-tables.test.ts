@@ -9,7 +9,7 @@ import {
   finalStatuses,
   reportableStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
-import { bodyKinds, fieldKinds, type InputRow, inputText } from '../boundary.ts';
+import { bodyKinds, fieldKinds, type InputRow, inputText } from '../suite/boundary.ts';
 import { instructionFields } from './deployment-instructions.ts';
 import { goodLog, logInputs, timestamps } from './deployment-log.ts';
 import {

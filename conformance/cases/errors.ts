@@ -1,6 +1,10 @@
 /** Cases: errors and request ids. Spec: Error; Errors */
 import * as v from 'valibot';
-import { defineScenario, type JudgingCase } from '../case.ts';
+import { errorBody } from '../context/error-body.ts';
+import { refused } from '../context/granted.ts';
+import type { Stage } from '../context/stage.ts';
+import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   expectEqual,
   expectShape,
@@ -10,11 +14,7 @@ import {
   observedAnswer,
   shown,
   shownAnswer,
-} from '../expectations.ts';
-import { errorBody } from '../stage/error-body.ts';
-import { refused } from '../stage/granted.ts';
-import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 import type { Headers } from '../target/exchange.ts';
 import type { Answer } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';

@@ -1,11 +1,11 @@
 /** Cases: faults inside the server, and callers who ask too often. Spec: Errors; Limits */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import { type Coverage, defineScenario } from '../case.ts';
-import { anySuccess, expectEach, expectStatus, observed } from '../expectations.ts';
-import { expectErrorBody } from '../stage/error-body.ts';
-import { type Calls, deviceCalls, tokenlessCalls, userCalls } from '../stage/every-call.ts';
-import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, factoryProvides, StartStateMissed } from '../stage/start-states.ts';
+import { expectErrorBody } from '../context/error-body.ts';
+import { type Calls, deviceCalls, tokenlessCalls, userCalls } from '../context/every-call.ts';
+import type { Stage } from '../context/stage.ts';
+import { acceptedDevice, factoryProvides, StartStateMissed } from '../context/start-states.ts';
+import { type Coverage, defineScenario } from '../suite/case.ts';
+import { anySuccess, expectEach, expectStatus, observed } from '../suite/expectations.ts';
 import { bearer, Caller } from '../target/call.ts';
 import type { Answer } from '../target/target.ts';
 

@@ -1,8 +1,9 @@
 /** Cases: attributes that are refused. Spec: Device inventory; Attribute (inventory) */
-import { defineScenario, type JudgingCase } from '../case.ts';
-import { expectEach } from '../expectations.ts';
-import { acceptedDevice } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+
+import { acceptedDevice } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { expectEach } from '../suite/expectations.ts';
 import { type Writing, writeAttributes as write } from './inventory-writing.ts';
 
 /** Attributes that neither PATCH nor PUT may take, by the rule that they break. */

@@ -1,5 +1,5 @@
 /** How a device writes its attributes, for the cases of the inventory. */
-import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
 import type { Answer } from '../target/target.ts';
 
 /** The two ways to write. */

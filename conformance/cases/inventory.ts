@@ -1,6 +1,10 @@
 /** Cases: the attributes of a device. Spec: Device inventory; Attribute (inventory) */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
+import type { ShownAttribute } from '../context/operator.ts';
+import type { Stage } from '../context/stage.ts';
+import { acceptedDevice, twoDevices } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   expectEqual,
   expectNoBody,
@@ -11,11 +15,7 @@ import {
   observedAnswer,
   shown,
   shownAnswer,
-} from '../expectations.ts';
-import type { ShownAttribute } from '../stage/operator.ts';
-import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, twoDevices } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+} from '../suite/expectations.ts';
 import { type Writing, writeAttributes as write } from './inventory-writing.ts';
 
 /** Beyond every server of the field. */

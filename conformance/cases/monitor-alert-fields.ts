@@ -1,9 +1,9 @@
 /** Cases: each field of an alert. Spec: Alert */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
-import { expectEach } from '../expectations.ts';
-import { acceptedDevice } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+import { acceptedDevice } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { expectEach } from '../suite/expectations.ts';
 import { alert, detailed, line, notAText, sendAlerts, subject } from './monitor-samples.ts';
 
 /** One field: alerts that are accepted for all that is said of it, and alerts that are refused. */

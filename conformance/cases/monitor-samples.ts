@@ -1,5 +1,5 @@
 /** Alerts and monitor configurations that are good, for the cases of the monitor to alter. */
-import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
 import type { Answer } from '../target/target.ts';
 
 /** The subject of `alert`. */

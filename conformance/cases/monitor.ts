@@ -1,6 +1,8 @@
 /** Cases: alerts and monitor configuration of a device. Spec: Device monitor; MonitorConfiguration */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
+import { acceptedDevice } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   expectEach,
   expectEqual,
@@ -11,9 +13,7 @@ import {
   observed,
   observedAnswer,
   shown,
-} from '../expectations.ts';
-import { acceptedDevice } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+} from '../suite/expectations.ts';
 import {
   alert,
   detailed,

@@ -1,15 +1,16 @@
 /** Cases: which deployment a device is offered. Spec: Device deployments v1, v2 */
-import { defineScenario } from '../case.ts';
-import { expectStatus, observed } from '../expectations.ts';
-import { needInstructions, textIn } from '../stage/instructions.ts';
-import { sampleArtifacts } from '../stage/sample-artifacts.ts';
+
+import { needInstructions, textIn } from '../context/instructions.ts';
+import { sampleArtifacts } from '../context/sample-artifacts.ts';
 import {
   acceptedDevice,
   deploymentOf,
   factoryProvides,
   needStatus,
   pendingDeployment,
-} from '../stage/start-states.ts';
+} from '../context/start-states.ts';
+import { defineScenario } from '../suite/case.ts';
+import { expectStatus, observed } from '../suite/expectations.ts';
 import { expectNoOffer } from './next-deployment.ts';
 
 const [neededChecksum] = sampleArtifacts.dependent.depends['rootfs-image.checksum'];

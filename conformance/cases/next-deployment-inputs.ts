@@ -3,11 +3,11 @@
  * held against the contract by a test. Spec: Device deployments v1, v2
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { expectTaken, type InputRow, inputCases } from '../boundary.ts';
-import { defineScenario } from '../case.ts';
-import { expectEach, observed } from '../expectations.ts';
-import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { expectTaken, type InputRow, inputCases } from '../suite/boundary.ts';
+import { defineScenario } from '../suite/case.ts';
+import { expectEach, observed } from '../suite/expectations.ts';
 
 const { device_type, artifact_name } = factoryProvides;
 const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as const;

@@ -1,11 +1,10 @@
 /** Cases: what a deployment holds on to while it lasts, and what users see of it. Spec: Device deployments v1, v2 */
-import { defineScenario, type JudgingCase, type ObservingCase } from '../case.ts';
-import { expectStatus, NotObservable, observed } from '../expectations.ts';
-import { askingForms } from '../stage/asking.ts';
-import { shownStatus } from '../stage/deployment-life.ts';
-import { needInstructions, textIn } from '../stage/instructions.ts';
-import { ownArtifact } from '../stage/own-artifact.ts';
-import type { Stage } from '../stage/stage.ts';
+
+import { askingForms } from '../context/asking.ts';
+import { shownStatus } from '../context/deployment-life.ts';
+import { needInstructions, textIn } from '../context/instructions.ts';
+import { ownArtifact } from '../context/own-artifact.ts';
+import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -13,8 +12,10 @@ import {
   factoryProvides,
   needStatus,
   pendingDeployment,
-} from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+} from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
+import { expectStatus, NotObservable, observed } from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 
 /** Bytes in the artifacts, more than a block of tar apart, so that the files differ as they do. */

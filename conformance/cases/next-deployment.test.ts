@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ExpectationFailure, NotObservable } from '../expectations.ts';
+import { ExpectationFailure, NotObservable } from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 import { expectNoOffer } from './next-deployment.ts';
 

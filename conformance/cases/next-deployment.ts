@@ -1,16 +1,9 @@
 /** Cases: whether a device is offered a deployment. Spec: Device deployments v1, v2 */
-import { defineScenario, type JudgingCase, type ObservingCase } from '../case.ts';
-import {
-  expectStatus,
-  expectThat,
-  NotObservable,
-  observedAnswer,
-  shownAnswer,
-} from '../expectations.ts';
-import { type AskingForm, askingForms } from '../stage/asking.ts';
-import { abortOnTheWay, reportOnTheWay } from '../stage/deployment-life.ts';
-import { needInstructions, offersAny, textIn } from '../stage/instructions.ts';
-import type { Stage } from '../stage/stage.ts';
+
+import { type AskingForm, askingForms } from '../context/asking.ts';
+import { abortOnTheWay, reportOnTheWay } from '../context/deployment-life.ts';
+import { needInstructions, offersAny, textIn } from '../context/instructions.ts';
+import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -19,8 +12,16 @@ import {
   needStatus,
   type OfferedDeployment,
   pendingDeployment,
-} from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+} from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
+import {
+  expectStatus,
+  expectThat,
+  NotObservable,
+  observedAnswer,
+  shownAnswer,
+} from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 
 /** What a device says that no deployment names. */

@@ -2,25 +2,17 @@
  * Cases: what happens at the same time must look as if it had happened one after the other.
  * Spec: States and transitions
  */
-import { defineScenario, type JudgingCase } from '../case.ts';
-import {
-  ExpectationFailure,
-  expectEqual,
-  expectStatus,
-  expectThat,
-  NotObservable,
-  shownAnswer,
-} from '../expectations.ts';
-import { type AskingForm, askingForms } from '../stage/asking.ts';
+
+import { type AskingForm, askingForms } from '../context/asking.ts';
 import {
   offeredId,
   report,
   reportOnTheWay,
   sharedDeployment,
   shownStatus,
-} from '../stage/deployment-life.ts';
-import { needInstructions, offersAny, textIn } from '../stage/instructions.ts';
-import type { Stage } from '../stage/stage.ts';
+} from '../context/deployment-life.ts';
+import { needInstructions, offersAny, textIn } from '../context/instructions.ts';
+import type { Stage } from '../context/stage.ts';
 import {
   type DeviceAndArtifact,
   type DeviceInDeployment,
@@ -29,7 +21,16 @@ import {
   needStatus,
   type OfferedDeployment,
   pendingDeployment,
-} from '../stage/start-states.ts';
+} from '../context/start-states.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import {
+  ExpectationFailure,
+  expectEqual,
+  expectStatus,
+  expectThat,
+  NotObservable,
+  shownAnswer,
+} from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 
 /** How often two requests are sent at once: enough that either comes first some time. */

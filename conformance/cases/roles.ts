@@ -3,11 +3,11 @@ import {
   type ManagementId,
   managementOperations,
 } from '../../fixtures/contract/management/index.ts';
-import { defineScenario } from '../case.ts';
-import { expectEach } from '../expectations.ts';
-import { expectErrorBody } from '../stage/error-body.ts';
-import { userCalls } from '../stage/every-call.ts';
-import type { Stage } from '../stage/stage.ts';
+import { expectErrorBody } from '../context/error-body.ts';
+import { userCalls } from '../context/every-call.ts';
+import type { Stage } from '../context/stage.ts';
+import { defineScenario } from '../suite/case.ts';
+import { expectEach } from '../suite/expectations.ts';
 import { bearer, type CallOptions, requestOf } from '../target/call.ts';
 
 const id = '11111111-2222-4333-8444-555555555555';

@@ -3,7 +3,11 @@ import * as v from 'valibot';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { valueText } from '../../fixtures/value-text.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
+import { refused } from '../context/granted.ts';
+import type { Stage } from '../context/stage.ts';
+import { acceptedDevice, deviceAndArtifact, factoryProvides } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   anySuccess,
   expectEach,
@@ -14,11 +18,7 @@ import {
   observed,
   shown,
   shownAnswer,
-} from '../expectations.ts';
-import { refused } from '../stage/granted.ts';
-import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, deviceAndArtifact, factoryProvides } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+} from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 
 /** Paths of internal APIs, as the parts of such servers call them among themselves. */

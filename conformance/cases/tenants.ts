@@ -1,6 +1,15 @@
 /** Cases: tenants that are kept apart, and tenants that are locked out. Spec: Authentication; Errors */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import { type Coverage, defineScenario } from '../case.ts';
+import { expectErrorBody } from '../context/error-body.ts';
+import { configurationLink, deviceCalls } from '../context/every-call.ts';
+import type { Stage } from '../context/stage.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  factoryProvides,
+  StartStateMissed,
+} from '../context/start-states.ts';
+import { type Coverage, defineScenario } from '../suite/case.ts';
 import {
   expectEach,
   expectStatus,
@@ -8,16 +17,7 @@ import {
   observed,
   observedAnswer,
   shownAnswer,
-} from '../expectations.ts';
-import { expectErrorBody } from '../stage/error-body.ts';
-import { configurationLink, deviceCalls } from '../stage/every-call.ts';
-import type { Stage } from '../stage/stage.ts';
-import {
-  acceptedDevice,
-  activeDeployment,
-  factoryProvides,
-  StartStateMissed,
-} from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 import type { Caller } from '../target/call.ts';
 import type { Answer } from '../target/target.ts';
 

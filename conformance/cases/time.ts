@@ -1,6 +1,15 @@
 /** Cases: what ends by the passing of time. Spec: Authentication; Limits; ArtifactLink */
 import { artifactLinkShape } from '../../fixtures/contract/resources.ts';
-import { defineScenario } from '../case.ts';
+import { configurationLink, deviceCalls, userCalls } from '../context/every-call.ts';
+import { passingUserToken } from '../context/passing-token.ts';
+import type { Stage } from '../context/stage.ts';
+import {
+  acceptedDevice,
+  deviceAndArtifact,
+  factoryProvides,
+  StartStateMissed,
+} from '../context/start-states.ts';
+import { defineScenario } from '../suite/case.ts';
 import {
   anySuccess,
   expectEach,
@@ -8,16 +17,7 @@ import {
   expectStatus,
   expectThat,
   NotObservable,
-} from '../expectations.ts';
-import { configurationLink, deviceCalls, userCalls } from '../stage/every-call.ts';
-import { passingUserToken } from '../stage/passing-token.ts';
-import type { Stage } from '../stage/stage.ts';
-import {
-  acceptedDevice,
-  deviceAndArtifact,
-  factoryProvides,
-  StartStateMissed,
-} from '../stage/start-states.ts';
+} from '../suite/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
 
 const WEEK_SECONDS = 7 * 86_400;

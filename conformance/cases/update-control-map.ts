@@ -1,20 +1,9 @@
 /** Cases: the map that stops a device at chosen moments. Spec: UpdateControlMap */
-import { defineScenario, type JudgingCase } from '../case.ts';
-import {
-  expectEqual,
-  expectJson,
-  expectStatus,
-  expectThat,
-  NotObservable,
-  observed,
-  observedAnswer,
-  shown,
-  shownAnswer,
-} from '../expectations.ts';
-import { abortOnTheWay, reportOnTheWay } from '../stage/deployment-life.ts';
-import { fieldIn, isObject, needInstructions, textIn } from '../stage/instructions.ts';
-import { OperatorFailure } from '../stage/operator.ts';
-import type { Stage } from '../stage/stage.ts';
+
+import { abortOnTheWay, reportOnTheWay } from '../context/deployment-life.ts';
+import { fieldIn, isObject, needInstructions, textIn } from '../context/instructions.ts';
+import { OperatorFailure } from '../context/operator.ts';
+import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -25,7 +14,19 @@ import {
   factoryProvides,
   needStatus,
   type OfferedDeployment,
-} from '../stage/start-states.ts';
+} from '../context/start-states.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import {
+  expectEqual,
+  expectJson,
+  expectStatus,
+  expectThat,
+  NotObservable,
+  observed,
+  observedAnswer,
+  shown,
+  shownAnswer,
+} from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 
 const givenMap = {

@@ -1,8 +1,8 @@
 /** Cases: the version in the path. Spec: Versioning */
 import { operations } from '../../fixtures/contract/operations.ts';
-import { defineScenario } from '../case.ts';
-import { expectThat, observedAnswer, shownAnswer } from '../expectations.ts';
-import { acceptedDevice, factoryProvides } from '../stage/start-states.ts';
+import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
+import { defineScenario } from '../suite/case.ts';
+import { expectThat, observedAnswer, shownAnswer } from '../suite/expectations.ts';
 
 /** Tells the requests of these cases from all others. */
 const provides = { ...factoryProvides, device_type: 'conformance-versions' };

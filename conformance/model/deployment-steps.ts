@@ -1,9 +1,9 @@
 /** Steps of deployments: made and aborted by a user, asked for and reported on by devices. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
-import { shown, shownAnswer } from '../expectations.ts';
-import type { AskingForm } from '../stage/asking.ts';
-import { factoryProvides } from '../stage/start-states.ts';
+import type { AskingForm } from '../context/asking.ts';
+import { factoryProvides } from '../context/start-states.ts';
+import { shown, shownAnswer } from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 import type { Life, PartLife } from './life.ts';
 import {

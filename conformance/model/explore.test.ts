@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ExpectationFailure } from '../expectations.ts';
-import { type ModelOptions, readSequence } from '../stage/model-options.ts';
-import { OperatorFailure } from '../stage/operator.ts';
+import { type ModelOptions, readSequence } from '../context/model-options.ts';
+import { OperatorFailure } from '../context/operator.ts';
+import { ExpectationFailure } from '../suite/expectations.ts';
 import { stageOn } from '../testing/stage-on.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { type Exploration, explore } from './explore.ts';

@@ -3,10 +3,10 @@
  * that misses a requirement to the shortest that still does. Bounded in count and in time.
  */
 import fc from 'fast-check';
-import { ExpectationFailure } from '../expectations.ts';
-import { sequenceWord } from '../stage/model-options.ts';
-import type { Stage } from '../stage/stage.ts';
-import { StartStateMissed } from '../stage/start-states.ts';
+import { sequenceWord } from '../context/model-options.ts';
+import type { Stage } from '../context/stage.ts';
+import { StartStateMissed } from '../context/start-states.ts';
+import { ExpectationFailure } from '../suite/expectations.ts';
 import { startOf } from './identity-steps.ts';
 import { Life, type Start } from './life.ts';
 import type { Reality, Step } from './step.ts';

@@ -3,11 +3,11 @@
  * that they reach what reads them. Spec: Errors
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
-import { ExpectationFailure, shown, shownAnswer } from '../expectations.ts';
-import type { Stage } from '../stage/stage.ts';
-import { acceptedDevice, activeDeployment, factoryProvides } from '../stage/start-states.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { Stage } from '../context/stage.ts';
+import { acceptedDevice, activeDeployment, factoryProvides } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { ExpectationFailure, shown, shownAnswer } from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 import { type Mutated, mutated, strictJson } from './mutations.ts';
 

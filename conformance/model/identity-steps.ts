@@ -1,6 +1,7 @@
 /** Steps of a device on its way to a token, and of the user who decides. Spec: States and transitions */
-import { ExpectationFailure } from '../expectations.ts';
-import { StartStateMissed } from '../stage/start-states.ts';
+
+import { StartStateMissed } from '../context/start-states.ts';
+import { ExpectationFailure } from '../suite/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
 import type { DeviceLife, Life } from './life.ts';
 import { isLetIn, judge, type Reality, realDevice, type Step } from './step.ts';

@@ -1,11 +1,11 @@
 /** Cases: random sequences of legal and illegal steps go as the model of the contract says. */
 import fc from 'fast-check';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { defineScenario, type JudgingCase } from '../case.ts';
-import { ExpectationFailure, observed } from '../expectations.ts';
-import { askingForms } from '../stage/asking.ts';
-import type { Stage } from '../stage/stage.ts';
-import { StartStateMissed } from '../stage/start-states.ts';
+import { askingForms } from '../context/asking.ts';
+import type { Stage } from '../context/stage.ts';
+import { StartStateMissed } from '../context/start-states.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { ExpectationFailure, observed } from '../suite/expectations.ts';
 import * as deployment from './deployment-steps.ts';
 import { type Exploration, explore } from './explore.ts';
 import * as identity from './identity-steps.ts';

@@ -1,8 +1,8 @@
 /** One step of a random life: what it is in words, when it can be taken, and how it is judged. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { ExpectationFailure, shownAnswer } from '../expectations.ts';
-import type { Stage } from '../stage/stage.ts';
-import type { SuiteDevice } from '../stage/suite-device.ts';
+import type { Stage } from '../context/stage.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { ExpectationFailure, shownAnswer } from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 import type { DeviceLife, Life } from './life.ts';
 

@@ -1,6 +1,6 @@
 /** Steps of what devices write and read: configuration, attributes, alerts. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { shown } from '../expectations.ts';
+import { shown } from '../suite/expectations.ts';
 import type { Answer } from '../target/target.ts';
 import type { AttributeValue, Life } from './life.ts';
 import type { Misfit } from './possible-values.ts';

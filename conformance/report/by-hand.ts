@@ -6,7 +6,7 @@
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import type { CaseVerdict } from '../result.ts';
+import type { CaseVerdict } from '../result/result.ts';
 import { reportedExchanges } from '../target/exchange.ts';
 import { cleanupLines, isMaking } from './by-hand-cleanup.ts';
 import {

@@ -1,7 +1,12 @@
 /** The map of requirements as lines, as a table of values, and as a page. Renders facts, adds none. */
 import { stringify } from 'csv-stringify/sync';
 import { escaped, selfContainedPage } from '../../fixtures/markup.ts';
-import { type Coverage, type CoverageRow, type StandingCounts, standings } from '../coverage.ts';
+import {
+  type Coverage,
+  type CoverageRow,
+  type StandingCounts,
+  standings,
+} from '../result/coverage.ts';
 
 const NAME_WIDTH = 34;
 const COUNT_WIDTH = 13;

@@ -1,8 +1,8 @@
 /** Two results beside each other, and a replay, as lines for a terminal. Renders facts, adds none. */
 import { printable, printableText } from '../../fixtures/printable.ts';
-import { type CaseChange, type Comparison, changeKinds, type LoneCase } from '../compare.ts';
-import { type ReplayedCase, replayEnds } from '../replay.ts';
-import type { VerdictName } from '../result.ts';
+import { type CaseChange, type Comparison, changeKinds, type LoneCase } from '../result/compare.ts';
+import { type ReplayedCase, replayEnds } from '../result/replay.ts';
+import type { VerdictName } from '../result/result.ts';
 
 const headings: Readonly<Record<CaseChange['kind'], string>> = {
   regression: 'Regressions',

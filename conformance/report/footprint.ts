@@ -1,6 +1,7 @@
 /** What a run asks of its target and leaves there, in words. */
-import type { ConformanceResult } from '../result.ts';
-import type { Made, ThingKind } from '../thing.ts';
+
+import type { Made, ThingKind } from '../context/resource.ts';
+import type { ConformanceResult } from '../result/result.ts';
 
 /** Those that a user can remove; a deployment can only be ended. */
 const removable: readonly ThingKind[] = ['device', 'artifact', 'tenant'];

@@ -4,8 +4,8 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { embeddedJson, selfContainedPage } from '../../fixtures/markup.ts';
-import type { Coverage } from '../coverage.ts';
-import { type CaseVerdict, type ConformanceResult, verdictNames } from '../result.ts';
+import type { Coverage } from '../result/coverage.ts';
+import { type CaseVerdict, type ConformanceResult, verdictNames } from '../result/result.ts';
 import type { Exchange } from '../target/exchange.ts';
 
 /** Modules of the page, each after those that it imports. */

@@ -1,7 +1,7 @@
 /** A run's result as JUnit XML, which CI servers read: a suite of tests for each area. */
 import { XMLBuilder } from 'fast-xml-parser';
 import { printableText } from '../../fixtures/printable.ts';
-import type { CaseVerdict, ConformanceResult, RunProblem } from '../result.ts';
+import type { CaseVerdict, ConformanceResult, RunProblem } from '../result/result.ts';
 
 type Element = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { XMLParser } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
-import type { CaseVerdict, Finding } from '../result.ts';
+import type { CaseVerdict, Finding } from '../result/result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { withByHand } from './by-hand.ts';
 import { conformanceJunit } from './junit.ts';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
-import { readingsOf } from '../readings.ts';
+import { readingsOf } from '../result/observations.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { runAgainst } from '../testing/run-against.ts';
 import { serve } from '../testing/tiny-server.ts';

@@ -4,7 +4,7 @@
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { conformanceSchema, verdictNames } from '../result.ts';
+import { conformanceSchema, verdictNames } from '../result/result.ts';
 
 const text = v.string();
 const texts = v.array(v.string());

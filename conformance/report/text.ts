@@ -1,6 +1,5 @@
 /** A run's result as plain lines for a terminal. Renders facts, adds none. */
 import { printable, printableText } from '../../fixtures/printable.ts';
-import type { CaseListing } from '../case.ts';
 import {
   type CapabilityRow,
   type CaseVerdict,
@@ -8,7 +7,8 @@ import {
   type OpenPointReading,
   type VerdictName,
   verdictNames,
-} from '../result.ts';
+} from '../result/result.ts';
+import type { CaseListing } from '../suite/case.ts';
 import type { Exchange, Headers } from '../target/exchange.ts';
 import { footprintLines } from './footprint.ts';
 

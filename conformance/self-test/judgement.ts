@@ -1,6 +1,6 @@
 /** What the verdicts of a run say of the defect that was planted in it. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { CaseVerdict } from '../result.ts';
+import type { CaseVerdict } from '../result/result.ts';
 import type { Defect } from './defect.ts';
 
 /**

@@ -3,7 +3,7 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import type { CaseVerdict } from '../result.ts';
+import type { CaseVerdict } from '../result/result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { serve } from '../testing/tiny-server.ts';
 import type { Defect } from './defect.ts';

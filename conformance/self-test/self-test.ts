@@ -6,7 +6,7 @@ import type { Clock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { ConformanceResult, ControlAddress } from '../conformance.ts';
-import type { CaseVerdict } from '../result.ts';
+import type { CaseVerdict } from '../result/result.ts';
 import type { Defect, ProxiedOperation } from './defect.ts';
 import { type DefectResult, judgedDefect } from './judgement.ts';
 import { PlantedDefect } from './planted.ts';

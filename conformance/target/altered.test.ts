@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NotObservable } from '../expectations.ts';
+import { NotObservable } from '../suite/expectations.ts';
 import { withAlteredSignature, withParameter, withSegment } from './altered-link.ts';
 import { claimsOf, forged, unsigned, withOtherClaims } from './token-claims.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../../fixtures/clock.ts';
 import { allCases } from '../cases/all-cases.ts';
-import { judgesPatience } from '../lanes.ts';
+import { judgesPatience } from '../runner/schedule.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { Target } from './target.ts';
 

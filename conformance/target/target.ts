@@ -7,7 +7,7 @@ import { type Duplex, Readable } from 'node:stream';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
-import { NotObservable, shown } from '../expectations.ts';
+import { NotObservable, shown } from '../suite/expectations.ts';
 import { ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
 import { Pace } from './pace.ts';
 import { Traffic } from './traffic.ts';

@@ -1,6 +1,6 @@
 /** Verdicts and results as tests want them: whole, with what the test is about given. */
 import { listCases } from '../conformance.ts';
-import { headlineOf } from '../headline.ts';
+import { headlineOf } from '../result/headline.ts';
 import {
   type CaseVerdict,
   type ConformanceResult,
@@ -9,7 +9,7 @@ import {
   decideMusts,
   type Finding,
   worstOf,
-} from '../result.ts';
+} from '../result/result.ts';
 
 /** The verdict on a case of the suite. Throws when there is no such case. */
 export function verdictOn(

@@ -2,7 +2,7 @@
 import { systemClock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { type ConformanceOptions, runConformance } from '../conformance.ts';
-import type { ConformanceResult } from '../result.ts';
+import type { ConformanceResult } from '../result/result.ts';
 
 /** Judges the server at the base URL without a user, unless the options say otherwise. */
 export function runAgainst(

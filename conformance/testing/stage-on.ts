@@ -2,13 +2,13 @@
 import { type Clock, systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import { capabilityNames, operationsWith } from '../capabilities.ts';
-import { noLedger } from '../ledger.ts';
-import { Keyring } from '../stage/keyring.ts';
-import { ManagementOperator } from '../stage/management-operator.ts';
-import type { ModelOptions } from '../stage/model-options.ts';
-import { SharedArtifacts } from '../stage/shared-artifacts.ts';
-import { Stage } from '../stage/stage.ts';
+import { noLedger } from '../cleanup/ledger.ts';
+import { Keyring } from '../context/keyring.ts';
+import { ManagementOperator } from '../context/management-operator.ts';
+import type { ModelOptions } from '../context/model-options.ts';
+import { SharedArtifacts } from '../context/shared-artifacts.ts';
+import { Stage } from '../context/stage.ts';
+import { capabilityNames, operationsWith } from '../suite/capabilities.ts';
 import { Target } from '../target/target.ts';
 
 /** A stage with an operator on the server at the base URL. */

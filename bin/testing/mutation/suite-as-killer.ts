@@ -7,8 +7,8 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { kindOfChange, type Outcome } from '../../../conformance/compare.ts';
 import { listCases, runConformance } from '../../../conformance/conformance.ts';
+import { kindOfChange, type Outcome } from '../../../conformance/result/compare.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
 import type { ServerOptions } from '../../../server/server.ts';

@@ -1,0 +1,95 @@
+/**
+ * What a target is said to offer, compared with what it showed. What is declared decides which
+ * cases are played, and what is left unsaid follows the probe; a contradiction is a verdict of its
+ * own.
+ */
+import * as v from 'valibot';
+import type { CapabilityRow, CaseVerdict } from '../result/result.ts';
+import { type Capability, capabilities, capabilityNames } from '../suite/capabilities.ts';
+import type { Probed } from './probe.ts';
+import { readSteeringFile } from './steering-file.ts';
+
+/** What a target is said to offer and to lack. */
+export interface Declaration {
+  readonly with?: readonly Capability[];
+  readonly without?: readonly Capability[];
+}
+
+const names = v.array(
+  v.picklist(capabilityNames, `must be capabilities: ${capabilityNames.join(', ')}`),
+  'must be a list of capabilities',
+);
+const fileShape = v.strictObject({ with: v.optional(names, []), without: v.optional(names, []) });
+
+/** Reads the text of a declaration, YAML or JSON with the lists `with` and `without`. @throws SteeringFileError */
+export function readDeclaration(text: string): Declaration {
+  return readSteeringFile(text, fileShape);
+}
+
+/** What is known of one capability. */
+export interface CapabilityFinding {
+  readonly capability: Capability;
+  readonly row: CapabilityRow;
+  /** Whether cases that need it are played. */
+  readonly isOffered: boolean;
+  /** There when declaration and probe contradict each other. */
+  readonly verdict?: CaseVerdict;
+}
+
+/** Compares what is declared of a capability with what a probe found. */
+export function compareCapability(
+  capability: Capability,
+  declaration: Declaration,
+  probed: Probed,
+): CapabilityFinding {
+  const declared = declaredState(capability, declaration);
+  const { found, evidence } = probed;
+  const isOffered = declared === 'unsaid' ? found !== 'missing' : declared === 'offered';
+  const row = { capability, declared, probed: found, evidence };
+  const contradiction = contradictionOf(row);
+  if (contradiction === undefined) return { capability, row, isOffered };
+  const whole = { ...row, contradiction };
+  return { capability, row: whole, isOffered, verdict: verdictOn(whole, capability, probed) };
+}
+
+function declaredState(
+  capability: Capability,
+  { with: offered = [], without = [] }: Declaration,
+): CapabilityRow['declared'] {
+  if (offered.includes(capability)) return 'offered';
+  return without.includes(capability) ? 'missing' : 'unsaid';
+}
+
+function contradictionOf({ capability, declared, probed }: CapabilityRow): string | undefined {
+  if (declared === 'offered' && probed === 'missing') {
+    return `${capability} is declared as offered, but the target does not have it`;
+  }
+  if (declared === 'missing' && probed === 'offered') {
+    return `${capability} is declared as missing, but the target has it`;
+  }
+  return undefined;
+}
+
+/** What is promised and missing fails; what is there beyond the promise is only told. */
+function verdictOn(row: CapabilityRow, capability: Capability, probed: Probed): CaseVerdict {
+  const { offers } = capabilities[capability];
+  const { evidence, exchanges } = probed;
+  const listing = {
+    id: `capabilities/${capability}`,
+    title: `The target offers what was declared: ${offers}.`,
+    scenario: 'Capabilities',
+    start: 'a target with declared capabilities',
+    level: 'should',
+    requirements: [],
+    covers: [],
+    needs: [],
+    risk: 'read',
+    sentences: [],
+    startedMs: 0,
+    durationMs: 0,
+    exchanges,
+  } as const;
+  return row.probed === 'missing'
+    ? { ...listing, verdict: 'fail', expected: `${capability}, as declared`, actual: evidence }
+    : { ...listing, verdict: 'observed', observation: `${row.contradiction}: ${evidence}` };
+}

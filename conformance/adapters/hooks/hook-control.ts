@@ -1,0 +1,98 @@
+/** Control of a target by hooks; what is steered is the whole target, unless a tenant was made. */
+import type { ManagementId } from '../../../fixtures/contract/management/index.ts';
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import type { Capability } from '../../suite/capabilities.ts';
+import type { Session } from '../../target/target.ts';
+import type { Control, ControlledTenant, RateLimit, TenantOrder } from '../control.ts';
+import { MissingCapability } from '../missing-capability.ts';
+import { HookOperator } from './hook-operator.ts';
+import type { HookStep } from './hook-steps.ts';
+import type { Hooks } from './hooks.ts';
+
+/** The steps that a capability takes. */
+const stepsOf: Readonly<Partial<Record<Capability, readonly HookStep[]>>> = {
+  'clock-control': ['advance-clock'],
+  'fault-control': ['fail-next'],
+  'rate-control': ['limit-rate'],
+  'role-control': ['powerless-user'],
+  'tenant-control': ['make-tenant', 'suspend-tenant', 'remove-tenant'],
+};
+
+const takesTenants: readonly Capability[] = ['role-control', 'tenant-control'];
+
+/** The control steps of the hooks on one line. */
+export class HookControl implements Control {
+  readonly offers: ReadonlySet<Capability>;
+  readonly isolates = false;
+  readonly #hooks: Hooks;
+  readonly #lasting: Session;
+  readonly #session: Session;
+  readonly #hasTenants: boolean;
+
+  /**
+   * @param lasting a line that nobody ends before the run does, since tenants are removed over it
+   * @param hasTenants without tenants there are no roles either, whatever steps the hooks have
+   */
+  constructor(
+    hooks: Hooks,
+    lasting: Session,
+    { session = lasting, hasTenants = true }: { session?: Session; hasTenants?: boolean } = {},
+  ) {
+    this.#hooks = hooks;
+    this.#lasting = lasting;
+    this.#session = session;
+    this.#hasTenants = hasTenants;
+    const offered = (Object.keys(stepsOf) as Capability[]).filter((name) =>
+      stepsOf[name]?.every((step) => hooks.has(step)),
+    );
+    this.offers = new Set(offered.filter((name) => hasTenants || !takesTenants.includes(name)));
+  }
+
+  on(session: Session): Control {
+    return new HookControl(this.#hooks, this.#lasting, { session, hasTenants: this.#hasTenants });
+  }
+
+  async newTenant({ session, name, learnSecret }: TenantOrder): Promise<ControlledTenant> {
+    const made = await this.#hooks.ask(session, 'make-tenant', { name });
+    const tenantToken = made.tenantToken ?? undefined;
+    const userToken = made.userToken ?? undefined;
+    if (tenantToken !== undefined) learnSecret(tenantToken, 'tenant-token');
+    if (userToken !== undefined) learnSecret(userToken, 'user-token');
+    const hooks = this.#hooks.within(made.tenantId);
+    return {
+      id: made.tenantId,
+      tenantToken,
+      operator: new HookOperator(hooks, session, userToken),
+      control: new HookControl(hooks, this.#lasting, { session }),
+      remove: async () => {
+        await hooks.ask(this.#lasting, 'remove-tenant');
+      },
+    };
+  }
+
+  async suspend(): Promise<void> {
+    if (this.#hooks.tenant === undefined) {
+      const because = 'the case has no tenant of its own to suspend';
+      throw new MissingCapability('tenant-control', because);
+    }
+    await this.#hooks.ask(this.#session, 'suspend-tenant');
+  }
+
+  async advance(seconds: number): Promise<void> {
+    await this.#hooks.ask(this.#session, 'advance-clock', { seconds });
+  }
+
+  async failNext(operations: readonly (OperationId | ManagementId)[]): Promise<void> {
+    await this.#hooks.ask(this.#session, 'fail-next', { operations });
+  }
+
+  async limitRate(limit: RateLimit | undefined): Promise<void> {
+    await this.#hooks.ask(this.#session, 'limit-rate', { limit: limit ?? null });
+  }
+
+  async powerlessUser({ session, name, learnSecret }: TenantOrder): Promise<string> {
+    const { token } = await this.#hooks.ask(session, 'powerless-user', { name });
+    learnSecret(token, 'user-token');
+    return token;
+  }
+}

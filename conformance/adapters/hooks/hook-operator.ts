@@ -1,0 +1,141 @@
+/** The operator that steers a target by hooks. */
+import type { NewDeployment } from '../../../fixtures/contract/management/deployments.ts';
+import type { SettableAuthSetStatus } from '../../../fixtures/contract/vocabulary.ts';
+import type {
+  DevicePart,
+  ManagedDevice,
+  Operator,
+  ShownAlert,
+  ShownAttribute,
+  ShownConfiguration,
+  ShownMonitor,
+} from '../../context/operator.ts';
+import type { SigningKey } from '../../signing/signing-key.ts';
+import { bearer, Caller } from '../../target/call.ts';
+import type { Session } from '../../target/target.ts';
+import { MissingCapability } from '../missing-capability.ts';
+import type { HookStep, StepAnswer } from './hook-steps.ts';
+import type { Hooks } from './hooks.ts';
+
+const decisions = {
+  accepted: 'accept',
+  rejected: 'reject',
+  pending: 'postpone',
+} as const satisfies Readonly<Record<SettableAuthSetStatus, HookStep>>;
+
+type Identity = Readonly<Record<string, unknown>>;
+
+/** An operator whose hooks are recorded on one line to the target. */
+export class HookOperator implements Operator {
+  readonly #hooks: Hooks;
+  readonly #session: Session;
+  readonly #userToken: string | undefined;
+
+  /** @param userToken of a user of the management API; without it the audit log is out of reach */
+  constructor(hooks: Hooks, session: Session, userToken: string | undefined) {
+    this.#hooks = hooks;
+    this.#session = session;
+    this.#userToken = userToken;
+  }
+
+  get caller(): Caller {
+    if (this.#userToken !== undefined) return new Caller(this.#session, bearer(this.#userToken));
+    const because = 'there is neither a login hook nor credentials';
+    throw new MissingCapability('operator/login', because);
+  }
+
+  async findDevice(identity: Identity, status?: string): Promise<ManagedDevice | undefined> {
+    const { device } = await this.#ask('find-device', { identity, status: status ?? null });
+    return device ?? undefined;
+  }
+
+  async device(deviceId: string): Promise<ManagedDevice | undefined> {
+    return (await this.#ask('show-device', { deviceId })).device ?? undefined;
+  }
+
+  async preauthorize(identity: Identity, { publicKeyPem }: SigningKey): Promise<string> {
+    return (await this.#ask('preauthorize', { identity, publicKeyPem })).deviceId;
+  }
+
+  async decide(
+    deviceId: string,
+    { publicKeyPem }: SigningKey,
+    status: SettableAuthSetStatus,
+  ): Promise<void> {
+    await this.#ask(decisions[status], { deviceId, publicKeyPem });
+  }
+
+  async decommission(deviceId: string): Promise<void> {
+    await this.#ask('decommission', { deviceId });
+  }
+
+  async uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined> {
+    const contentBase64 = bytes.toString('base64');
+    return (
+      (await this.#ask('upload-artifact', { fileName, contentBase64 })).artifactId ?? undefined
+    );
+  }
+
+  async findArtifact(name: string, deviceType: string): Promise<string | undefined> {
+    return (await this.#ask('find-artifact', { name, deviceType })).artifactId ?? undefined;
+  }
+
+  async deleteArtifact(artifactId: string): Promise<void> {
+    await this.#ask('delete-artifact', { artifactId });
+  }
+
+  async deploy(deployment: NewDeployment): Promise<string> {
+    return (await this.#ask('deploy', { deployment })).deploymentId;
+  }
+
+  async findDeployment(name: string): Promise<string | undefined> {
+    return (await this.#ask('find-deployment', { name })).deploymentId ?? undefined;
+  }
+
+  async abort(deploymentId: string): Promise<void> {
+    await this.#ask('abort', { deploymentId });
+  }
+
+  async devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined> {
+    return (await this.#ask('device-part', { deploymentId, deviceId })).part ?? undefined;
+  }
+
+  async deploymentLog(deploymentId: string, deviceId: string): Promise<string | undefined> {
+    return (await this.#ask('deployment-log', { deploymentId, deviceId })).log ?? undefined;
+  }
+
+  async configure(
+    deviceId: string,
+    configuration: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    await this.#ask('configure', { deviceId, configuration });
+  }
+
+  async deployConfiguration(deviceId: string): Promise<string> {
+    return (await this.#ask('deploy-configuration', { deviceId })).deploymentId;
+  }
+
+  configuration(deviceId: string): Promise<ShownConfiguration> {
+    return this.#ask('show-configuration', { deviceId });
+  }
+
+  async connection(deviceId: string): Promise<string | undefined> {
+    return (await this.#ask('show-connection', { deviceId })).status ?? undefined;
+  }
+
+  async attributes(deviceId: string): Promise<readonly ShownAttribute[]> {
+    return (await this.#ask('show-inventory', { deviceId })).attributes;
+  }
+
+  async alerts(deviceId: string): Promise<readonly ShownAlert[]> {
+    return (await this.#ask('list-alerts', { deviceId })).alerts;
+  }
+
+  async monitorConfiguration(deviceId: string): Promise<readonly ShownMonitor[]> {
+    return (await this.#ask('show-monitors', { deviceId })).monitors;
+  }
+
+  #ask<Step extends HookStep>(step: Step, input: object): Promise<StepAnswer<Step>> {
+    return this.#hooks.ask(this.#session, step, input);
+  }
+}

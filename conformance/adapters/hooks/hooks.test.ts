@@ -1,0 +1,278 @@
+import { tmpdir } from 'node:os';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { OperatorFailure } from '../../context/operator.ts';
+import { Target } from '../../target/target.ts';
+import { TransportFailure } from '../../target/transport-failure.ts';
+import { MissingCapability } from '../missing-capability.ts';
+import { HookControl } from './hook-control.ts';
+import { readHookFile } from './hook-file.ts';
+import { HookOperator } from './hook-operator.ts';
+import { hookStepNames } from './hook-steps.ts';
+import { Hooks } from './hooks.ts';
+
+const baseUrl = 'http://127.0.0.1:9';
+
+/** Hooks that run the same script of Node for every step. */
+function hooksOf(script: string, more: object = {}) {
+  const command = [process.execPath, '--input-type=module', '-e', script];
+  const book = readHookFile(JSON.stringify({ command, ...more }), tmpdir());
+  const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
+  onTestFinished(() => target.close());
+  const ender = new AbortController();
+  const session = target.session(ender.signal);
+  return { hooks: new Hooks(book, baseUrl), session, ender, target };
+}
+
+const prints = (answer: unknown): string =>
+  `process.stdout.write(${JSON.stringify(JSON.stringify(answer))})`;
+
+/** Prints what it was given, as the id of a deployment. */
+const echo = `import { text } from 'node:stream/consumers';
+process.stdout.write(JSON.stringify({ deploymentId: await text(process.stdin) }));`;
+
+/** Writes without end, whether or not anybody reads. */
+const flood = `import { writeSync } from 'node:fs';
+for (;;) try { writeSync(1, 'x'.repeat(65536)); } catch (error) { if (error.code !== 'EAGAIN') throw error; }`;
+
+describe('a hook', () => {
+  it('is given step, base URL, tenant and input on standard input, and nothing as an argument', async () => {
+    const { hooks, session } = hooksOf(echo);
+    const { deploymentId } = await hooks.ask(session, 'deploy', { deployment: { name: 'one' } });
+    expect(JSON.parse(deploymentId)).toEqual({
+      step: 'deploy',
+      baseUrl,
+      tenant: null,
+      input: { deployment: { name: 'one' } },
+    });
+    const within = await hooks.within('t1').ask(session, 'deploy');
+    expect(JSON.parse(within.deploymentId)).toMatchObject({ tenant: 't1', input: {} });
+  });
+
+  it('may print nothing where nothing is asked for, and need not read', async () => {
+    const { hooks, session } = hooksOf('');
+    expect(await hooks.ask(session, 'accept', { filler: 'x'.repeat(500_000) })).toEqual({});
+  });
+
+  it('is recorded with what it was given, what it printed, and what it complained of', async () => {
+    const { hooks, session } = hooksOf("console.error('slowly'); console.log('{}')");
+    await hooks.ask(session, 'abort', { deploymentId: 'd1' });
+    expect(session.record.exchanges).toMatchObject([
+      {
+        request: { line: 'HOOK abort', body: expect.stringContaining('"deploymentId":"d1"') },
+        answer: { status: 0, headers: { 'standard-error': 'slowly' }, body: '{}\n' },
+      },
+    ]);
+  });
+
+  it('does not go through a shell', async () => {
+    const { hooks, session } = hooksOf('process.exit(1)', {
+      steps: { accept: [process.execPath, '-e', 'process.exit(1)', '; echo {}'] },
+    });
+    await expect(hooks.ask(session, 'accept')).rejects.toThrow(OperatorFailure);
+  });
+});
+
+describe('a hook that fails', () => {
+  it.each([
+    [
+      'with exit code 1',
+      "console.error('no such device'); process.exit(1)",
+      'exit code 1: no such',
+    ],
+    ['without a word', 'process.exit(7)', 'exit code 7: no message'],
+    ['with no JSON', "console.log('done')", 'done'],
+    ['with JSON of another form', prints({ id: 7 }), 'deploymentId'],
+    ['by a signal', "process.kill(process.pid, 'SIGTERM')", 'killed by a signal'],
+    ['by a flood', flood, 'more than 1048576 bytes'],
+  ])('%s leaves the case undecided', async (_, script, told) => {
+    const { hooks, session } = hooksOf(script);
+    const asking = hooks.ask(session, 'deploy');
+    await expect(asking).rejects.toThrow(OperatorFailure);
+    await expect(asking).rejects.toThrow(told);
+    expect(session.record.exchanges[0]?.failure).toContain(told);
+  });
+
+  it('because its program is missing says so', async () => {
+    const { hooks, session } = hooksOf('', { steps: { accept: ['./no-such-program'] } });
+    await expect(hooks.ask(session, 'accept')).rejects.toThrow('could not be started');
+  });
+
+  it('keeps only the end of its complaints', async () => {
+    const { hooks, session } = hooksOf(
+      "process.stderr.write('a'.repeat(200000) + 'the end', () => process.exit(1))",
+    );
+    const failure = await hooks.ask(session, 'accept').catch((error: Error) => error);
+    expect(String(failure)).toMatch(/a{100}the end$/);
+    expect(String(failure).length).toBeLessThan(5000);
+  });
+
+  it('hangs: it is killed when its time is over, with all that it started', async () => {
+    const script = `import { spawn } from 'node:child_process';
+      const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
+      process.stderr.write(String(child.pid)); setInterval(() => {}, 1000);`;
+    const { hooks, session } = hooksOf(script, { timeLimitSeconds: 1 });
+    await expect(hooks.ask(session, 'accept')).rejects.toMatchObject({
+      name: 'TransportFailure',
+      code: 'request-time-limit',
+    });
+  });
+
+  it('is killed when the case is over', async () => {
+    const { hooks, session, ender } = hooksOf('setInterval(() => {}, 1000)');
+    const asking = hooks.ask(session, 'accept');
+    ender.abort();
+    await expect(asking).rejects.toThrow(TransportFailure);
+  });
+});
+
+describe('a step that is not there', () => {
+  it('is a missing capability when no command is given for it', async () => {
+    const { hooks, session } = hooksOf('', { steps: { accept: null } });
+    const asking = hooks.ask(session, 'reject');
+    await expect(asking).rejects.toThrow(MissingCapability);
+    await expect(asking).rejects.toMatchObject({ capability: 'operator/reject' });
+    expect(session.record.exchanges).toEqual([]);
+  });
+
+  it('is a missing capability when the hook says so by exit code 3', async () => {
+    const { hooks, session } = hooksOf("console.error('not on this plan'); process.exit(3)");
+    const asking = hooks.ask(session, 'configure');
+    await expect(asking).rejects.toMatchObject({ capability: 'operator/configure' });
+    await expect(asking).rejects.toThrow('not on this plan');
+  });
+});
+
+describe('the operator by hooks', () => {
+  const answer = {
+    device: { id: 'd1', identity_data: {}, status: 'accepted', auth_sets: [] },
+    deviceId: 'd1',
+    artifactId: null,
+    deploymentId: 'p1',
+    part: null,
+    log: 'a line',
+    configured: { a: 'b' },
+    reported: {},
+    status: 'connected',
+    attributes: [{ name: 'n', scope: 's', value: 1 }],
+    alerts: [{ name: 'n', level: 'OK' }],
+    monitors: [{ name: 'n', status: 'on', type: 't' }],
+  };
+
+  it('reads the answer of every step', async () => {
+    const { hooks, session } = hooksOf(prints(answer));
+    const operator = new HookOperator(hooks, session, undefined);
+    const key = { publicKeyPem: 'pem' } as never;
+    expect((await operator.findDevice({ serial: '7' }))?.id).toBe('d1');
+    expect((await operator.device('d1'))?.status).toBe('accepted');
+    expect(await operator.preauthorize({ serial: '7' }, key)).toBe('d1');
+    await operator.decide('d1', key, 'rejected');
+    await operator.decommission('d1');
+    expect(await operator.uploadArtifact('a.mender', Buffer.from('ø'))).toBeUndefined();
+    expect(await operator.findArtifact('a', 'board')).toBeUndefined();
+    await operator.deleteArtifact('a1');
+    expect(await operator.deploy({ name: 'n', artifact_name: 'a' })).toBe('p1');
+    expect(await operator.findDeployment('n')).toBe('p1');
+    await operator.abort('p1');
+    expect(await operator.devicePart('p1', 'd1')).toBeUndefined();
+    expect(await operator.deploymentLog('p1', 'd1')).toBe('a line');
+    await operator.configure('d1', { a: 'b' });
+    expect(await operator.deployConfiguration('d1')).toBe('p1');
+    expect((await operator.configuration('d1')).configured).toEqual({ a: 'b' });
+    expect(await operator.connection('d1')).toBe('connected');
+    expect(await operator.attributes('d1')).toHaveLength(1);
+    expect(await operator.alerts('d1')).toHaveLength(1);
+    expect(await operator.monitorConfiguration('d1')).toHaveLength(1);
+    const steps = session.record.exchanges.map(({ request }) => request.line.split(' ')[1]);
+    const others = ['login', 'accept', 'postpone', 'advance-clock', 'fail-next', 'limit-rate'];
+    const tenants = ['powerless-user', 'make-tenant', 'suspend-tenant', 'remove-tenant'];
+    expect([...steps, ...others, ...tenants].sort()).toEqual([...hookStepNames].sort());
+  });
+
+  it('reaches the audit log only with the token of a user', () => {
+    const { hooks, session } = hooksOf('');
+    expect(() => new HookOperator(hooks, session, undefined).caller).toThrow(MissingCapability);
+    expect(new HookOperator(hooks, session, 'token').caller.session).toBe(session);
+  });
+});
+
+describe('control by hooks', () => {
+  it('offers what all of its steps are there for', () => {
+    const { hooks, target } = hooksOf('', {
+      steps: { 'advance-clock': null, 'make-tenant': null, 'limit-rate': null },
+    });
+    expect([...new HookControl(hooks, target.session()).offers]).toEqual([
+      'clock-control',
+      'rate-control',
+    ]);
+  });
+
+  it('steers the whole target, and a tenant once one was made', async () => {
+    const { hooks, session, target } = hooksOf(
+      prints({ tenantId: 't1', tenantToken: 'tenant secret', userToken: null }),
+    );
+    const control = new HookControl(hooks, target.session()).on(session);
+    await control.advance(60);
+    await control.failNext(['connect']);
+    await control.limitRate(undefined);
+    const secrets: string[] = [];
+    const learnSecret = (secret: string) => secrets.push(secret);
+    const tenant = await control.newTenant({ session, name: 'n', learnSecret });
+    await tenant.control.suspend();
+    await tenant.remove();
+    expect(secrets).toEqual(['tenant secret']);
+    expect(tenant.tenantToken).toBe('tenant secret');
+    const bodies = session.record.exchanges.map(({ request }) => JSON.parse(request.body ?? ''));
+    expect(bodies.map(({ step, tenant: id, input }) => [step, id, input])).toEqual([
+      ['advance-clock', null, { seconds: 60 }],
+      ['fail-next', null, { operations: ['connect'] }],
+      ['limit-rate', null, { limit: null }],
+      ['make-tenant', null, { name: 'n' }],
+      ['suspend-tenant', 't1', {}],
+    ]);
+  });
+
+  it('never suspends the tenant that all others use', async () => {
+    const { hooks, session } = hooksOf('');
+    await expect(new HookControl(hooks, session).suspend()).rejects.toThrow(MissingCapability);
+    expect(session.record.exchanges).toEqual([]);
+  });
+
+  it('masks the token of a user without power', async () => {
+    const { hooks, session } = hooksOf(prints({ token: 'weak' }));
+    const learned: unknown[] = [];
+    const order = { session, name: 'n', learnSecret: (...said: unknown[]) => learned.push(said) };
+    expect(await new HookControl(hooks, session).powerlessUser(order)).toBe('weak');
+    expect(learned).toEqual([['weak', 'user-token']]);
+  });
+});
+
+describe('a file of hooks', () => {
+  it('gives every step the one command, or each its own', () => {
+    const all = readHookFile('command: [one]', '/folder');
+    expect(all).toMatchObject({ timeLimitMs: 30_000, folder: '/folder' });
+    expect([...all.commands.keys()]).toEqual(hookStepNames);
+    const some = readHookFile('{command: [one], steps: {accept: [two, x], reject: }}', '/');
+    expect([...some.commands]).toEqual([
+      ['accept', ['two', 'x']],
+      ['reject', ['one']],
+    ]);
+  });
+
+  it.each([
+    ['nothing', '', 'line 1: must be Object, not null'],
+    ['no command', 'timeLimitSeconds: 5', 'must have a command, or steps'],
+    ['no YAML', 'command: [', 'Flow sequence'],
+    ['a command that is a text', 'command: rm -rf /', 'command: must be a list of strings'],
+    ['an empty command', 'command: []', 'command: must name a program'],
+    ['a program without a name', "command: ['']", 'command: must name a program'],
+    ['a step that there is not', '{command: [a], steps: {fly: [b]}}', 'must be a step: login'],
+    ['a step without any command', 'steps: {accept: }', 'needs the common command'],
+    ['no time', '{command: [a], timeLimitSeconds: 0}', 'timeLimitSeconds: must be at least 1'],
+    ['too much time', '{command: [a], timeLimitSeconds: 601}', 'must be at most 600'],
+    ['another member', '{command: [a], shell: true}', 'shell'],
+    ['too much text', `# ${'x'.repeat(100_000)}`, 'more than 100000 characters'],
+  ])('is refused with %s', (_, text, told) => {
+    expect(() => readHookFile(text, '/')).toThrow(told);
+  });
+});

@@ -1,0 +1,98 @@
+/**
+ * Asks the hooks. Standard input is one JSON object: `step`, `baseUrl`, `tenant` (the id that
+ * `make-tenant` gave, or null) and `input`. Standard output is one JSON object, the answer of the
+ * step. Exit code 0 means done; 3 means that the hook cannot do this step here, which skips the
+ * case; every other one means that it failed, which leaves the case undecided. Secrets go over
+ * standard input and output or the environment, never over the command line.
+ */
+import * as v from 'valibot';
+import { OperatorFailure } from '../../context/operator.ts';
+import { shown } from '../../suite/expectations.ts';
+import type { Session } from '../../target/target.ts';
+import { MissingCapability } from '../missing-capability.ts';
+import type { HookBook } from './hook-file.ts';
+import { HookEnded, type HookOutcome, runHook } from './hook-process.ts';
+import { type HookStep, hookSteps, type StepAnswer } from './hook-steps.ts';
+
+const exitCodes = { done: 0, notHere: 3 } as const;
+
+/** The hooks of a target, or of one tenant of it. */
+export class Hooks {
+  readonly #book: HookBook;
+  readonly #baseUrl: string;
+  readonly #tenant: string | undefined;
+
+  constructor(book: HookBook, baseUrl: string, tenant?: string) {
+    this.#book = book;
+    this.#baseUrl = baseUrl;
+    this.#tenant = tenant;
+  }
+
+  /** Whether a command is given for the step. */
+  has(step: HookStep): boolean {
+    return this.#book.commands.has(step);
+  }
+
+  /** The hooks of a tenant. */
+  within(tenant: string): Hooks {
+    return new Hooks(this.#book, this.#baseUrl, tenant);
+  }
+
+  /** The id of the tenant whose hooks these are. */
+  get tenant(): string | undefined {
+    return this.#tenant;
+  }
+
+  /**
+   * Runs the hook of a step and gives its answer; the run is recorded on the session.
+   * @throws MissingCapability, OperatorFailure
+   */
+  async ask<Step extends HookStep>(
+    session: Session,
+    step: Step,
+    input: object = {},
+  ): Promise<StepAnswer<Step>> {
+    const { commands, folder, timeLimitMs } = this.#book;
+    const command = commands.get(step);
+    if (!command) throw missing(step, 'there is no hook for it');
+    const tenant = this.#tenant ?? null;
+    const text = JSON.stringify({ step, baseUrl: this.#baseUrl, tenant, input });
+    const deed = { method: 'HOOK', url: step, body: text, timeLimitMs };
+    return session.beside(deed, async (signal) => {
+      try {
+        const outcome = await runHook({ command, folder, input: `${text}\n`, signal });
+        return { answer: recorded(outcome), result: answerOf(step, outcome) };
+      } catch (error) {
+        throw error instanceof HookEnded ? failed(step, error.message) : error;
+      }
+    });
+  }
+}
+
+function answerOf<Step extends HookStep>(step: Step, outcome: HookOutcome): StepAnswer<Step> {
+  const { code, output, complaint } = outcome;
+  if (code === exitCodes.notHere)
+    throw missing(step, complaint || 'the hook ended with exit code 3');
+  if (code !== exitCodes.done)
+    throw failed(step, `exit code ${code}: ${complaint || 'no message'}`);
+  const text = output.trim() === '' ? '{}' : output;
+  const shape: v.GenericSchema = hookSteps[step].shape;
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), text);
+  if (parsed.success) return parsed.output as StepAnswer<Step>;
+  const place = v.getDotPath(parsed.issues[0]);
+  const why = `${place === null ? '' : `${place}: `}${parsed.issues[0].message}`;
+  throw failed(step, `${shown(output)} (${why})`);
+}
+
+function recorded({ code, output, complaint }: HookOutcome) {
+  const headers: Record<string, string> = complaint === '' ? {} : { 'standard-error': complaint };
+  return { status: code, headers, bytes: Buffer.from(output), text: output };
+}
+
+function missing(step: HookStep, because: string): MissingCapability {
+  return new MissingCapability(`operator/${step}`, `the step ${step} is not possible: ${because}`);
+}
+
+function failed(step: HookStep, answer: string): OperatorFailure {
+  return new OperatorFailure(hookSteps[step].wish, answer, `the hook ${step}`);
+}

@@ -1,0 +1,74 @@
+/**
+ * Which parts of the API a target has, found out by a few requests that change nothing: each is
+ * without a token, or malformed, so that a server that has the operation refuses it.
+ */
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+import { type Capability, operationsOf } from '../suite/capabilities.ts';
+import { Caller } from '../target/call.ts';
+import type { Exchange } from '../target/exchange.ts';
+import type { Answer, Session } from '../target/target.ts';
+import { TransportFailure } from '../target/transport-failure.ts';
+
+/** What a probe found. */
+export interface Probed {
+  readonly found: 'offered' | 'missing' | 'unknown';
+  /** What was answered, in one sentence. */
+  readonly evidence: string;
+  readonly exchanges: readonly Exchange[];
+}
+
+/** What a server answers that does not know an operation. */
+export const unknownStatuses: readonly number[] = [404, 405, 501];
+
+const path = { id: '00000000-0000-4000-8000-000000000000' };
+const link = { deployment_id: path.id, device_type: 'probe', device_id: path.id };
+
+type Probe = (caller: Caller) => Promise<Answer>;
+
+/** A request of each operation of the parts that is refused where the operation is known. */
+const probes: Readonly<Partial<Record<OperationId, Probe>>> = {
+  'post-next-deployment-v2': (caller) => caller.call('post-next-deployment-v2', { raw: '[' }),
+  'get-update-control-map': (caller) => caller.call('get-update-control-map', { path }),
+  'list-artifacts': (caller) => caller.call('list-artifacts'),
+  'get-artifact': (caller) => caller.call('get-artifact', { path }),
+  'get-artifact-link': (caller) => caller.call('get-artifact-link', { path }),
+  'get-configuration': (caller) => caller.call('get-configuration'),
+  'put-configuration': (caller) => caller.call('put-configuration', { raw: '[' }),
+  'download-configuration': (caller) => caller.call('download-configuration', { path: link }),
+  connect: (caller) => caller.call('connect'),
+  'post-alerts': (caller) => caller.call('post-alerts', { raw: '[' }),
+  'post-monitor-configuration': (caller) => caller.call('post-monitor-configuration', { raw: '[' }),
+  'patch-attributes': (caller) => caller.call('patch-attributes', { raw: '[' }),
+  'put-attributes': (caller) => caller.call('put-attributes', { raw: '[' }),
+  'list-audit-logs': (caller) => caller.call('list-audit-logs', { query: { per_page: 1 } }),
+  'export-audit-logs': (caller) => caller.call('export-audit-logs', { query: { limit: 1 } }),
+};
+
+/**
+ * Whether the target has a part: it has not when it answers every operation of it as it would an
+ * unknown path.
+ * @param caller a user where there is one, since a gateway may ask for the token first
+ */
+export async function probePart(
+  part: Capability,
+  session: Session,
+  caller = new Caller(session),
+): Promise<Probed> {
+  const statuses = new Map<OperationId, number>();
+  try {
+    for (const id of operationsOf(part)) {
+      const answer = await probes[id]?.(caller);
+      if (answer) statuses.set(id, answer.status);
+    }
+  } catch (error) {
+    if (!(error instanceof TransportFailure)) throw error;
+    const { exchanges } = session.record;
+    return { found: 'unknown', evidence: `no answer: ${error.message}`, exchanges };
+  }
+  const isMissing = [...statuses.values()].every((status) => unknownStatuses.includes(status));
+  return {
+    found: isMissing ? 'missing' : 'offered',
+    evidence: [...statuses].map(([id, status]) => `${id} was answered ${status}`).join(', '),
+    exchanges: session.record.exchanges,
+  };
+}

@@ -1,0 +1,182 @@
+/** By what a run steers its target: who the operator is, which powers there are, which parts. */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { controlPaths } from '../../fixtures/control-listener.ts';
+import { type Credentials, logIn } from '../runner/setup.ts';
+import { ControlRefusedError, HookLoginError } from '../runner/setup-error.ts';
+import { type Capability, capabilitiesOf, operationsOf } from '../suite/capabilities.ts';
+import { bearer, Caller, requestOf } from '../target/call.ts';
+import type { Mask } from '../target/mask.ts';
+import type { Session, Target } from '../target/target.ts';
+import { TransportFailure } from '../target/transport-failure.ts';
+import type { Control } from './control.ts';
+import { type CapabilityFinding, compareCapability, type Declaration } from './declaration.ts';
+import { HookControl } from './hooks/hook-control.ts';
+import type { HookBook } from './hooks/hook-file.ts';
+import { HookOperator } from './hooks/hook-operator.ts';
+import { Hooks } from './hooks/hooks.ts';
+import { type ControlAddress, HttpControl } from './http-control.ts';
+import { MissingCapability } from './missing-capability.ts';
+import type { OperatorSource } from './operator-source.ts';
+import { type Probed, probePart, unknownStatuses } from './probe.ts';
+
+/** What a caller gives of the target beside its address. */
+export interface SteeringOptions {
+  /** A user of the management API; with `none` only the cases that need no user are played. */
+  readonly credentials: Credentials;
+  /** Commands that steer the target in place of the management API. */
+  readonly hooks?: HookBook;
+  /** The control listener of a testbed; wins over the control steps of the hooks. */
+  readonly control?: ControlAddress;
+  /** What the target is said to offer and to lack. */
+  readonly declared?: Declaration;
+  /** False to send no probes: what nothing is said of is taken to be there. */
+  readonly probe?: boolean;
+  /** Ends the probes with the run. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a run has in its hands. */
+export interface Steering {
+  readonly operator: OperatorSource;
+  readonly control: Control | undefined;
+  /** The capabilities that cases may count on. */
+  readonly offered: ReadonlySet<Capability>;
+  readonly findings: readonly CapabilityFinding[];
+}
+
+interface Means {
+  readonly target: Target;
+  readonly session: Session;
+  readonly mask: Mask;
+  readonly baseUrl: string;
+}
+
+/** Logs in and finds out what there is. @throws SetupError */
+export async function openSteering(means: Means, options: SteeringOptions): Promise<Steering> {
+  const { target, session, mask, baseUrl } = means;
+  const { credentials, hooks: book, control: address } = options;
+  learnSecrets(mask, credentials, address);
+  const login = await logIn(session, credentials, mask);
+  const hooks = book && new Hooks(book, baseUrl);
+  const userToken =
+    login.kind === 'token' ? login.token : hooks && (await hookLogin(hooks, session, mask));
+  const operator: OperatorSource = hooks
+    ? { kind: 'hooks', hooks: { operatorOn: (line) => new HookOperator(hooks, line, userToken) } }
+    : login;
+  if (address) await checkControl(session, address);
+  const isControlled = address !== undefined || hooks !== undefined;
+  const hasTenants = isControlled && (await findTenants(session, userToken));
+  const control = controlOf(target, { address, hooks, hasTenants });
+  const findings = await findCapabilities(target, options, { operator, control, userToken });
+  const offered = findings.filter(({ isOffered }) => isOffered).map(({ capability }) => capability);
+  return { operator, control, offered: new Set(offered), findings };
+}
+
+function learnSecrets(mask: Mask, credentials: Credentials, control?: ControlAddress): void {
+  if (control) mask.learn(control.token, 'control-token');
+  if (credentials === 'none') return;
+  if ('token' in credentials) mask.learn(credentials.token, 'user-token');
+  else mask.learn(credentials.password, 'password');
+}
+
+/** The token of the hooks' user; undefined when no hook logs one in. */
+async function hookLogin(hooks: Hooks, session: Session, mask: Mask): Promise<string | undefined> {
+  if (!hooks.has('login')) return undefined;
+  try {
+    const { token } = await hooks.ask(session, 'login');
+    mask.learn(token, 'user-token');
+    return token;
+  } catch (error) {
+    if (error instanceof MissingCapability) return undefined;
+    throw new HookLoginError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Makes sure that the control listener lets the suite in. @throws ControlRefusedError */
+export async function checkControl(
+  session: Session,
+  { url, token }: ControlAddress,
+): Promise<void> {
+  try {
+    const request = { method: 'GET', url: url + controlPaths.tenants, headers: bearer(token) };
+    const { status } = await session.send(request);
+    if (status !== 200) throw new ControlRefusedError(url, `status ${status}`);
+  } catch (error) {
+    if (!(error instanceof TransportFailure)) throw error;
+    throw new ControlRefusedError(url, error.message);
+  }
+}
+
+/** The open-source edition has none: it knows no tenant of the user, and reads no tenant_token. */
+async function findTenants(session: Session, userToken: string | undefined): Promise<boolean> {
+  const headers = userToken === undefined ? {} : bearer(userToken);
+  const request = requestOf(managementOperations['get-own-tenant'], { headers });
+  try {
+    const { status } = await session.send(request);
+    return !unknownStatuses.includes(status);
+  } catch (error) {
+    if (error instanceof TransportFailure) return true;
+    throw error;
+  }
+}
+
+function controlOf(
+  target: Target,
+  given: {
+    readonly address: ControlAddress | undefined;
+    readonly hooks: Hooks | undefined;
+    readonly hasTenants: boolean;
+  },
+): Control | undefined {
+  const { hasTenants } = given;
+  if (given.address) return new HttpControl(given.address, target.session(), { hasTenants });
+  return given.hooks && new HookControl(given.hooks, target.session(), { hasTenants });
+}
+
+interface Found {
+  readonly operator: OperatorSource;
+  readonly control: Control | undefined;
+  readonly userToken: string | undefined;
+}
+
+/** What is known of each capability; the probes go side by side, since one may get no answer. */
+async function findCapabilities(
+  target: Target,
+  { declared = {}, probe = true, signal }: SteeringOptions,
+  { operator, control, userToken }: Found,
+): Promise<readonly CapabilityFinding[]> {
+  const isThere = operator.kind === 'token' || operator.kind === 'hooks';
+  const means = compareGiven('operator', declared, isThere);
+  const parts = capabilitiesOf('part').map(async (part) => {
+    const probed = probe ? await probeOn(target.session(signal), part, userToken) : unprobed;
+    return compareCapability(part, declared, probed);
+  });
+  const behaviours = capabilitiesOf('behaviour').map((name) =>
+    compareCapability(name, declared, unprobed),
+  );
+  const controls = capabilitiesOf('control').map((name) =>
+    compareGiven(name, declared, control?.offers.has(name) ?? false),
+  );
+  return [means, ...(await Promise.all(parts)), ...behaviours, ...controls];
+}
+
+const unprobed: Probed = { found: 'unknown', evidence: 'not probed', exchanges: [] };
+
+/** What a run was not given cannot be played with, whatever is declared. */
+function compareGiven(
+  name: Capability,
+  declared: Declaration,
+  isThere: boolean,
+): CapabilityFinding {
+  const probed: Probed = isThere
+    ? { found: 'offered', evidence: 'given to the run', exchanges: [] }
+    : { found: 'missing', evidence: 'not given to the run', exchanges: [] };
+  const finding = compareCapability(name, declared, probed);
+  return { ...finding, isOffered: finding.isOffered && isThere };
+}
+
+function probeOn(session: Session, part: Capability, userToken?: string): Promise<Probed> {
+  const isOfUsers = operationsOf(part).includes('list-audit-logs');
+  const headers = isOfUsers && userToken !== undefined ? bearer(userToken) : {};
+  return probePart(part, session, new Caller(session, headers));
+}

@@ -1,0 +1,48 @@
+/** Users of a tenant that the suite made: their tokens, and one whose role opens nothing. */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { shownAnswer } from '../suite/expectations.ts';
+import { bearer, requestOf } from '../target/call.ts';
+import type { Answer, Session } from '../target/target.ts';
+import { ControlFailure } from './control.ts';
+
+/**
+ * Logs a user in and gives a token without end, since its clock may move. With the secret of an invitation the password is set first.
+ * @throws ControlFailure
+ */
+export async function userToken(
+  session: Session,
+  email: string,
+  password: string,
+  secret?: string,
+): Promise<string> {
+  if (secret !== undefined) {
+    const body = { secret_hash: secret, password };
+    const request = requestOf(managementOperations['complete-password-reset'], { body });
+    done('set a password', await session.send(request), 202, 204);
+  }
+  const basic = Buffer.from(`${email}:${password}`).toString('base64');
+  const headers = { authorization: `Basic ${basic}` };
+  const request = requestOf(managementOperations.login, { headers, body: { no_expiry: true } });
+  const answer = await session.send(request);
+  return done('log a user in', answer, 200).text;
+}
+
+/** Invites a user whose only role opens nothing that takes a permission. */
+export async function inviteWithoutPower(
+  session: Session,
+  adminToken: string,
+  { role, email }: { readonly role: string; readonly email: string },
+): Promise<void> {
+  const headers = bearer(adminToken);
+  const newRole = { name: role, permission_sets_with_scope: [] };
+  const made = requestOf(managementOperations['create-role'], { body: newRole, headers });
+  done('create a role', await session.send(made), 201);
+  const newUser = { email, roles: [role] };
+  const invited = requestOf(managementOperations['create-user'], { body: newUser, headers });
+  done('invite a user', await session.send(invited), 201);
+}
+
+function done(wish: string, answer: Answer, ...statuses: readonly number[]): Answer {
+  if (!statuses.includes(answer.status)) throw new ControlFailure(wish, shownAnswer(answer));
+  return answer;
+}

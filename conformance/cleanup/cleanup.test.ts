@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import {
+  ControlRefusedError,
+  LoginRefusedError,
+  OperatorUnusableError,
+} from '../runner/setup-error.ts';
+import { deserted, serve } from '../testing/tiny-server.ts';
+import { type CleanupOptions, cleanUp } from './cleanup.ts';
+import { LedgerFile } from './ledger.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetbed-cleanup-'));
+const ledgerFile = join(folder, 'run.ledger');
+const things = [
+  { kind: 'artifact', name: 'release', deviceType: 'board' },
+  { kind: 'device', identity: { serial: '1' } },
+  { kind: 'deployment', name: 'rollout' },
+] as const;
+
+beforeEach(async () => {
+  rmSync(ledgerFile, { force: true });
+  const head = { runId: 'cafe', baseUrl: 'http://127.0.0.1:9', startedAt: '2026-01-31T12:00:00Z' };
+  const ledger = LedgerFile.open(ledgerFile, head);
+  for (const [index, thing] of things.entries()) {
+    (await ledger.intend(thing, 'a/one')).made(`id-${index}`);
+  }
+  ledger.close();
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function clean(baseUrl: string, more: Partial<CleanupOptions> = {}) {
+  return cleanUp({
+    ledgerFile,
+    baseUrl,
+    credentials: { token: 'user-token' },
+    clock: systemClock,
+    requestTimeLimitMs: 2000,
+    ...more,
+  });
+}
+
+/** A target that takes part of the ids; gives what it was asked to change. */
+async function target(takes: (url: string) => boolean) {
+  const asked: string[] = [];
+  const listener: RequestListener = ({ method, url = '' }, answer) => {
+    if (method === 'GET') return answer.end('[]');
+    asked.push(`${method} ${url.split('/').slice(-2).join('/')}`);
+    return answer.writeHead(takes(url) ? 204 : 409).end();
+  };
+  return { baseUrl: await serve(listener), asked };
+}
+
+describe('a clean-up', () => {
+  it('removes what is left, the newest first, and finds nothing to do when repeated', async () => {
+    const { baseUrl, asked } = await target(() => true);
+    const first = await clean(baseUrl);
+    expect(first).toMatchObject({ announced: 3, stayed: [] });
+    expect(first.removed).toEqual(['deployment rollout', 'device 1', 'artifact release']);
+    expect(asked).toEqual(['PUT id-2/status', 'DELETE devices/id-1', 'DELETE artifacts/id-0']);
+    expect(await clean(baseUrl)).toMatchObject({ announced: 3, removed: [], stayed: [] });
+    expect(asked).toHaveLength(3);
+  });
+
+  it('goes on after something that stays, tells it, and tries only that again', async () => {
+    let isBusy = true;
+    const { baseUrl, asked } = await target((url) => !(isBusy && url.endsWith('id-1')));
+    const { stayed, removed } = await clean(baseUrl);
+    expect(removed).toEqual(['deployment rollout', 'artifact release']);
+    expect(stayed).toEqual([expect.stringMatching(/^device 1: .*decommission a device.*409/)]);
+    isBusy = false;
+    expect(await clean(baseUrl)).toMatchObject({ removed: ['device 1'], stayed: [] });
+    expect(asked).toHaveLength(4);
+  });
+
+  it('that is interrupted goes on where it was', async () => {
+    const ender = new AbortController();
+    const { baseUrl, asked } = await target(() => true);
+    const onRemoved = () => ender.abort();
+    const { removed, stayed } = await clean(baseUrl, { signal: ender.signal, onRemoved });
+    expect(removed).toEqual(['deployment rollout']);
+    expect(stayed).toEqual([
+      'device 1: the cleanup was interrupted',
+      'artifact release: the cleanup was interrupted',
+    ]);
+    const rest = await clean(baseUrl);
+    expect(rest.removed).toEqual(['device 1', 'artifact release']);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('that meets closed sockets midway tells what stayed', async () => {
+    const baseUrl = await serve((request, answer) => {
+      if (request.method === 'DELETE') request.socket.destroy();
+      else answer.writeHead(request.method === 'GET' ? 200 : 204).end();
+    });
+    const { removed, stayed } = await clean(baseUrl);
+    expect([removed, stayed.length]).toEqual([['deployment rollout'], 2]);
+  });
+
+  it('leaves tenants to the control listener, and says so without one', async () => {
+    const head = { runId: 'beef', baseUrl: 'http://127.0.0.1:9', startedAt: '2026-01-31' };
+    const ledger = LedgerFile.open(ledgerFile, head);
+    (await ledger.intend({ kind: 'tenant', name: 'of an id' }, 'a/one')).made('t-1');
+    await ledger.intend({ kind: 'tenant', name: 'of an answer lost' }, 'a/one');
+    await ledger.intend({ kind: 'tenant', name: 'never made' }, 'a/one');
+    ledger.close();
+    const { baseUrl } = await target(() => true);
+    const alone = await clean(baseUrl);
+    expect(alone.stayed).toHaveLength(3);
+    expect(alone.stayed[0]).toBe(
+      'tenant never made: only the control listener can remove a tenant; give --control-url and --control-token',
+    );
+    const asked: string[] = [];
+    const url = await serve(({ method, url: path, headers }, answer) => {
+      asked.push(`${method} ${path} ${headers.authorization}`);
+      const tenants = [
+        { id: 't-1', name: 'of an id' },
+        { id: 't-2', name: 'of an answer lost' },
+        { id: 't-3', name: 'of another' },
+      ];
+      if (method === 'GET') answer.end(JSON.stringify(tenants));
+      else answer.writeHead(200).end();
+    });
+    const control = { url, token: 'control' };
+    const rest = await clean(baseUrl, { control, credentials: 'none' });
+    expect(rest.stayed).toEqual([]);
+    expect(rest.removed).toEqual([
+      'tenant never made',
+      'tenant of an answer lost',
+      'tenant of an id',
+    ]);
+    const removals = asked.filter((line) => line.startsWith('DELETE'));
+    expect(removals).toEqual([
+      'DELETE /tenants/t-2 Bearer control',
+      'DELETE /tenants/t-1 Bearer control',
+    ]);
+  });
+
+  it('does not begin when the control listener does not let it in', async () => {
+    const { baseUrl, asked } = await target(() => true);
+    const url = await serve((_, answer) => answer.writeHead(401).end());
+    const control = { url, token: 'wrong' };
+    await expect(clean(baseUrl, { control })).rejects.toThrow(ControlRefusedError);
+    expect(asked).toEqual([]);
+  });
+
+  it('does not begin when its user is refused', async () => {
+    const baseUrl = await serve((_, answer) => answer.writeHead(401).end());
+    await expect(clean(baseUrl)).rejects.toThrow(LoginRefusedError);
+  });
+
+  it('does not begin when the login gives no token', async () => {
+    const baseUrl = await serve((_, answer) => answer.end('<html>no token'));
+    const credentials = { email: 'a@b', password: 'secret' };
+    await expect(clean(baseUrl, { credentials })).rejects.toThrow(OperatorUnusableError);
+  });
+
+  it('does not begin when nothing answers where the run has played', async () => {
+    const nowhere = await deserted();
+    await expect(clean(nowhere)).rejects.toThrow(`nothing answers at ${nowhere}`);
+    await expect(clean(undefined as never)).rejects.toThrow('http://127.0.0.1:9');
+  });
+});

@@ -1,0 +1,68 @@
+/** What is left according to a ledger, also when the run that wrote it was killed midway. */
+import { readFileSync } from 'node:fs';
+import * as v from 'valibot';
+import type { Thing } from '../context/resource.ts';
+import { LedgerError, ledgerLine } from './ledger.ts';
+
+/** Ledgers have a few lines for each case; a larger file is none. */
+const LEDGER_MAX_CHARACTERS = 64 * 1_048_576;
+
+/** One thing that a run announced and did not remove. */
+export interface Remainder {
+  readonly run: string;
+  readonly entry: number;
+  readonly thing: Thing;
+  /** Undefined when the target's answer never came back. */
+  readonly id: string | undefined;
+}
+
+/** A ledger as it stands. */
+export interface ReadLedger {
+  /** Where the newest of its runs has played. */
+  readonly baseUrl: string;
+  /** The newest thing first. */
+  readonly remainders: readonly Remainder[];
+  /** Things that were announced in all. */
+  readonly announced: number;
+}
+
+/** Reads a ledger. Throws a LedgerError when the file is none. */
+export function readLedger(path: string): ReadLedger {
+  try {
+    return readLines(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new LedgerError(path, error);
+  }
+}
+
+function readLines(text: string): ReadLedger {
+  if (text.length > LEDGER_MAX_CHARACTERS) throw new Error('it is too large to be a ledger');
+  const things = new Map<string, Remainder>();
+  let baseUrl: string | undefined;
+  let announced = 0;
+  for (const line of linesOf(text)) {
+    if ('ledger' in line) {
+      baseUrl = line.baseUrl;
+      continue;
+    }
+    const { run, entry } = line;
+    const key = `${run}/${entry}`;
+    const known = things.get(key);
+    if ('intent' in line) {
+      things.set(key, { run, entry, thing: line.intent, id: undefined });
+      announced += 1;
+    } else if ('removed' in line) things.delete(key);
+    else if (known) things.set(key, { ...known, id: line.made });
+  }
+  if (baseUrl === undefined) throw new Error('it does not start with the first line of a ledger');
+  return { baseUrl, remainders: [...things.values()].reverse(), announced };
+}
+
+/** A line that is cut off by the end of a process, its own or the machine's, tells nothing. */
+function* linesOf(text: string): Generator<v.InferOutput<typeof ledgerLine>> {
+  for (const [index, line] of text.split('\n').entries()) {
+    const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), ledgerLine), line);
+    if (parsed.success) yield parsed.output;
+    else if (index === 0) return;
+  }
+}

@@ -1,0 +1,147 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Ownership } from '../context/ownership.ts';
+import { runAgainst } from '../testing/run-against.ts';
+import { stageOn } from '../testing/stage-on.ts';
+import { serve } from '../testing/tiny-server.ts';
+import { LedgerError, LedgerFile } from './ledger.ts';
+import { readLedger } from './ledger-reading.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetbed-ledger-'));
+let files = 0;
+const newPath = (): string => join(folder, `${++files}.ledger`);
+const head = { runId: 'cafe', baseUrl: 'http://host', startedAt: '2026-01-31T12:00:00.000Z' };
+const device = (serial: string) => ({ kind: 'device', identity: { run: 'cafe', serial } }) as const;
+const deployment = { kind: 'deployment', name: 'conformance-cafe-1' } as const;
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function written(act: (ledger: LedgerFile) => Promise<void>): Promise<string> {
+  const path = newPath();
+  const ledger = LedgerFile.open(path, head);
+  await act(ledger);
+  ledger.close();
+  return path;
+}
+
+describe('a ledger', () => {
+  it('is for the eyes of its owner only, also when the file was there', async () => {
+    const path = newPath();
+    writeFileSync(path, '', { mode: 0o644 });
+    LedgerFile.open(path, head).close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(await written(async () => undefined)).mode & 0o777).toBe(0o600);
+  });
+
+  it('tells what is left, the newest first, with the ids that came back', async () => {
+    const path = await written(async (ledger) => {
+      await ledger.intend(device('1'), 'a/one');
+      const gone = await ledger.intend(device('2'), 'a/one');
+      (await ledger.intend(deployment, 'a/two')).made('d7');
+      gone.removed();
+    });
+    const { remainders, announced, baseUrl } = readLedger(path);
+    expect(remainders.map(({ thing, id }) => [thing, id])).toEqual([
+      [deployment, 'd7'],
+      [device('1'), undefined],
+    ]);
+    expect([announced, baseUrl]).toEqual([3, 'http://host']);
+  });
+
+  it('holds several runs, and reads on after a line that was cut off', async () => {
+    const path = await written(async (ledger) => {
+      await ledger.intend(device('1'), 'a/one');
+    });
+    writeFileSync(path, `${readFileSync(path, 'utf8')}{"run":"cafe","entry":2,"int`);
+    const later = LedgerFile.open(path, { ...head, runId: 'beef', baseUrl: 'http://other' });
+    await later.intend(device('1'), 'a/one');
+    later.close();
+    const { remainders, baseUrl } = readLedger(path);
+    expect(remainders.map(({ run, entry }) => `${run}/${entry}`)).toEqual(['beef/1', 'cafe/1']);
+    expect(baseUrl).toBe('http://other');
+  });
+
+  it.each(['', 'not a ledger\n', '{"run":"cafe","entry":1,"made":"x"}\n', '<html>'])(
+    'is not what begins with %j',
+    (text) => {
+      const path = newPath();
+      writeFileSync(path, text);
+      expect(() => readLedger(path)).toThrow(LedgerError);
+      expect(() => readLedger(path)).toThrow('does not start with the first line of a ledger');
+    },
+  );
+
+  it('cannot be where nobody can write, which ends the run before it makes anything', async () => {
+    const methods: (string | undefined)[] = [];
+    const baseUrl = await serve(({ method }, answer) => {
+      methods.push(method);
+      answer.end();
+    });
+    const ledgerFile = join(folder, 'no', 'such', 'folder');
+    await expect(runAgainst(baseUrl, { ledgerFile, probe: false })).rejects.toThrow(LedgerError);
+    expect(methods).not.toContain('POST');
+  });
+});
+
+describe('what a case makes', () => {
+  it('stands in the ledger before the target is asked, and is struck out when it is gone', async () => {
+    const path = newPath();
+    const ledger = LedgerFile.open(path, head);
+    const leftAtRequest: number[] = [];
+    const baseUrl = await serve((request, answer) => {
+      leftAtRequest.push(readLedger(path).remainders.length);
+      if (request.method === 'POST') answer.writeHead(201, { location: './d7' }).end();
+      else answer.writeHead(204).end();
+    });
+    const { operator } = stageOn(baseUrl);
+    const ownership = new Ownership(ledger, 'a/one');
+    const owned = await ownership.intend(deployment);
+    owned.made(await operator.deploy({ name: deployment.name, artifact_name: 'a', devices: [] }));
+    expect(readLedger(path).remainders[0]?.id).toBe('d7');
+    expect(await ownership.release(operator)).toEqual([]);
+    ledger.close();
+    expect(leftAtRequest).toEqual([1, 1]);
+    expect(readLedger(path).remainders).toEqual([]);
+  });
+
+  it('is looked for by its name when the answer never came', async () => {
+    const asked: string[] = [];
+    const baseUrl = await serve((request, answer) => {
+      asked.push(`${request.method} ${request.url?.split('/').at(-1)}`);
+      if (request.method === 'POST') request.socket.destroy();
+      else if (request.method === 'GET') {
+        answer.end(JSON.stringify([{ id: 'd8', name: deployment.name }]));
+      } else answer.writeHead(204).end();
+    });
+    const { operator } = stageOn(baseUrl);
+    const ownership = new Ownership();
+    await ownership.intend(deployment);
+    const making = operator.deploy({ name: deployment.name, artifact_name: 'a', devices: [] });
+    await expect(making).rejects.toThrow();
+    expect(await ownership.release(operator)).toEqual([]);
+    expect(asked[1]).toBe(`GET deployments?name=${deployment.name}`);
+    expect(asked[2]).toBe('PUT status');
+  });
+
+  it('cannot come about after the case is over', async () => {
+    const ownership = new Ownership();
+    await ownership.release(undefined);
+    await expect(ownership.intend(deployment)).rejects.toThrow(
+      'the case was over before it created',
+    );
+  });
+
+  it('stays in the ledger when it cannot be removed', async () => {
+    const path = newPath();
+    const ledger = LedgerFile.open(path, head);
+    const ownership = new Ownership(ledger, 'a/one');
+    await ownership.intend(device('1'));
+    expect(await ownership.release(undefined)).toEqual([
+      'device 1: without a user the suite cannot remove it',
+    ]);
+    ledger.close();
+    expect(readLedger(path).remainders).toHaveLength(1);
+  });
+});

@@ -1,0 +1,139 @@
+/**
+ * The ledger of a run: a file that tells what the run has made on the target, so that it can be
+ * removed even when the run itself was killed. Lines of JSON, only ever appended; what a line
+ * announces is on the disk before the thing is made. It holds no secrets.
+ */
+import {
+  closeSync,
+  fchmodSync,
+  fdatasync,
+  fstatSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
+import * as v from 'valibot';
+import type { Thing } from '../context/resource.ts';
+import { SetupError } from '../runner/setup-error.ts';
+
+const flush = promisify(fdatasync);
+const OWNER_ONLY = 0o600;
+
+const name = v.string();
+
+/** A thing as a line of a ledger tells it. */
+const thingShape: v.GenericSchema<unknown, Thing> = v.variant('kind', [
+  v.object({ kind: v.literal('device'), identity: v.record(v.string(), v.unknown()) }),
+  v.object({ kind: v.literal('artifact'), name, deviceType: v.string() }),
+  v.object({ kind: v.literal('deployment'), name }),
+  v.object({ kind: v.literal('tenant'), name }),
+]);
+
+const run = v.string();
+const entry = v.pipe(v.number(), v.integer());
+
+/** What lines there are: a run begins, a thing is about to be made, has an id, is removed. */
+export const ledgerLine = v.union([
+  v.object({
+    run,
+    ledger: v.literal('fleetbed-ledger/1'),
+    baseUrl: v.string(),
+    startedAt: v.string(),
+  }),
+  v.object({ run, entry, intent: thingShape, for: v.string() }),
+  v.object({ run, entry, made: v.string() }),
+  v.object({ run, entry, removed: v.literal(true) }),
+]);
+type LedgerLine = v.InferOutput<typeof ledgerLine>;
+
+/** The file of a ledger cannot be used. */
+export class LedgerError extends SetupError {
+  readonly code = 'ledger-unusable';
+
+  constructor(path: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`the ledger ${path} cannot be used (${reason}); choose another file`, { cause });
+    this.name = 'LedgerError';
+  }
+}
+
+/** One thing in a ledger. */
+export interface LedgerEntry {
+  /** The target gave the thing this id. */
+  made(id: string): void;
+  /** The thing is gone, or never came about. */
+  removed(): void;
+}
+
+/** Where a run notes what it makes. */
+export interface Ledger {
+  /**
+   * Announces a thing; resolves when that is safe on the disk.
+   * @param caseId for which case it is made; the run itself when it is shared
+   */
+  intend(thing: Thing, caseId: string): Promise<LedgerEntry>;
+}
+
+/** For what goes with something that has an entry, such as a device with its tenant. */
+export const noLedger: Ledger = {
+  intend: async () => ({ made: () => undefined, removed: () => undefined }),
+};
+
+/** An open ledger. Its owner closes it. */
+export class LedgerFile implements Ledger {
+  readonly #file: number;
+  readonly #run: string;
+  #entries = 0;
+
+  private constructor(file: number, runId: string) {
+    this.#file = file;
+    this.#run = runId;
+  }
+
+  /** Opens or makes the file, readable by its owner only. Throws a LedgerError. */
+  static open(
+    path: string,
+    head: { readonly runId: string; readonly baseUrl: string; readonly startedAt: string },
+  ): LedgerFile {
+    try {
+      const { runId, baseUrl, startedAt } = head;
+      const ledger = new LedgerFile(openToAppend(path), runId);
+      ledger.#append({ run: runId, ledger: 'fleetbed-ledger/1', baseUrl, startedAt });
+      return ledger;
+    } catch (error) {
+      throw new LedgerError(path, error);
+    }
+  }
+
+  async intend(thing: Thing, caseId: string): Promise<LedgerEntry> {
+    this.#entries += 1;
+    const [own, number] = [this.#run, this.#entries];
+    this.#append({ run: own, entry: number, intent: thing, for: caseId });
+    await flush(this.#file);
+    return {
+      made: (id) => this.#append({ run: own, entry: number, made: id }),
+      removed: () => this.#append({ run: own, entry: number, removed: true }),
+    };
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  #append(line: LedgerLine): void {
+    writeSync(this.#file, `${JSON.stringify(line)}\n`);
+  }
+}
+
+/** Opens a file for lines at its end; one whose last line was cut off gets an end of line first. */
+export function openToAppend(path: string): number {
+  const file = openSync(path, 'a+', OWNER_ONLY);
+  fchmodSync(file, OWNER_ONLY);
+  const { size } = fstatSync(file);
+  const last = Buffer.alloc(1);
+  if (size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last.toString() !== '\n') {
+    writeSync(file, '\n');
+  }
+  return file;
+}

@@ -1,0 +1,48 @@
+/** The three ways to ask for the next deployment. Spec: Device deployments v1, v2 */
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+import type { Capability } from '../suite/capabilities.ts';
+import type { Answer } from '../target/target.ts';
+import type { SuiteDevice } from './suite-device.ts';
+
+/** What a device says it has: texts by name, among them artifact_name and device_type. */
+type Provides = Readonly<Record<string, string>>;
+
+/** One way of asking. */
+export interface AskingForm {
+  readonly operation: Extract<
+    OperationId,
+    'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2'
+  >;
+  /** In an id and in a title. */
+  readonly slug: 'get' | 'post' | 'v2';
+  readonly words: string;
+  /** The part of the API that it belongs to, where not every target has it. */
+  readonly needs: readonly Capability[];
+  readonly ask: (device: SuiteDevice, provides: Provides) => Promise<Answer>;
+}
+
+/** GET of version 1, POST of version 1, POST of version 2. */
+export const askingForms = [
+  {
+    operation: 'get-next-deployment',
+    slug: 'get',
+    words: 'GET of version 1',
+    needs: [],
+    ask: (device, provides) => device.call('get-next-deployment', { query: provides }),
+  },
+  {
+    operation: 'post-next-deployment',
+    slug: 'post',
+    words: 'POST of version 1',
+    needs: [],
+    ask: (device, provides) => device.call('post-next-deployment', { body: provides }),
+  },
+  {
+    operation: 'post-next-deployment-v2',
+    slug: 'v2',
+    words: 'POST of version 2',
+    needs: ['deployments-v2'],
+    ask: (device, provides) =>
+      device.call('post-next-deployment-v2', { body: { device_provides: provides } }),
+  },
+] as const satisfies readonly AskingForm[];

@@ -1,0 +1,106 @@
+/** A request that is right in every way, for each operation of the contract that a target has. */
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
+import { expectShape } from '../suite/expectations.ts';
+import type { Caller } from '../target/call.ts';
+import type { Answer } from '../target/target.ts';
+import type { Stage } from './stage.ts';
+import { factoryProvides, StartStateMissed } from './start-states.ts';
+import type { SuiteDevice } from './suite-device.ts';
+
+/** Asks one operation. */
+export type Call = (caller: Caller) => Promise<Answer>;
+/** Calls by operation. */
+export type Calls = Readonly<Partial<Record<OperationId, Call>>>;
+
+const path = { id: '11111111-2222-4333-8444-555555555555' };
+const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
+
+/** What a websocket client sends. RFC 6455, section 4.1 */
+const upgradeHeaders = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-key': Buffer.from('sixteen bytes ok').toString('base64'),
+  'sec-websocket-version': '13',
+};
+
+/** The call that shows whether a device's token is good: every target has it. */
+export const askForNext: Call = (caller) =>
+  caller.call('get-next-deployment', { query: factoryProvides });
+
+/** Operations that the token of a device opens. */
+export const deviceCalls: Calls = {
+  'list-artifacts': (caller) =>
+    caller.call('list-artifacts', { query: { release_name: 'any', device_type: 'any' } }),
+  'get-artifact': (caller) => caller.call('get-artifact', { path }),
+  'get-artifact-link': (caller) => caller.call('get-artifact-link', { path }),
+  'get-next-deployment': askForNext,
+  'post-next-deployment': (caller) =>
+    caller.call('post-next-deployment', { body: factoryProvides }),
+  'put-deployment-status': (caller) =>
+    caller.call('put-deployment-status', { path, body: { status: 'success' } }),
+  'put-deployment-log': (caller) => caller.call('put-deployment-log', { path, body: { messages } }),
+  'post-next-deployment-v2': (caller) =>
+    caller.call('post-next-deployment-v2', { body: { device_provides: factoryProvides } }),
+  'get-update-control-map': (caller) => caller.call('get-update-control-map', { path }),
+  'get-configuration': (caller) => caller.call('get-configuration'),
+  'put-configuration': (caller) => caller.call('put-configuration', { body: { key: 'value' } }),
+  connect: askForSocket,
+  'post-alerts': (caller) => caller.call('post-alerts', { body: [] }),
+  'post-monitor-configuration': (caller) => caller.call('post-monitor-configuration', { body: [] }),
+  'patch-attributes': (caller) => caller.call('patch-attributes', { body: [] }),
+  'put-attributes': (caller) => caller.call('put-attributes', { body: [] }),
+};
+
+/** Operations that the token of a user opens. */
+export const userCalls: Calls = {
+  'list-audit-logs': (caller) => caller.call('list-audit-logs'),
+  'export-audit-logs': (caller) => caller.call('export-audit-logs'),
+};
+
+/** All of them. */
+export const tokenCalls: Calls = { ...deviceCalls, ...userCalls };
+
+/** The calls that a device makes without a token: by its signature, and by a signed link. */
+export async function tokenlessCalls(stage: Stage, device: SuiteDevice): Promise<Calls> {
+  const link = await configurationLink(stage, device);
+  return {
+    'post-auth-request': () => device.authenticate(),
+    ...(link === undefined
+      ? {}
+      : {
+          'download-configuration': ({ session }) => session.send({ method: 'GET', url: link }),
+        }),
+  };
+}
+
+/** The link to the configuration of the device; undefined where the target has none. */
+export async function configurationLink(
+  stage: Stage,
+  device: SuiteDevice,
+): Promise<string | undefined> {
+  if (!('download-configuration' in stage.offered({ 'download-configuration': true }))) {
+    return undefined;
+  }
+  await stage.operator.configure(device.id, { timezone: 'Europe/Oslo' });
+  await stage.deployConfiguration(device);
+  const offer = await stage.settled(
+    () => device.call('get-next-deployment', { query: factoryProvides }),
+    ({ status }) => status === 200,
+  );
+  if (offer.status !== 200)
+    throw new StartStateMissed('a configuration that is offered', 'none is');
+  const { uri } = expectShape(offer, deploymentInstructionsV1Shape).artifact.source;
+  if (uri === undefined || !URL.canParse(uri)) {
+    throw new StartStateMissed('a link to a configuration', `the source is ${uri ?? 'none'}`);
+  }
+  return uri;
+}
+
+async function askForSocket(caller: Caller): Promise<Answer> {
+  const answer = await caller.session.upgrade(
+    caller.request('connect', { headers: upgradeHeaders }),
+  );
+  answer.socket?.destroy();
+  return answer;
+}

@@ -1,0 +1,70 @@
+/** What a device was told of its next deployment, read with as little trust as possible. */
+import { NotObservable } from '../suite/expectations.ts';
+import type { Answer } from '../target/target.ts';
+import type { AskingForm } from './asking.ts';
+import type { Stage } from './stage.ts';
+import {
+  type DeviceInDeployment,
+  factoryProvides,
+  needStatus,
+  pendingDeployment,
+  StartStateMissed,
+} from './start-states.ts';
+
+/** A device with the answer by which it was offered its deployment. */
+export interface Instructed extends DeviceInDeployment {
+  readonly answer: Answer;
+}
+
+/** A device that has been offered a deployment in that form; the body is still to be judged. */
+export async function instructedBy(
+  form: AskingForm,
+  stage: Stage,
+  arrange: (stage: Stage) => Promise<DeviceInDeployment> = pendingDeployment,
+): Promise<Instructed> {
+  const world = await arrange(stage);
+  const answer = await form.ask(world.device, factoryProvides);
+  needStatus('an offered update', answer, 200);
+  return { ...world, answer };
+}
+
+/** The instructions as a JSON object. Throws a StartStateMissed when they are none. */
+export function needInstructions(answer: Answer): Readonly<Record<string, unknown>> {
+  const body = objectIn(answer.text);
+  if (body) return body;
+  throw new StartStateMissed('instructions', 'the body of the answer is not a JSON object');
+}
+
+/** The value of a field, by names joined by dots; NotObservable when there is nothing it is in. */
+export function fieldIn(object: Readonly<Record<string, unknown>>, path: string): unknown {
+  return path.split('.').reduce<unknown>((inner, step) => {
+    if (isObject(inner)) return inner[step];
+    throw new NotObservable(`there is no object that could hold ${path}`);
+  }, object);
+}
+
+/** The text of a field; NotObservable when it holds none, which another case judges. */
+export function textIn(object: Readonly<Record<string, unknown>>, path: string): string {
+  const value = fieldIn(object, path);
+  if (typeof value === 'string') return value;
+  throw new NotObservable(`${path} is not a string`);
+}
+
+/** True when the answer offers a deployment, whichever it may be. */
+export function offersAny({ status, text }: Answer): boolean {
+  return status === 200 && isObject(objectIn(text)?.artifact);
+}
+
+/** True for a JSON object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isObject(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,229 @@
+/** The operator that steers a target by the management API, with the token of a user. */
+import * as v from 'valibot';
+import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
+import {
+  type ManagementId,
+  managementOperations,
+} from '../../fixtures/contract/management/index.ts';
+import type { SettableAuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
+import type { SigningKey } from '../signing/signing-key.ts';
+import { shownAnswer } from '../suite/expectations.ts';
+import { bearer, type CallArguments, Caller, requestOf } from '../target/call.ts';
+import type { Answer, Session } from '../target/target.ts';
+import {
+  alertViews,
+  configurationView,
+  connectionView,
+  type DevicePart,
+  deviceParts,
+  inventoryView,
+  listedArtifacts,
+  listedDeployments,
+  type ManagedDevice,
+  managedDevice,
+  monitorViews,
+  type Operator,
+  OperatorFailure,
+  type ShownAlert,
+  type ShownAttribute,
+  type ShownConfiguration,
+  type ShownMonitor,
+} from './operator.ts';
+
+/** Devices a page, and pages, that a search looks through. */
+const PAGE_DEVICES = 500;
+const PAGES_MAX = 40;
+
+/** A user of the management API on one line to the target. */
+export class ManagementOperator implements Operator {
+  readonly caller: Caller;
+  readonly #session: Session;
+  readonly #token: string;
+
+  constructor(session: Session, token: string) {
+    this.#session = session;
+    this.#token = token;
+    this.caller = new Caller(session, bearer(token));
+  }
+
+  async findDevice(
+    identity: Readonly<Record<string, unknown>>,
+    status?: string,
+  ): Promise<ManagedDevice | undefined> {
+    const serial = identity.serial;
+    for (let page = 1; page <= PAGES_MAX; page++) {
+      const query = { page, per_page: PAGE_DEVICES, ...(status === undefined ? {} : { status }) };
+      const answer = await this.#call('list-devices', { query });
+      const devices = this.#read('list devices', answer, v.array(managedDevice));
+      const found = devices.find(({ identity_data }) => identity_data.serial === serial);
+      if (found || devices.length < PAGE_DEVICES) return found;
+    }
+    return undefined;
+  }
+
+  async device(id: string): Promise<ManagedDevice | undefined> {
+    const answer = await this.#call('get-device', { path: { id } });
+    return answer.status === 404 ? undefined : this.#read('show a device', answer, managedDevice);
+  }
+
+  async preauthorize(
+    identity: Readonly<Record<string, unknown>>,
+    { publicKeyPem }: SigningKey,
+  ): Promise<string> {
+    const body = { identity_data: identity, pubkey: publicKeyPem };
+    const answer = await this.#call('preauthorize-device', { body });
+    return this.#created('preauthorize a device', answer);
+  }
+
+  async decide(
+    id: string,
+    { publicKeyPem }: SigningKey,
+    status: SettableAuthSetStatus,
+  ): Promise<void> {
+    const sets = (await this.device(id))?.auth_sets ?? [];
+    const set = sets.find(({ pubkey }) => pubkey.trim() === publicKeyPem.trim());
+    if (!set) throw new OperatorFailure('show the key of a device', JSON.stringify(sets));
+    const path = { id, aid: set.id };
+    const answer = await this.#call('set-auth-set-status', { path, body: { status } });
+    this.#done(`set a device to ${status}`, answer, 204);
+  }
+
+  async decommission(id: string): Promise<void> {
+    const answer = await this.#call('decommission-device', { path: { id } });
+    this.#done('decommission a device', answer, 204, 404);
+  }
+
+  async uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined> {
+    const form = {
+      fields: { description: 'uploaded by the conformance suite' },
+      file: { field: 'artifact', name: fileName, bytes },
+    };
+    const operation = managementOperations['upload-artifact'];
+    const request = requestOf(operation, { headers: bearer(this.#token) });
+    const answer = await this.#session.send({ ...request, form });
+    if (answer.status === 409 || answer.status === 422) return undefined;
+    return this.#created(`accept the artifact ${fileName}`, answer);
+  }
+
+  async findArtifact(name: string, deviceType: string): Promise<string | undefined> {
+    const answer = await this.#call('list-all-artifacts', { query: { name } });
+    const listed = this.#read('list artifacts', answer, listedArtifacts);
+    return listed.find(
+      (artifact) => artifact.name === name && artifact.device_types_compatible.includes(deviceType),
+    )?.id;
+  }
+
+  async deleteArtifact(id: string): Promise<void> {
+    const answer = await this.#call('delete-artifact', { path: { id } });
+    this.#done('delete an artifact', answer, 204, 404);
+  }
+
+  async deploy(deployment: NewDeployment): Promise<string> {
+    const answer = await this.#call('create-deployment', { body: deployment });
+    return this.#created('create a deployment', answer);
+  }
+
+  async findDeployment(name: string): Promise<string | undefined> {
+    const answer = await this.#call('list-deployments', { query: { name } });
+    const listed = this.#read('list deployments', answer, listedDeployments);
+    return listed.find((deployment) => deployment.name === name)?.id;
+  }
+
+  async abort(id: string): Promise<void> {
+    const answer = await this.#call('abort-deployment', {
+      path: { id },
+      body: { status: 'aborted' },
+    });
+    this.#done('abort a deployment', answer, 204, 404, 422);
+  }
+
+  async devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined> {
+    const answer = await this.#call('list-deployment-devices', { path: { id: deploymentId } });
+    const parts = this.#read('list the devices of a deployment', answer, deviceParts);
+    return parts.find(({ id }) => id === deviceId);
+  }
+
+  async deploymentLog(deploymentId: string, deviceId: string): Promise<string | undefined> {
+    const path = { id: deploymentId, device_id: deviceId };
+    const answer = await this.#call('get-deployment-log', { path });
+    if (answer.status === 404) return undefined;
+    this.#done('show a deployment log', answer, 200);
+    return answer.text;
+  }
+
+  async configure(
+    deviceId: string,
+    configuration: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const path = { id: deviceId };
+    const answer = await this.#call('set-configuration', { path, body: configuration });
+    this.#done('configure a device', answer, 204);
+  }
+
+  async deployConfiguration(deviceId: string): Promise<string> {
+    const path = { id: deviceId };
+    const answer = await this.#call('deploy-configuration', { path, body: { retries: 0 } });
+    const made = v.looseObject({ deployment_id: v.string() });
+    return this.#read('deploy a configuration', answer, made).deployment_id;
+  }
+
+  async configuration(deviceId: string): Promise<ShownConfiguration> {
+    const answer = await this.#call('show-configuration', { path: { id: deviceId } });
+    if (answer.status === 404) return { configured: {}, reported: {} };
+    return this.#read('show a configuration', answer, configurationView);
+  }
+
+  async connection(deviceId: string): Promise<string | undefined> {
+    const answer = await this.#call('get-connection', { path: { id: deviceId } });
+    if (answer.status === 404) return undefined;
+    return this.#read('show a connection', answer, connectionView).status;
+  }
+
+  async attributes(deviceId: string): Promise<readonly ShownAttribute[]> {
+    const answer = await this.#call('get-inventory', { path: { id: deviceId } });
+    if (answer.status === 404) return [];
+    return this.#read('show an inventory', answer, inventoryView).attributes;
+  }
+
+  async alerts(deviceId: string): Promise<readonly ShownAlert[]> {
+    const answer = await this.#call('list-alerts', { path: { id: deviceId } });
+    return this.#read('list alerts', answer, alertViews);
+  }
+
+  async monitorConfiguration(deviceId: string): Promise<readonly ShownMonitor[]> {
+    const answer = await this.#call('show-monitor-configuration', { path: { id: deviceId } });
+    return this.#read('show a monitor configuration', answer, monitorViews);
+  }
+
+  #call<Id extends ManagementId>(
+    id: Id,
+    ...[options]: CallArguments<(typeof managementOperations)[Id]['path']>
+  ): Promise<Answer> {
+    const given = { ...options, headers: bearer(this.#token) };
+    const request = requestOf<string>(managementOperations[id], given as never);
+    return this.#session.send(request);
+  }
+
+  #done(wish: string, answer: Answer, ...statuses: readonly number[]): void {
+    if (!statuses.includes(answer.status)) throw new OperatorFailure(wish, shownAnswer(answer));
+  }
+
+  #read<const Shape extends v.GenericSchema>(
+    wish: string,
+    answer: Answer,
+    shape: Shape,
+  ): v.InferOutput<Shape> {
+    this.#done(wish, answer, 200);
+    const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), answer.text);
+    if (!parsed.success) throw new OperatorFailure(wish, shownAnswer(answer));
+    return parsed.output;
+  }
+
+  /** The last segment of the Location of what was created. */
+  #created(wish: string, answer: Answer): string {
+    this.#done(wish, answer, 201);
+    const id = answer.headers.location?.split('/').at(-1);
+    if (!id) throw new OperatorFailure(wish, `${answer.status} without a Location`);
+    return id;
+  }
+}

@@ -1,0 +1,88 @@
+/** Artifacts on the target that the cases of a run share; each is uploaded when first needed. */
+
+import { type Ledger, noLedger } from '../cleanup/ledger.ts';
+import { NotObservable } from '../suite/expectations.ts';
+import type { Exchange, ExchangeRecord } from '../target/exchange.ts';
+import type { Operator } from './operator.ts';
+import { Ownership } from './ownership.ts';
+import type { Made } from './resource.ts';
+import { type SampleArtifact, type SampleName, sampleOfRun } from './sample-artifacts.ts';
+
+/** A sample that the target has, with the id that the target gave it. */
+export interface UploadedArtifact extends SampleArtifact {
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+/** An artifact with the exchange of its upload, which is evidence of every case that uses it. */
+interface Upload {
+  readonly artifact: UploadedArtifact;
+  readonly exchange: Exchange | undefined;
+}
+
+/** The artifacts of one run. */
+export class SharedArtifacts {
+  readonly #uploads = new Map<SampleName, Promise<Upload>>();
+  readonly #runId: string;
+  readonly #ownership: Ownership;
+
+  /**
+   * @param runId part of the name of each
+   * @param ledger where each upload is announced
+   */
+  constructor(runId: string, ledger: Ledger = noLedger) {
+    this.#runId = runId;
+    this.#ownership = new Ownership(ledger);
+  }
+
+  /**
+   * The artifact, uploaded by `operator` unless an earlier case did it.
+   * @param record of the case, which gets the upload in any case
+   */
+  async get(
+    name: SampleName,
+    operator: Operator,
+    record: ExchangeRecord,
+  ): Promise<UploadedArtifact> {
+    const { artifact, exchange } = await this.#uploaded(name, operator, record);
+    if (exchange && !record.exchanges.includes(exchange)) record.add(exchange);
+    return artifact;
+  }
+
+  #uploaded(name: SampleName, operator: Operator, record: ExchangeRecord): Promise<Upload> {
+    const known = this.#uploads.get(name);
+    if (known) return known;
+    const upload = this.#upload(name, operator, record).catch((error: unknown) => {
+      // What went wrong for one case, such as its end, says nothing about the next one.
+      this.#uploads.delete(name);
+      throw error;
+    });
+    this.#uploads.set(name, upload);
+    return upload;
+  }
+
+  /** How many artifacts were announced. */
+  get made(): Made {
+    return this.#ownership.made;
+  }
+
+  /** Deletes what this run uploaded and gives a line for each artifact that stayed. */
+  release(operator: Operator | undefined): Promise<readonly string[]> {
+    return this.#ownership.release(operator);
+  }
+
+  async #upload(
+    name: SampleName,
+    operator: Operator,
+    { exchanges }: ExchangeRecord,
+  ): Promise<Upload> {
+    const sample = await sampleOfRun(name, this.#runId);
+    const [deviceType = ''] = sample.deviceTypes;
+    const owned = await this.#ownership.intend({ kind: 'artifact', name: sample.name, deviceType });
+    const id = await operator.uploadArtifact(sample.fileName, sample.bytes);
+    if (id === undefined) throw new NotObservable(`the target does not accept ${sample.name}`);
+    owned.made(id);
+    const exchange = exchanges.findLast(({ request }) => request.form?.name === sample.fileName);
+    return { artifact: { ...sample, id }, exchange };
+  }
+}

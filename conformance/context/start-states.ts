@@ -1,0 +1,150 @@
+/** The states from which cases start, each reached the way real devices and users reach it. */
+
+import * as v from 'valibot';
+import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { shownAnswer } from '../suite/expectations.ts';
+import type { Answer } from '../target/target.ts';
+import { boardType, type SampleName } from './sample-artifacts.ts';
+import type { UploadedArtifact } from './shared-artifacts.ts';
+import type { Stage } from './stage.ts';
+import type { SuiteDevice } from './suite-device.ts';
+
+/** What every device of the suite says it has before its first update. */
+export const factoryProvides = { artifact_name: 'conformance-factory', device_type: boardType };
+
+/** The state that a case starts from could not be reached, so the case could not be decided. */
+export class StartStateMissed extends Error {
+  constructor(state: string, seen: string) {
+    super(`the start state needs ${state}, but ${seen}`);
+    this.name = 'StartStateMissed';
+  }
+}
+
+/** A device that the target has never seen. */
+export function unknownDevice(stage: Stage): Promise<SuiteDevice> {
+  return stage.newDevice();
+}
+
+/** A device that has asked once and waits for a decision. */
+export async function pendingDevice(stage: Stage): Promise<SuiteDevice> {
+  const device = await stage.newDevice();
+  needStatus('a first contact that is refused', await device.authenticate(), 401);
+  const shown = await stage.settled(
+    () => stage.operator.findDevice(device.identity, 'pending'),
+    (found) => found !== undefined,
+  );
+  if (!shown) throw new StartStateMissed('a pending device', 'users do not see it');
+  device.id = shown.id;
+  return device;
+}
+
+/** A device that a user trusts before its first contact. */
+export async function preauthorizedDevice(
+  stage: Stage,
+  keyType: KeyType = 'ecdsa',
+  members: Readonly<Record<string, unknown>> = {},
+): Promise<SuiteDevice> {
+  const device = await stage.newDevice(keyType, members);
+  device.known = true;
+  device.id = await stage.operator.preauthorize(device.identity, device.key);
+  return device;
+}
+
+/** A device that is accepted and holds a token. */
+export async function acceptedDevice(
+  stage: Stage,
+  keyType: KeyType = 'ecdsa',
+): Promise<SuiteDevice> {
+  const device = await preauthorizedDevice(stage, keyType);
+  const granted = await device.authenticate();
+  needStatus('a granted authentication', granted, 200);
+  device.token = granted.text;
+  if (!/^[\w.~+/=-]+$/.test(device.token)) {
+    throw new StartStateMissed('a token that a header can carry', 'another text');
+  }
+  return device;
+}
+
+/** Two accepted devices that have nothing to do with each other. */
+export async function twoDevices(
+  stage: Stage,
+): Promise<{ device: SuiteDevice; other: SuiteDevice }> {
+  return { device: await acceptedDevice(stage), other: await acceptedDevice(stage) };
+}
+
+/** A device, and an artifact that it may look up. */
+export interface DeviceAndArtifact {
+  readonly device: SuiteDevice;
+  readonly artifact: UploadedArtifact;
+}
+
+/** An accepted device, and that artifact on the target. */
+export async function deviceAndArtifact(
+  stage: Stage,
+  sample: SampleName,
+): Promise<DeviceAndArtifact> {
+  return { device: await acceptedDevice(stage), artifact: await stage.artifact(sample) };
+}
+
+/** A device and a deployment that is meant for it. */
+export interface DeviceInDeployment extends DeviceAndArtifact {
+  /** The id and the name that users see. */
+  readonly deploymentId: string;
+  readonly deploymentName: string;
+}
+
+/** An accepted device for which a deployment waits; it has not asked yet. */
+export function pendingDeployment(stage: Stage): Promise<DeviceInDeployment> {
+  return deploymentOf(stage, 'plain');
+}
+
+/** An accepted device for which a deployment of that artifact waits, with that control map. */
+export async function deploymentOf(
+  stage: Stage,
+  sample: SampleName,
+  controlMap?: GivenControlMap,
+): Promise<DeviceInDeployment> {
+  const { device, artifact } = await deviceAndArtifact(stage, sample);
+  const { id: deploymentId, name: deploymentName } = await stage.deploy({
+    artifact_name: artifact.name,
+    devices: [device.id],
+    ...(controlMap === undefined ? {} : { update_control_map: controlMap }),
+  });
+  return { device, artifact, deploymentId, deploymentName };
+}
+
+/** A device in a deployment that it has been offered. */
+export interface OfferedDeployment extends DeviceInDeployment {
+  /** The id by which the device speaks of the deployment. */
+  readonly id: string;
+}
+
+/** An accepted device that has been offered a deployment and was told its id. */
+export async function activeDeployment(stage: Stage): Promise<OfferedDeployment> {
+  const world = await pendingDeployment(stage);
+  const answer = await world.device.call('get-next-deployment', { query: factoryProvides });
+  return { ...world, id: instructedId(answer) };
+}
+
+/** An accepted device whose deployment a user has aborted after it was offered. */
+export async function abortedDeployment(stage: Stage): Promise<OfferedDeployment> {
+  const world = await activeDeployment(stage);
+  await stage.operator.abort(world.deploymentId);
+  return world;
+}
+
+/** The deployment id in the instructions of an answer that offers an update. */
+export function instructedId(answer: Answer): string {
+  needStatus('an offered update', answer, 200);
+  const named = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
+  const parsed = v.safeParse(named, answer.text);
+  if (parsed.success) return parsed.output.id;
+  throw new StartStateMissed('instructions with an id', shownAnswer(answer));
+}
+
+/** Misses the start state unless the answer has the status. */
+export function needStatus(state: string, answer: Answer, status: number): void {
+  if (answer.status === status) return;
+  throw new StartStateMissed(state, `the target answered ${shownAnswer(answer)}`);
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { listCases } from '../conformance.ts';
+import { comparisonText } from '../report/differences.ts';
+import { type Report, readReport } from '../report/schema.ts';
+import { resultOf, verdictOn } from '../testing/results.ts';
+import { compareReports } from './compare.ts';
+import type { CaseVerdict, Finding } from './result.ts';
+
+const [one = '', other = ''] = listCases().map(({ id }) => id);
+
+function reportOf(...verdicts: readonly CaseVerdict[]): Report {
+  return readReport(JSON.stringify(resultOf(verdicts)));
+}
+
+function findingOf(verdict: Finding['verdict'], text = 'a text'): Finding {
+  if (verdict === 'fail') return { verdict, expected: 'status 400', actual: text };
+  if (verdict === 'pass') return { verdict };
+  if (verdict === 'observed') return { verdict, observation: text };
+  return { verdict, reason: { code: 'a-code', text } };
+}
+
+function compare(before: Finding, after: Finding) {
+  return compareReports(reportOf(verdictOn(one, before)), reportOf(verdictOn(one, after)));
+}
+
+describe('two results of a case', () => {
+  it.each<[Finding['verdict'], Finding['verdict'], string | undefined]>([
+    ['pass', 'fail', 'regression'],
+    ['observed', 'fail', 'regression'],
+    ['inconclusive', 'fail', 'regression'],
+    ['skip', 'fail', 'regression'],
+    ['fail', 'pass', 'repair'],
+    ['fail', 'observed', 'repair'],
+    ['pass', 'inconclusive', 'undecided-now'],
+    ['pass', 'error', 'undecided-now'],
+    ['pass', 'skip', 'undecided-now'],
+    ['fail', 'skip', 'undecided-now'],
+    ['skip', 'pass', 'decided-now'],
+    ['inconclusive', 'observed', 'decided-now'],
+    ['pass', 'observed', 'changed-observation'],
+    ['skip', 'inconclusive', undefined],
+    ['pass', 'pass', undefined],
+    ['fail', 'fail', undefined],
+  ])('from %s to %s are: %s', (before, after, kind) => {
+    const { changes, unchanged } = compare(findingOf(before), findingOf(after));
+    expect(changes.map((change) => change.kind)).toEqual(kind === undefined ? [] : [kind]);
+    expect(unchanged).toBe(kind === undefined ? 1 : 0);
+  });
+
+  it('of which both failed are told apart by what was seen', () => {
+    const { changes } = compare(findingOf('fail', 'status 204'), findingOf('fail', 'status 500'));
+    expect(changes).toEqual([
+      {
+        id: one,
+        kind: 'other-failure',
+        before: { verdict: 'fail', text: 'status 204' },
+        after: { verdict: 'fail', text: 'status 500' },
+      },
+    ]);
+  });
+
+  it.each([
+    ['answered 400', 'answered 404', 'changed-observation'],
+    [
+      'id 0e2b6ff6-2e0c-4f3a-9d6b-0123456789ab at 2026-11-21T12:00:00.123Z',
+      'id 11111111-2e0c-4f3a-9d6b-0123456789ab at 2027-01-01T00:00:00Z',
+      undefined,
+    ],
+    ['serial deadbeef12345678 after 12 ms', 'serial 0011223344556677 after 7 ms', undefined],
+    ['keeps 20 of them', 'keeps 30 of them', 'changed-observation'],
+  ])('saw %s, then %s: %s', (before, after, kind) => {
+    const { changes } = compare(findingOf('observed', before), findingOf('observed', after));
+    expect(changes.map((change) => change.kind)).toEqual(kind === undefined ? [] : [kind]);
+  });
+});
+
+describe('two results of different cases', () => {
+  const comparison = compareReports(
+    reportOf(verdictOn(one, findingOf('pass'))),
+    reportOf(verdictOn(other, findingOf('fail'))),
+  );
+
+  it('have new and vanished ones, and no regression', () => {
+    expect(comparison.newCases).toEqual([{ id: other, verdict: 'fail' }]);
+    expect(comparison.vanishedCases).toEqual([{ id: one, verdict: 'pass' }]);
+    expect(comparison.changes).toEqual([]);
+  });
+
+  it('are told in lines with the counts at the end', () => {
+    const text = comparisonText(comparison);
+    expect(text).toContain(`New cases\n  ${other}: fail`);
+    expect(text).toContain(`Removed cases\n  ${one}: pass`);
+    expect(text).toMatch(/0 regressions, .* 1 new, 1 removed, 0 unchanged$/);
+  });
+
+  it('let nothing of a target steer the terminal', () => {
+    const steering = compare(findingOf('pass'), findingOf('fail', '\u001b[2J\nred'));
+    expect(comparisonText(steering).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+  });
+});

@@ -1,0 +1,128 @@
+/**
+ * What lies between two results of the suite, case by case: of one target at two times, or of two
+ * targets. Facts only; `report/compare.ts` renders them.
+ */
+
+import type { Report } from '../report/schema.ts';
+import type { VerdictName } from './result.ts';
+
+/** How a case moved from the earlier result to the later one. */
+export const changeKinds = [
+  'regression',
+  'undecided-now',
+  'other-failure',
+  'changed-observation',
+  'repair',
+  'decided-now',
+] as const;
+type ChangeKind = (typeof changeKinds)[number];
+
+/** One side of a change. */
+interface Side {
+  readonly verdict: VerdictName;
+  /** What was seen or why nothing was; empty for a pass. */
+  readonly text: string;
+}
+
+/** A case whose verdict, failure or observation is another one now. */
+export interface CaseChange {
+  readonly id: string;
+  readonly kind: ChangeKind;
+  readonly before: Side;
+  readonly after: Side;
+}
+
+/** A case that only one of the results has. */
+export interface LoneCase {
+  readonly id: string;
+  readonly verdict: VerdictName;
+}
+
+/** Two results beside each other. */
+export interface Comparison {
+  readonly before: Origin;
+  readonly after: Origin;
+  /** The regressions first, in the order of `changeKinds`. */
+  readonly changes: readonly CaseChange[];
+  readonly newCases: readonly LoneCase[];
+  readonly vanishedCases: readonly LoneCase[];
+  /** Cases that came out the same. */
+  readonly unchanged: number;
+}
+
+interface Origin {
+  readonly baseUrl: string;
+  readonly startedAt: string;
+  readonly runId: string;
+  readonly outcome: VerdictName;
+}
+
+type Verdict = Report['verdicts'][number];
+/** What of a verdict is compared. */
+export type Outcome = Pick<Verdict, 'verdict' | 'actual' | 'observation' | 'reason'>;
+
+const undecided: readonly VerdictName[] = ['inconclusive', 'error', 'skip'];
+
+/** Compares an earlier result with a later one. */
+export function compareReports(before: Report, after: Report): Comparison {
+  const earlier = new Map(before.verdicts.map((each) => [each.id, each]));
+  const later = new Map(after.verdicts.map((each) => [each.id, each]));
+  const pairs = after.verdicts.flatMap((each) => {
+    const old = earlier.get(each.id);
+    return old === undefined ? [] : [{ old, each }];
+  });
+  const changes = pairs.flatMap(({ old, each }) => changeOf(old, each) ?? []);
+  return {
+    before: originOf(before),
+    after: originOf(after),
+    changes: changeKinds.flatMap((kind) => changes.filter((each) => each.kind === kind)),
+    newCases: after.verdicts.filter(({ id }) => !earlier.has(id)).map(lone),
+    vanishedCases: before.verdicts.filter(({ id }) => !later.has(id)).map(lone),
+    unchanged: pairs.length - changes.length,
+  };
+}
+
+function changeOf(before: Verdict, after: Verdict): CaseChange | undefined {
+  const kind = kindOfChange(before, after);
+  if (kind === undefined) return undefined;
+  return { id: after.id, kind, before: sideOf(before), after: sideOf(after) };
+}
+
+/** What became of a case from one verdict to another; nothing when it came out the same. */
+export function kindOfChange(before: Outcome, after: Outcome): ChangeKind | undefined {
+  if (after.verdict === 'fail' && before.verdict !== 'fail') return 'regression';
+  if (before.verdict === after.verdict) return kindOfSame(before, after);
+  if (undecided.includes(after.verdict)) {
+    return undecided.includes(before.verdict) ? undefined : 'undecided-now';
+  }
+  if (before.verdict === 'fail') return 'repair';
+  return undecided.includes(before.verdict) ? 'decided-now' : 'changed-observation';
+}
+
+function kindOfSame(before: Outcome, after: Outcome): ChangeKind | undefined {
+  if (lasting(sideOf(before).text) === lasting(sideOf(after).text)) return undefined;
+  if (after.verdict === 'fail') return 'other-failure';
+  return after.verdict === 'observed' ? 'changed-observation' : undefined;
+}
+
+function sideOf({ verdict, actual, observation, reason }: Outcome): Side {
+  return { verdict, text: actual ?? observation ?? reason?.text ?? '' };
+}
+
+/** The text without what is new in each run: identifiers, random names, moments. */
+function lasting(text: string): string {
+  return text
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<id>')
+    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?/g, '<moment>')
+    .replace(/\b\d{1,2} \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, '<moment>')
+    .replace(/\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b/gi, '<random>')
+    .replace(/\b\d+(?:\.\d+)? (ms|s|seconds?)\b/g, '<time>');
+}
+
+function lone({ id, verdict }: Verdict): LoneCase {
+  return { id, verdict };
+}
+
+function originOf({ target, startedAt, runId, outcome }: Report): Origin {
+  return { baseUrl: target.baseUrl, startedAt, runId, outcome };
+}

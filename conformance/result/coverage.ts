@@ -1,0 +1,132 @@
+/**
+ * The map from the contract's requirements to what the suite does about each: which cases decide it,
+ * why none can, or which open point it observes. Facts only; `report/coverage.ts` renders them.
+ */
+import { type OpenPoint, openPoints } from '../../fixtures/contract/open-points.ts';
+import { requirements } from '../../fixtures/contract/requirements/index.ts';
+import {
+  headings,
+  type Requirement,
+  type RequirementLevel,
+} from '../../fixtures/contract/requirements/requirement.ts';
+import type { CaseListing } from '../suite/case.ts';
+
+/**
+ * What became of a requirement: `tested` by a case that can fail, `observed` and never failed since
+ * the contract leaves it open, `excluded` with a reason, the `client`'s duty, or `unaccounted`.
+ */
+export const standings = ['tested', 'observed', 'excluded', 'client', 'unaccounted'] as const;
+type Standing = (typeof standings)[number];
+
+/** A case as the map names it. */
+type CoveringCase = Pick<CaseListing, 'id' | 'title' | 'needs' | 'risk'>;
+
+/** One requirement and what became of it. */
+export interface CoverageRow {
+  readonly id: string;
+  readonly heading: string;
+  readonly level: RequirementLevel;
+  readonly sentence: string;
+  readonly operations: readonly string[];
+  readonly plan: 'every' | 'enterprise';
+  readonly standing: Standing;
+  readonly cases: readonly CoveringCase[];
+  /** Why no case decides it, or why it is unaccounted. */
+  readonly reason?: string;
+  /** The open point whose reading is observed: its question, and what our server does. */
+  readonly openPoint?: Pick<OpenPoint, 'id' | 'question' | 'choice'>;
+}
+
+/** How many requirements stand how. */
+export type StandingCounts = Readonly<Record<Standing, number>>;
+
+/** The whole map. */
+export interface Coverage {
+  readonly rows: readonly CoverageRow[];
+  readonly totals: StandingCounts;
+  /** Headings of the contract that have requirements, in its order. */
+  readonly byHeading: Readonly<Record<string, StandingCounts>>;
+  readonly byLevel: Readonly<Record<string, StandingCounts>>;
+  readonly byPlan: Readonly<Record<string, StandingCounts>>;
+  /** Ids of what nobody answers for; a suite that has any is not whole. */
+  readonly unaccounted: readonly string[];
+}
+
+/** The map of these cases over the records, by default those of the contract. */
+export function coverageOf(
+  cases: readonly CaseListing[],
+  records: readonly Requirement[] = Object.values(requirements),
+): Coverage {
+  const inOrder = headings.flatMap((heading) => records.filter((each) => each.heading === heading));
+  const rows = inOrder.map((record) => rowOf(record, cases));
+  return {
+    rows,
+    totals: countsOf(rows),
+    byHeading: countsBy(rows, ({ heading }) => heading),
+    byLevel: countsBy(rows, ({ level }) => level),
+    byPlan: countsBy(rows, ({ plan }) => plan),
+    unaccounted: rows.filter(({ standing }) => standing === 'unaccounted').map(({ id }) => id),
+  };
+}
+
+function rowOf(record: Requirement, cases: readonly CaseListing[]): CoverageRow {
+  const { id, heading, level, sentence, operations, plan = 'every' } = record;
+  const covering = cases.filter((each) => each.requirements.some((named) => named === id));
+  const openPoint = openPoints.find((each) => each.id === record.openPoint);
+  return {
+    id,
+    heading,
+    level,
+    sentence,
+    operations,
+    plan,
+    ...standingOf(record, covering),
+    cases: covering.map(({ id, title, needs, risk }) => ({ id, title, needs, risk })),
+    ...(openPoint && {
+      openPoint: { id: openPoint.id, question: openPoint.question, choice: openPoint.choice },
+    }),
+  };
+}
+
+function standingOf(
+  { level, actor, excluded, openPoint }: Requirement,
+  covering: readonly CaseListing[],
+): Pick<CoverageRow, 'standing' | 'reason'> {
+  if (excluded !== undefined) {
+    if (covering.length > 0) return unaccounted('it is excluded, but some cases test it');
+    return { standing: actor === 'client' ? 'client' : 'excluded', reason: excluded };
+  }
+  if (actor === 'client')
+    return unaccounted('it applies to clients, but no reason to exclude it is given');
+  if (covering.length === 0)
+    return unaccounted('no case tests it, and no reason to exclude it is given');
+  if (openPoint !== undefined && !openPoints.some(({ id }) => id === openPoint)) {
+    return unaccounted(`there is no open point ${openPoint}`);
+  }
+  return { standing: level === 'may' ? 'observed' : 'tested' };
+}
+
+function unaccounted(reason: string): Pick<CoverageRow, 'standing' | 'reason'> {
+  return { standing: 'unaccounted', reason };
+}
+
+function countsBy(
+  rows: readonly CoverageRow[],
+  keyOf: (row: CoverageRow) => string,
+): Record<string, StandingCounts> {
+  const keys = [...new Set(rows.map(keyOf))];
+  return Object.fromEntries(
+    keys.map((key) => [key, countsOf(rows.filter((row) => keyOf(row) === key))]),
+  );
+}
+
+function countsOf(rows: readonly CoverageRow[]): StandingCounts {
+  const count = (name: Standing): number => rows.filter(({ standing }) => standing === name).length;
+  return {
+    tested: count('tested'),
+    observed: count('observed'),
+    excluded: count('excluded'),
+    client: count('client'),
+    unaccounted: count('unaccounted'),
+  };
+}

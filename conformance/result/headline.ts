@@ -1,0 +1,155 @@
+/** What decides the outcome of a run, in one sentence: the first and the last line of its reports. */
+import { type Capability, capabilityNames, isControl } from '../suite/capabilities.ts';
+import type {
+  CapabilityRow,
+  CaseVerdict,
+  DecidedMusts,
+  RunProblem,
+  VerdictName,
+} from './result.ts';
+
+interface Judgement {
+  readonly outcome: VerdictName;
+  readonly verdicts: readonly CaseVerdict[];
+  readonly musts: DecidedMusts;
+  readonly problems: readonly RunProblem[];
+  readonly capabilities: readonly CapabilityRow[];
+}
+
+/** The code of a problem: a must was to be tested and was not. */
+export const untestedMust = 'must-undecided';
+
+/** The sentence, which begins with the outcome. */
+export function headlineOf(judgement: Judgement): string {
+  return `${judgement.outcome}: ${reasons[judgement.outcome](judgement)}`;
+}
+
+const reasons: Readonly<Record<VerdictName, (judgement: Judgement) => string>> = {
+  fail: whyFailed,
+  error: (judgement) => whyWorst(judgement, 'error', 'stopped by an error in the suite itself'),
+  inconclusive: whyInconclusive,
+  pass: whyPassed,
+  observed: whyPassed,
+  skip: whyInconclusive,
+};
+
+function whyFailed({ verdicts, musts, problems, capabilities }: Judgement): string {
+  const failed = withVerdict(verdicts, 'fail');
+  const untested = problems.filter(({ code }) => code === untestedMust);
+  const others = problems.filter(({ code }) => code !== untestedMust);
+  const first = failed.map(said)[0] ?? others[0]?.text ?? untested[0]?.text ?? '';
+  return [
+    ...(failed.length > 0 ? [`${failed.length} of ${casesOf(verdicts)} failed`] : []),
+    ...(others.length > 0 ? [`${amount(others.length, 'waiver')} to fix`] : []),
+    ...(untested.length > 0 ? [untestedText(musts, capabilities)] : []),
+    `first: ${first}`,
+  ].join('; ');
+}
+
+function whyInconclusive(judgement: Judgement): string {
+  const { verdicts, capabilities } = judgement;
+  if (withVerdict(verdicts, 'inconclusive').length > 0) {
+    return whyWorst(judgement, 'inconclusive', 'without a verdict');
+  }
+  if (verdicts.length === 0) return 'nothing was tested: no case was selected';
+  const skipped = withVerdict(verdicts, 'skip');
+  const needs = needsOf(
+    skipped.map(({ reason }) => reason?.code),
+    capabilities,
+  );
+  const why = skipped.length > 0 ? `; ${skipped.length} skipped${needs}` : '';
+  return `nothing was tested: no case passed or failed${why}`;
+}
+
+/** What a run that passed may have beside passed cases; its failures are all waived. */
+const beside = { observed: 'observed', skip: 'skipped', fail: 'waived' };
+
+function whyPassed({ verdicts, musts, capabilities }: Judgement): string {
+  const counts = [
+    `${amount(withVerdict(verdicts, 'pass').length, 'case')} passed`,
+    ...(['observed', 'skip', 'fail'] as const).flatMap((name) => {
+      const { length } = verdicts.filter(({ verdict }) => verdict === name);
+      return length > 0 ? [`${length} ${beside[name]}`] : [];
+    }),
+  ];
+  const isSelection = musts.undecidedMusts.some(({ code }) => code === undefined);
+  const isSilent = isSelection || musts.undecided === 0;
+  const untested = isSilent ? [] : [untestedText(musts, capabilities)];
+  return [counts.join(', '), ...untested].join('; ');
+}
+
+function whyWorst({ verdicts }: Judgement, name: VerdictName, what: string): string {
+  const those = withVerdict(verdicts, name);
+  return `${those.length} of ${casesOf(verdicts)} ${what}; first: ${those.map(said)[0] ?? ''}`;
+}
+
+function withVerdict(verdicts: readonly CaseVerdict[], name: VerdictName) {
+  return verdicts.filter(({ verdict, waiver }) => verdict === name && !waiver);
+}
+
+function said({ id, expected, actual, reason }: CaseVerdict): string {
+  const finding = expected === undefined ? reason?.text : `expected ${expected}, saw ${actual}`;
+  return `${id}: ${finding ?? ''}`;
+}
+
+function casesOf({ length }: readonly unknown[]): string {
+  return amount(length, 'case');
+}
+
+function amount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function untestedText(
+  { undecidedMusts }: DecidedMusts,
+  capabilities: readonly CapabilityRow[],
+): string {
+  const needs = needsOf(
+    undecidedMusts.map(({ code }) => code),
+    capabilities,
+  );
+  return `${amount(undecidedMusts.length, 'MUST')} not tested${needs}`;
+}
+
+/** What it takes to have these tested: `, they need --control-url`, or each need with its count. */
+function needsOf(
+  codes: readonly (string | undefined)[],
+  capabilities: readonly CapabilityRow[],
+): string {
+  const isSteered = capabilities.some(
+    ({ capability, probed }) => probed === 'offered' && isControlName(capability),
+  );
+  const needs = new Map<string, number>();
+  for (const code of codes) {
+    const need = needOf(code, isSteered);
+    if (need !== undefined) needs.set(need, (needs.get(need) ?? 0) + 1);
+  }
+  const [only, ...more] = needs;
+  if (!only) return '';
+  if (more.length === 0 && only[1] === codes.length) {
+    return codes.length === 1 ? `, it needs ${only[0]}` : `, they need ${only[0]}`;
+  }
+  const rows = [...needs].map(([need, count]) => `${count} need${count === 1 ? 's' : ''} ${need}`);
+  return ` (${rows.join(', ')})`;
+}
+
+const needsByCode: Readonly<Record<string, string>> = {
+  operator: '--password, --token or --hooks',
+  disruptive: '--disruptive',
+  'read-only': 'a run without --read-only',
+};
+
+/** What a case that was skipped for this takes; undefined where no setting helps. */
+function needOf(code: string | undefined, isSteered: boolean): string | undefined {
+  if (code === undefined) return 'a run of all cases';
+  if (isControlName(code)) return isSteered ? `a target with ${code}` : '--control-url';
+  return needsByCode[code] ?? (isCapability(code) ? `a target with ${code}` : undefined);
+}
+
+function isControlName(name: string): boolean {
+  return isCapability(name) && isControl(name);
+}
+
+function isCapability(name: string): name is Capability {
+  return capabilityNames.some((each) => each === name);
+}

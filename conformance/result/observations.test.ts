@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { openPoints } from '../../fixtures/contract/open-points.ts';
+import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import { listCases } from '../conformance.ts';
+import { conformanceReport } from '../report/text.ts';
+import { resultOf, verdictOn } from '../testing/results.ts';
+import { readingsOf } from './observations.ts';
+
+const records: readonly Requirement[] = Object.values(requirements);
+const linked = records.filter(({ openPoint }) => openPoint !== undefined);
+
+/** A record that judges the point, since there the contract or practice does say something. */
+interface Judged {
+  readonly judgedBy: RequirementId;
+}
+
+const ofManagement = { because: 'only operations of users show it, which the contract leaves out' };
+
+/** Open points that no requirement observes: what judges them, or why no run can tell. */
+const withoutReading: Readonly<Record<string, Judged | { readonly because: string }>> = {
+  'artifacts.release-name': { judgedBy: 'artifacts.list-selects-release' },
+  'auth.authorization-header': { judgedBy: 'auth.authorization-is-ignored' },
+  'auth.auto-accept': { judgedBy: 'auth.first-contact-is-401' },
+  'auth.external-id': ofManagement,
+  'auth.forbidden': { judgedBy: 'auth.forbidden-is-403' },
+  'auth.new-key': { judgedBy: 'auth.new-key-waits' },
+  'auth.places': { because: 'telling it takes as many devices as a server has places' },
+  'auth.same-identity': { judgedBy: 'auth.one-identity-one-device' },
+  'auth.same-key': {
+    because: 'telling it takes one key in two texts; the suite writes each in one',
+  },
+  'configuration.download': { judgedBy: 'download.expired-is-403' },
+  'configuration.whose-store': { judgedBy: 'configuration.set-by-user' },
+  'connect.device-lost': ofManagement,
+  'connect.missing-token': { judgedBy: 'tokens.missing-is-401' },
+  'connect.too-large-for-device': ofManagement,
+  'deltas.none-made': ofManagement,
+  'deployments.unfit-ids': ofManagement,
+  'deprecations.first-moment': ofManagement,
+  'deprecations.headers': ofManagement,
+  'deprecations.served': ofManagement,
+  'groups.unknown-devices': ofManagement,
+  'inventory.filter-statistics': ofManagement,
+  'inventory.scope': { judgedBy: 'inventory.identity-is-safe' },
+  'inventory.value-kinds': { judgedBy: 'inventory.value-kinds' },
+  'limits.other-names': ofManagement,
+  'next.conflict': { judgedBy: 'next.conflict-is-409' },
+  'next.free-pairs': { judgedBy: 'next.depends' },
+  'next.no-artifact': { judgedBy: 'next.compatible-types-only' },
+  'releases.unfit-tags': ofManagement,
+  'roles.in-use': ofManagement,
+  'status.substate': { judgedBy: 'status.substate-is-optional' },
+  'tokens.expired-is-401': { judgedBy: 'tokens.expired-is-refused' },
+  'tokens.kinds-apart': { judgedBy: 'tokens.kinds-are-apart' },
+  'tokens.revoked-twice': ofManagement,
+  'tokens.role-based-403': { judgedBy: 'errors.role-forbidden-is-403' },
+  'users.unknown-is-404': ofManagement,
+};
+
+describe('the links from requirements to open points', () => {
+  it('lead to open points that are there', () => {
+    const known = openPoints.map(({ id }) => id);
+    const lost = linked.filter(({ openPoint = '' }) => !known.includes(openPoint));
+    expect(lost.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('leave out only open points that a record judges, or that no run can tell', () => {
+    const observed = new Set(linked.map(({ openPoint }) => openPoint));
+    const left = openPoints.map(({ id }) => id).filter((id) => !observed.has(id));
+    expect(left.toSorted()).toEqual(Object.keys(withoutReading).toSorted());
+    const judging = Object.values(withoutReading).flatMap((each) =>
+      'judgedBy' in each ? requirements[each.judgedBy].level : [],
+    );
+    expect(judging).not.toContain('may');
+  });
+
+  it('begin at what is left open, which no case can fail', () => {
+    expect(linked.filter(({ level }) => level !== 'may').map(({ id }) => id)).toEqual([]);
+  });
+});
+
+describe('the readings of a run', () => {
+  const observing = listCases().filter(({ requirements: named }) =>
+    linked.some(({ id }) => named.some((each) => each === id)),
+  );
+  const [first] = observing;
+  const openPoint = linked.find(({ id }) => first?.requirements.some((each) => each === id));
+
+  it('have an entry for each open point that a requirement observes', () => {
+    const ids = new Set(linked.map((each) => each.openPoint));
+    expect(
+      readingsOf([])
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual([...ids].toSorted());
+    expect(readingsOf([]).flatMap(({ seen }) => seen)).toEqual([]);
+  });
+
+  it('put what the target did beside what our server does', () => {
+    const verdict = verdictOn(first?.id ?? '', {
+      verdict: 'observed',
+      observation: 'answered 404',
+    });
+    const [reading] = readingsOf([verdict]).filter(({ seen }) => seen.length > 0);
+    const point = openPoints.find(({ id }) => id === reading?.id);
+    expect(reading).toMatchObject({ question: point?.question, ours: point?.choice });
+    expect(reading?.seen).toEqual([
+      { caseId: first?.id, verdict: 'observed', text: 'answered 404' },
+    ]);
+    const text = conformanceReport(resultOf([verdict], { openPoints: readingsOf([verdict]) }));
+    expect(text).toContain(`  ${point?.question} [${openPoint?.openPoint}]`);
+    expect(text).toContain(`    reference server  ${point?.choice}`);
+    expect(text).toContain(`    target            answered 404 [${first?.id}]`);
+  });
+
+  it('say why nothing was seen', () => {
+    const reason = { code: 'operator', text: 'the target does not offer operator' };
+    const verdict = verdictOn(first?.id ?? '', { verdict: 'skip', reason });
+    const seen = readingsOf([verdict]).flatMap((reading) => reading.seen);
+    expect(seen).toEqual([{ caseId: first?.id, verdict: 'skip', text: reason.text }]);
+  });
+});

@@ -1,0 +1,230 @@
+/** The one result object of a run: plain values, from which every report is rendered. */
+import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import type { Made } from '../context/resource.ts';
+import type { CaseListing } from '../suite/case.ts';
+import type { Exchange } from '../target/exchange.ts';
+import type { TrafficCounts } from '../target/traffic.ts';
+
+/** The six verdicts, the worst first. */
+export const verdictNames = ['fail', 'error', 'inconclusive', 'pass', 'observed', 'skip'] as const;
+export type VerdictName = (typeof verdictNames)[number];
+
+/** What a verdict rests on beside its name. */
+export interface Finding {
+  readonly verdict: VerdictName;
+  /** Skip: the missing capability. Inconclusive: a reason code. Error: the suite's own fault. */
+  readonly reason?: { readonly code: string; readonly text: string };
+  readonly expected?: string;
+  readonly actual?: string;
+  readonly observation?: string;
+  /** Fail: those of the case's requirements that were missed, where it can tell; else all. */
+  readonly missed?: readonly RequirementId[];
+}
+
+/** One of several plays of a case, by which its stability is known. */
+export interface Attempt extends Finding {
+  readonly startedMs: number;
+  readonly durationMs: number;
+}
+
+/** The waiver that stands for a failure: known, owned, and for a time only. */
+interface AppliedWaiver {
+  readonly reason: string;
+  readonly owner: string;
+  /** The last day on which it holds, ISO 8601. */
+  readonly expires: string;
+}
+
+/** The verdict on one case. */
+export interface CaseVerdict extends Finding, CaseListing {
+  /** The sentences of the requirements, in the order of `requirements`. */
+  readonly sentences: readonly string[];
+  /** From the start of the run to the start of the case; for a timeline. */
+  readonly startedMs: number;
+  readonly durationMs: number;
+  /** Each play of the case when it was played more than once. */
+  readonly attempts?: readonly Attempt[];
+  /** There when the case failed and a waiver stands for that. */
+  readonly waiver?: AppliedWaiver;
+  /** The recorded exchanges, unless the case passed or was skipped. */
+  readonly exchanges?: readonly Exchange[];
+  readonly exchangesDropped?: number;
+  /** Fail: a block for bash that repeats the last exchange by hand. */
+  readonly byHand?: string;
+  /** What the case made of its own; absent when it made nothing. */
+  readonly made?: Made;
+  /** What the case made and could not remove. */
+  readonly leftBehind?: readonly string[];
+}
+
+/** A must of the contract that no case passed or failed. */
+interface UndecidedMust {
+  readonly id: string;
+  /** One phrase: the verdict of the case that came nearest, or that none was played. */
+  readonly because: string;
+  /** The reason code of that case; absent when none was played. */
+  readonly code?: string;
+}
+
+/** Which of the contract's musts a run decided. */
+export interface DecidedMusts {
+  readonly decided: number;
+  readonly undecided: number;
+  readonly undecidedMusts: readonly UndecidedMust[];
+}
+
+/** The settings of a run that bear on its verdicts. */
+export interface RunSettings {
+  /** Beginnings of case ids; none means every case. */
+  readonly selection: readonly string[];
+  readonly jobs: number;
+  /** How often each case is played. */
+  readonly repeat: number;
+  /** Null without a cap. */
+  readonly requestsPerSecondMax: number | null;
+  readonly disruptive: boolean;
+  readonly readOnly: boolean;
+  readonly requireAllMust: boolean;
+  readonly caseTimeLimitMs: number;
+  readonly requestTimeLimitMs: number;
+}
+
+/** One ability of the target: what it was said to offer, and what it showed. */
+export interface CapabilityRow {
+  readonly capability: string;
+  readonly declared: 'offered' | 'missing' | 'unsaid';
+  readonly probed: 'offered' | 'missing' | 'unknown';
+  /** What the probe saw, in one sentence. */
+  readonly evidence?: string;
+  /** One sentence, when the probe contradicts what was declared. */
+  readonly contradiction?: string;
+}
+
+/** Which reading of an open point the target chose, beside that of our own server. */
+export interface OpenPointReading {
+  readonly id: string;
+  readonly heading: string;
+  readonly question: string;
+  /** What our server does. */
+  readonly ours: string;
+  /** What the observing cases saw, or why they saw nothing. */
+  readonly seen: readonly {
+    readonly caseId: string;
+    readonly verdict: VerdictName;
+    readonly text: string;
+  }[];
+}
+
+/** A waiver of the run and what became of it. */
+export interface WaiverRow extends AppliedWaiver {
+  readonly caseId: string;
+  /** `used` stands for a failure; `idle` means that the case was not decided by this run. */
+  readonly state: 'used' | 'idle' | 'expired' | 'needless' | 'unknown-case';
+}
+
+/** Something that fails a run beside its verdicts. */
+export interface RunProblem {
+  /** Such as `waiver-expired`. */
+  readonly code: string;
+  /** One sentence. */
+  readonly text: string;
+}
+
+/** The version of the form of a result; another number means that readers have to change. */
+export const conformanceSchema = 'fleetbed-conformance/2';
+
+/** One run of the suite. */
+export interface ConformanceResult {
+  readonly schema: typeof conformanceSchema;
+  readonly suite: { readonly name: string; readonly version: string };
+  readonly target: { readonly baseUrl: string; readonly headerPrefix: string };
+  readonly runId: string;
+  /** Decides every choice of the run; the same seed makes the same choices again. */
+  readonly seed: string;
+  readonly settings: RunSettings;
+  readonly environment: { readonly node: string; readonly platform: string };
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly durationMs: number;
+  /**
+   * The worst verdict that is not waived, a problem being a failure; `inconclusive` when nothing
+   * passed or failed.
+   */
+  readonly outcome: VerdictName;
+  /** What decides the outcome, in one sentence that begins with it. */
+  readonly headline: string;
+  readonly totals: Readonly<Record<VerdictName, number>>;
+  readonly musts: DecidedMusts;
+  readonly verdicts: readonly CaseVerdict[];
+  readonly capabilities: readonly CapabilityRow[];
+  readonly openPoints: readonly OpenPointReading[];
+  readonly waivers: readonly WaiverRow[];
+  /** What fails the run although no verdict does. */
+  readonly problems: readonly RunProblem[];
+  /** How many things of each kind were announced in the ledger. */
+  readonly made: Made;
+  /** What the run asked of the target, and what of it stays there. */
+  readonly footprint: TrafficCounts;
+  /** What the run made for all its cases and could not remove. */
+  readonly leftBehind: readonly string[];
+}
+
+/** How often each verdict was given. */
+export function countVerdicts(verdicts: readonly Finding[]): Record<VerdictName, number> {
+  const totals = Object.fromEntries(verdictNames.map((name) => [name, 0]));
+  for (const { verdict } of verdicts) totals[verdict] = (totals[verdict] ?? 0) + 1;
+  return totals as Record<VerdictName, number>;
+}
+
+/** The verdict of a whole: its worst part. Parts that decide nothing do not make a pass. */
+export function worstOf(verdicts: readonly Finding[]): VerdictName {
+  const totals = countVerdicts(verdicts);
+  const worst = verdictNames.find((name) => totals[name] > 0);
+  return worst === undefined || worst === 'observed' || worst === 'skip' ? 'inconclusive' : worst;
+}
+
+/** The outcome of a run: its worst verdict but for what is waived; a problem fails it. */
+export function outcomeOf(
+  verdicts: readonly CaseVerdict[],
+  problems: readonly RunProblem[],
+): VerdictName {
+  if (problems.length > 0) return 'fail';
+  return worstOf(verdicts.filter(({ waiver }) => waiver === undefined));
+}
+
+/** Which musts at least one of the verdicts decides, among all that are not excluded. */
+export function decideMusts(verdicts: readonly CaseVerdict[]): DecidedMusts {
+  const decisive = verdicts.filter(({ verdict }) => verdict === 'pass' || verdict === 'fail');
+  const decided = new Set<string>(
+    decisive.flatMap(({ missed, requirements: named }) => missed ?? named),
+  );
+  const records: readonly Requirement[] = Object.values(requirements);
+  const musts = records.filter(({ level, excluded }) => level === 'must' && excluded === undefined);
+  const undecidedMusts = musts
+    .filter(({ id }) => !decided.has(id))
+    .map(({ id }) => ({ id, ...whyUndecided(id, verdicts) }));
+  return {
+    decided: musts.length - undecidedMusts.length,
+    undecided: undecidedMusts.length,
+    undecidedMusts,
+  };
+}
+
+/** What kept the case from deciding that came nearest to it; the verdicts go from worst to least. */
+function whyUndecided(
+  requirement: string,
+  verdicts: readonly CaseVerdict[],
+): Omit<UndecidedMust, 'id'> {
+  const naming = verdicts.filter(({ requirements: named }) =>
+    named.some((id) => id === requirement),
+  );
+  for (const name of verdictNames) {
+    const nearest = naming.find(({ verdict }) => verdict === name);
+    if (!nearest) continue;
+    const { id, reason, observation } = nearest;
+    const text = reason?.text ?? observation ?? 'another of its requirements failed';
+    return { because: `${id} ${name}: ${text}`, code: reason?.code ?? name };
+  }
+  return { because: 'no case that tests it was selected' };
+}

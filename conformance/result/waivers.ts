@@ -1,0 +1,125 @@
+/**
+ * Waivers: failures that are known, owned by someone, and tolerated until a day. A waiver that no
+ * longer fits fails the run, so that the file never outlives its reasons.
+ */
+import * as v from 'valibot';
+import { readYaml } from '../../fixtures/yaml-text.ts';
+import { SetupError } from '../runner/setup-error.ts';
+import type { CaseVerdict, RunProblem, WaiverRow } from './result.ts';
+
+const filled = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'));
+
+const waiverShape = v.strictObject({
+  /** The whole id of a case. */
+  check: filled,
+  reason: filled,
+  owner: filled,
+  /** The last day on which it holds, in UTC. */
+  expires: v.pipe(v.string(), v.isoDate('must be a day such as 2026-12-31')),
+});
+const waiversShape = v.strictObject({ waivers: v.array(waiverShape) });
+
+/** One waiver as its file tells it. */
+export type Waiver = v.InferOutput<typeof waiverShape>;
+
+/** A file of waivers cannot be read. */
+export class WaiverFileError extends SetupError {
+  readonly code = 'waivers-unreadable';
+
+  constructor(file: string, faults: readonly string[]) {
+    super(`the waivers cannot be used: ${faults.map((fault) => `${file}:${fault}`).join('; ')}`);
+    this.name = 'WaiverFileError';
+  }
+}
+
+/**
+ * Reads waivers from YAML or JSON. Throws a WaiverFileError that names line and column of each fault.
+ * @param file its name, for the faults
+ */
+export function readWaivers(text: string, file: string): readonly Waiver[] {
+  const read = readYaml(text, waiversShape);
+  if ('faults' in read) {
+    const faults = read.faults.map(({ line, column, message }) => `${line}:${column} ${message}`);
+    throw new WaiverFileError(file, faults);
+  }
+  const { waivers } = read.content;
+  const repeated = waivers.findIndex(({ check }, index) =>
+    waivers.slice(0, index).some((earlier) => earlier.check === check),
+  );
+  if (repeated === -1) return waivers;
+  const { line, column } = read.placeOf(['waivers', repeated, 'check']);
+  const fault = `${line}:${column} ${waivers[repeated]?.check} has a waiver already`;
+  throw new WaiverFileError(file, [fault]);
+}
+
+/** What the waivers of a run come to. */
+export interface Waived {
+  readonly verdicts: readonly CaseVerdict[];
+  readonly waivers: readonly WaiverRow[];
+  readonly problems: readonly RunProblem[];
+}
+
+/**
+ * Lets waivers stand for failures. Each that is expired, needless or on no case is a problem.
+ * @param known today, ISO 8601 in UTC, and the ids of all cases there are
+ */
+export function applyWaivers(
+  verdicts: readonly CaseVerdict[],
+  waivers: readonly Waiver[],
+  known: { readonly today: string; readonly ids: ReadonlySet<string> },
+): Waived {
+  const rows = waivers.map(({ check, ...rest }): WaiverRow => {
+    const verdict = verdicts.find(({ id }) => id === check)?.verdict;
+    return { caseId: check, ...rest, state: stateOf({ check, ...rest }, verdict, known) };
+  });
+  const used = new Map(
+    rows.filter(({ state }) => state === 'used').map((row) => [row.caseId, row]),
+  );
+  return {
+    verdicts: verdicts.map((each) => {
+      const row = used.get(each.id);
+      if (!row) return each;
+      const { reason, owner, expires } = row;
+      return { ...each, waiver: { reason, owner, expires } };
+    }),
+    waivers: rows,
+    problems: rows.flatMap(problemOf),
+  };
+}
+
+function stateOf(
+  { check, expires }: Waiver,
+  verdict: CaseVerdict['verdict'] | undefined,
+  { today, ids }: { readonly today: string; readonly ids: ReadonlySet<string> },
+): WaiverRow['state'] {
+  if (!ids.has(check)) return 'unknown-case';
+  if (expires < today) return 'expired';
+  if (verdict === 'fail') return 'used';
+  return verdict === 'pass' || verdict === 'observed' ? 'needless' : 'idle';
+}
+
+function problemOf({ caseId, state, owner, expires }: WaiverRow): readonly RunProblem[] {
+  const whose = `the waiver of ${owner} on ${caseId}`;
+  switch (state) {
+    case 'expired':
+      return [
+        {
+          code: 'waiver-expired',
+          text: `${whose} expired on ${expires}; fix the cause or renew it`,
+        },
+      ];
+    case 'needless':
+      return [
+        {
+          code: 'waiver-needless',
+          text: `${whose} is no longer needed: the case passes; remove it`,
+        },
+      ];
+    case 'unknown-case':
+      return [
+        { code: 'waiver-unknown-case', text: `${whose} matches no case; --list shows them all` },
+      ];
+    default:
+      return [];
+  }
+}

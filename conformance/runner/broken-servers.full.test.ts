@@ -1,0 +1,121 @@
+import type { RequestListener } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import type { VerdictName } from '../result/result.ts';
+import { runAgainst } from '../testing/run-against.ts';
+import { serve } from '../testing/tiny-server.ts';
+
+const TRAP_MAX_MS = 60_000;
+const user = { email: 'user@example.com', password: 'correct horse battery' };
+/** Areas that ask much of what there is; the whole suite shows no more of these targets. */
+const selection = ['errors/', 'authentication/', 'inventory/', 'connect/'];
+const hurried = { jobs: 8, requestTimeLimitMs: 150, caseTimeLimitMs: 2000, selection };
+
+/** Sends a byte now and then, for ever. */
+const drip: RequestListener = (_, answer) => {
+  answer.writeHead(200);
+  const timer = systemClock.every(20, () => answer.write('.'));
+  answer.on('close', () => timer.cancel());
+};
+
+const traps: Readonly<Record<string, readonly [RequestListener, VerdictName]>> = {
+  'answers everything with 200': [(_, answer) => answer.end(), 'fail'],
+  'answers everything with 204': [(_, answer) => answer.writeHead(204).end(), 'fail'],
+  'speaks HTML': [(_, answer) => answer.end('<!doctype html><title>Welcome</title>'), 'fail'],
+  'answers everything with 500': [(_, answer) => answer.writeHead(500).end('{}'), 'fail'],
+  'redirects everything to itself': [
+    ({ url }, answer) => answer.writeHead(307, { location: url }).end(),
+    'fail',
+  ],
+  hangs: [() => undefined, 'inconclusive'],
+  'closes every socket': [({ socket }) => socket.destroy(), 'inconclusive'],
+  'speaks no HTTP': [({ socket }) => socket.end('220 mail.example ESMTP\r\n'), 'inconclusive'],
+  'drips bytes': [drip, 'inconclusive'],
+};
+
+describe.each(Object.keys(traps))('eight cases at a time against a target that %s', (name) => {
+  it.each(['without a user', 'with a user'])(
+    'are never green and come to an end %s',
+    {
+      timeout: TRAP_MAX_MS,
+    },
+    async (who) => {
+      const [listener, outcome] = traps[name] ?? [() => undefined, 'pass'];
+      const credentials = who === 'with a user' ? user : 'none';
+      // What answers has time to, also on a busy machine.
+      const patient =
+        outcome === 'fail' ? { requestTimeLimitMs: 5000, caseTimeLimitMs: 10_000 } : {};
+      const result = await runAgainst(await serve(listener), {
+        ...hurried,
+        ...patient,
+        credentials,
+      });
+      expect(result.outcome).toBe(outcome);
+      expect(result.totals.error).toBe(0);
+      expect(result.verdicts.length).toBeGreaterThan(50);
+    },
+  );
+});
+
+describe('credentials that are refused midway', () => {
+  it('leave what needs them inconclusive, and what cannot be removed is told', async () => {
+    let requests = 0;
+    const baseUrl = await serve((request, answer) => {
+      request.resume();
+      requests += 1;
+      if (request.url?.endsWith('/login')) answer.end('user-token');
+      else if (requests > 30) answer.writeHead(401).end('{"error":"expired"}');
+      else answer.writeHead(201, { location: `./d${requests}` }).end();
+    });
+    const { outcome, totals, verdicts } = await runAgainst(baseUrl, {
+      ...hurried,
+      probe: false,
+      credentials: user,
+      selection: ['deployment-status/'],
+    });
+    expect(totals.pass).toBe(0);
+    expect(outcome).not.toBe('pass');
+    expect(verdicts.flatMap(({ leftBehind = [] }) => leftBehind).length).toBeGreaterThan(0);
+  });
+});
+
+describe('an interrupted run of eight cases at a time', () => {
+  it('gives up those at hand, removes what they made, and plays no further one', async () => {
+    const ender = new AbortController();
+    const made = new Set<string>();
+    let afterwards = 0;
+    let announced = 0;
+    const baseUrl = await serve((request, answer) => {
+      request.resume();
+      const { method, url = '' } = request;
+      if (url.endsWith('/login')) return answer.end('user-token');
+      if (method === 'DELETE') {
+        made.delete(url.split('/').at(-1) ?? '');
+        return answer.writeHead(204).end();
+      }
+      if (method === 'GET') return answer.end('[]');
+      if (ender.signal.aborted) afterwards += 1;
+      if (announced === 20) ender.abort();
+      if (!url.endsWith('/devices')) return answer.writeHead(200).end('token');
+      announced += 1;
+      const id = `d${announced}`;
+      made.add(id);
+      return answer.writeHead(201, { location: `./${id}` }).end();
+    });
+    const result = await runAgainst(baseUrl, {
+      ...hurried,
+      requestTimeLimitMs: 5000,
+      probe: false,
+      credentials: user,
+      signal: ender.signal,
+      selection: ['inventory/'],
+    });
+    const interrupted = result.verdicts.filter(({ reason }) => reason?.code === 'interrupted');
+    expect(interrupted.length).toBeGreaterThan(0);
+    // Eight requests may be on their way; what they make is looked for by name, which this target hides.
+    expect(afterwards).toBeLessThanOrEqual(8);
+    expect(made.size).toBeLessThanOrEqual(8);
+    expect(announced).toBeGreaterThanOrEqual(20);
+    expect(result.outcome).not.toBe('pass');
+  });
+});

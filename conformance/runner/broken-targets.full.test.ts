@@ -1,0 +1,222 @@
+import { once } from 'node:events';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ManualClock, systemClock } from '../../fixtures/clock.ts';
+import type { ConformanceResult, VerdictName } from '../result/result.ts';
+import { shownAnswer } from '../suite/expectations.ts';
+import { Target } from '../target/target.ts';
+import { runAgainst } from '../testing/run-against.ts';
+import { serve } from '../testing/tiny-server.ts';
+
+function idsOf({ verdicts }: ConformanceResult, name: VerdictName): readonly string[] {
+  return verdicts.filter(({ verdict }) => verdict === name).map(({ id }) => id);
+}
+
+function reasonsOf({ verdicts }: ConformanceResult): readonly string[] {
+  const skips = verdicts.filter(({ verdict }) => verdict !== 'skip');
+  return [...new Set(skips.flatMap(({ reason }) => reason?.code ?? []))].sort();
+}
+
+const user = { email: 'user@example.com', password: 'correct horse battery' };
+
+describe('a target that answers everything with 200 and an empty body', () => {
+  const agreeable: RequestListener = (_, answer) => answer.end();
+
+  it('fails, but for what really is as it should be', async () => {
+    const result = await runAgainst(await serve(agreeable));
+    expect(result.outcome).toBe('fail');
+    expect(result.totals.error).toBe(0);
+    expect(idsOf(result, 'pass')).toEqual(['service/options-is-success']);
+    expect(idsOf(result, 'fail')).toContain('authentication/first-contact-is-401');
+  });
+
+  it('decides nothing that needs a user, since its login gives no token', async () => {
+    const result = await runAgainst(await serve(agreeable), { credentials: user });
+    const needing = result.verdicts.filter(({ needs }) => needs.includes('operator'));
+    expect(new Set(needing.map(({ reason }) => reason?.code))).toEqual(
+      new Set(['operator-unusable']),
+    );
+  });
+});
+
+describe('a target that speaks HTML', () => {
+  it('fails, and never makes the suite stumble', async () => {
+    const page = '<!doctype html><title>Welcome</title>';
+    const baseUrl = await serve((_, answer) => {
+      answer.writeHead(200, { 'content-type': 'text/html' }).end(page);
+    });
+    const result = await runAgainst(baseUrl, { credentials: { token: 'any token' } });
+    expect(result.outcome).toBe('fail');
+    expect(idsOf(result, 'error')).toEqual([]);
+    expect(idsOf(result, 'pass')).toEqual(['service/options-is-success']);
+  });
+});
+
+describe('a target that refuses everything with 401', () => {
+  it('passes only what asks for a refusal', async () => {
+    const baseUrl = await serve((_, answer) => {
+      answer.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"no"}');
+    });
+    const result = await runAgainst(baseUrl);
+    expect(result.outcome).toBe('fail');
+    expect(idsOf(result, 'fail')).toContain('authentication/missing-signature-is-400');
+    expect(idsOf(result, 'pass')).toContain('connect/missing-token-is-401');
+  });
+});
+
+describe('a target that closes every socket', () => {
+  it('is inconclusive, and is given up after five silent cases', async () => {
+    const baseUrl = await serve((request) => request.socket.destroy());
+    const result = await runAgainst(baseUrl, { credentials: user });
+    expect(result.outcome).toBe('inconclusive');
+    expect(result.totals.pass).toBe(0);
+    expect(reasonsOf(result)).toEqual(['connection-closed', 'operator-unusable', 'target-lost']);
+    const closed = result.verdicts.filter(({ reason }) => reason?.code === 'connection-closed');
+    expect(closed).toHaveLength(5);
+  });
+});
+
+describe('a target that never answers', () => {
+  it('is inconclusive once the time for a request is over', async () => {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1));
+    const baseUrl = await serve(() => clock.advance(5000));
+    const result = await runAgainst(baseUrl, { clock });
+    expect(result.outcome).toBe('inconclusive');
+    expect(result.totals.pass).toBe(0);
+    expect(reasonsOf(result)).toEqual(['request-time-limit', 'target-lost']);
+  });
+});
+
+describe('a target that sends without end', () => {
+  const chunk = Buffer.alloc(1_048_576, 'a');
+  /** Sends whole pieces for as long as somebody reads. */
+  function pour(answer: ServerResponse): void {
+    const more = (): void => {
+      while (!answer.destroyed && answer.write(chunk));
+    };
+    answer.on('drain', more);
+    more();
+  }
+
+  it('is inconclusive once the answer is too large, and its connection is cut', async () => {
+    const cut: Promise<unknown>[] = [];
+    const baseUrl = await serve((_, answer) => {
+      cut.push(once(answer, 'close'));
+      pour(answer);
+    });
+    const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
+    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+    expect(result.outcome).toBe('inconclusive');
+    expect(JSON.stringify(result)).toContain(
+      'the answer is larger than 16777216 bytes; the suite read no further',
+    );
+    await Promise.all(cut);
+  });
+
+  it('is not read at all where it says so before', async () => {
+    const baseUrl = await serve((_, answer) => {
+      answer.writeHead(200, { 'content-length': 2 ** 40 });
+      pour(answer);
+    });
+    const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
+    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+  });
+
+  it.each([
+    ['nests deeper than 100 levels', Buffer.alloc(200_000, '[')],
+    ['holds more than 500000 values', Buffer.from(`[${'{},'.repeat(500_001)}0]`)],
+  ])('is not parsed when its JSON %s', async (how, body) => {
+    const baseUrl = await serve((_, answer) => answer.writeHead(400).end(body));
+    const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
+    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+    expect(JSON.stringify(result)).toContain(`the answer ${how}; the suite went no further`);
+  });
+
+  it('is refused for headers without end', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.end(`HTTP/1.1 200 OK\r\n${`x: ${'a'.repeat(1000)}\r\n`.repeat(1000)}`);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const selection = ['errors/error-says-why', 'connect/'];
+    const result = await runAgainst(`http://127.0.0.1:${port}`, { selection });
+    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+    expect(idsOf(result, 'error')).toEqual([]);
+  });
+
+  it('is not kept in memory by the evidence of what it sent', async () => {
+    const body = Buffer.alloc(15 * 1_048_576, 'a');
+    const baseUrl = await serve((_, answer) => answer.end(body));
+    const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 20_000 });
+    onTestFinished(() => target.close());
+    const session = target.session();
+    const words: string[] = [];
+    const usedBefore = usedBytes();
+    for (let count = 0; count < 20; count++) {
+      words.push(shownAnswer(await session.send({ method: 'GET', url: '/' })));
+    }
+    expect(session.record.exchanges).toHaveLength(20);
+    expect(usedBytes() - usedBefore).toBeLessThan(10 * body.length);
+    expect(words).toHaveLength(20);
+  });
+});
+
+setFlagsFromString('--expose-gc');
+const collect: () => void = runInNewContext('gc');
+
+/** What is held once all garbage is gone. */
+function usedBytes(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+describe('a run that selects nothing', () => {
+  it('is no pass', async () => {
+    const baseUrl = await serve((_, answer) => answer.end());
+    const result = await runAgainst(baseUrl, { selection: ['no/such-case'] });
+    expect(result.verdicts).toEqual([]);
+    expect(result.outcome).toBe('inconclusive');
+    expect(result.musts.decided).toBe(0);
+  });
+});
+
+describe('a run that is interrupted', () => {
+  it('gives the case at hand and all after it as inconclusive', async () => {
+    const ender = new AbortController();
+    let requests = 0;
+    const baseUrl = await serve((_, answer) => {
+      requests += 1;
+      if (requests === 3) ender.abort();
+      else answer.writeHead(401).end();
+    });
+    const result = await runAgainst(baseUrl, { signal: ender.signal, probe: false });
+    expect(reasonsOf(result)).toEqual(['interrupted']);
+    expect(requests).toBe(3);
+  });
+});
+
+describe('secrets', () => {
+  it('stay out of the result even when the target repeats them', async () => {
+    const token = 'opaque-user-token-0123456789';
+    const baseUrl = await serve((request, answer) => {
+      const isLogin = request.url?.endsWith('/login') ?? false;
+      const repeated = JSON.stringify({ ...request.headers, password: user.password, token });
+      answer.writeHead(isLogin ? 200 : 500, { 'x-token': token }).end(isLogin ? token : repeated);
+    });
+    const seen: string[] = [];
+    const result = await runAgainst(baseUrl, {
+      credentials: user,
+      onVerdict: (verdict) => seen.push(JSON.stringify(verdict)),
+    });
+    const written = `${JSON.stringify(result)}${seen.join('')}`;
+    const basic = Buffer.from(`${user.email}:${user.password}`).toString('base64');
+    expect(written).toContain('<masked:user-token>');
+    for (const secret of [user.password, token, basic]) expect(written).not.toContain(secret);
+  });
+});

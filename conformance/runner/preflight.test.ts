@@ -1,0 +1,112 @@
+import type { RequestListener } from 'node:http';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { selfSigned } from '../testing/certificate.ts';
+import { runAgainst } from '../testing/run-against.ts';
+import { serve } from '../testing/tiny-server.ts';
+import { SetupError } from './setup-error.ts';
+
+const preflight = true;
+const welcome = '<!doctype html>\n<html><head><title>Welcome to nginx!</title></head></html>';
+const html = { 'content-type': 'text/html' };
+
+/** What stands in the way of a run, and what is said of it. */
+const wrong: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
+  'a page of nginx': [
+    (_, answer) => answer.writeHead(200, html).end(welcome),
+    /answers 200 OK with the HTML page Welcome to nginx!; this is not the device API/,
+  ],
+  'a page that wants a login': [
+    (_, answer) => answer.writeHead(401, html).end('<h1>Log <b>in</b></h1>'),
+    /answers 401 Unauthorized with the HTML page Log +in ?/,
+  ],
+  'a redirect': [
+    (_, answer) => answer.writeHead(301, { location: 'https://elsewhere.example/' }).end(),
+    /answers 301, a redirect to https:\/\/elsewhere\.example\/; use the address that it redirects to/,
+  ],
+  'a gateway without its server': [
+    (_, answer) => answer.writeHead(503, { 'retry-after': '60' }).end('no healthy upstream'),
+    /answers 503 Service Unavailable with the body no healthy upstream; wait until/,
+  ],
+  'another API': [
+    (_, answer) => answer.writeHead(404).end('{"detail":"Not Found"}'),
+    /answers 404 Not Found with the body {"detail":"Not Found"}; this is not the device API/,
+  ],
+  'a server that takes everything': [
+    (_, answer) => answer.end('{"ok":true}'),
+    /answers 200 OK with the body {"ok":true}/,
+  ],
+};
+
+describe('a run against what is not this API', () => {
+  it.each(Object.keys(wrong))('ends before the first case at %s', async (name) => {
+    const [listener, sentence] = wrong[name] ?? [() => undefined, /never/];
+    const paths = new Set<string>();
+    const baseUrl = await serve((request, answer) => {
+      paths.add(request.url ?? '');
+      listener(request, answer);
+    });
+    const error = await runAgainst(baseUrl, { preflight }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SetupError);
+    expect(error).toHaveProperty('message', expect.stringMatching(sentence));
+    expect(error).toHaveProperty('message', expect.stringMatching(/^http[^\n]+; [^\n]+$/));
+    expect(paths.size).toBe(2);
+  });
+
+  it('gives up what never answers after five seconds', async () => {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1));
+    const baseUrl = await serve(() => clock.advance(5000));
+    const run = runAgainst(baseUrl, { preflight, clock, requestTimeLimitMs: 60_000 });
+    await expect(run).rejects.toThrow(/does not answer HTTP requests \(no answer within 5 s\)/);
+  });
+
+  it('names https where that is what the port speaks', async () => {
+    const baseUrl = await serve((_, answer) => answer.end(), await selfSigned());
+    const run = runAgainst(baseUrl.replace('https:', 'http:'), { preflight });
+    await expect(run).rejects.toThrow(
+      /answers with TLS instead of HTTP; try https:\/\/127\.0\.0\.1:\d+$/,
+    );
+  });
+
+  it.each(['http', 'https'])(
+    'says that what speaks no HTTP gives none, asked by %s',
+    async (scheme) => {
+      const server = createServer((socket) => {
+        socket.on('error', () => undefined).end('220 mail.example ESMTP\r\n');
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void server.close());
+      const { port } = server.address() as { port: number };
+      const run = runAgainst(`${scheme}://127.0.0.1:${port}`, { preflight });
+      await expect(run).rejects.toThrow(/accepts connections but does not answer HTTP requests/);
+    },
+  );
+
+  it.each([
+    [{ email: 'user@example.com', password: 'any' }, /the login was answered 404/],
+    [{ token: 'any' }, /the list of devices was answered 404/],
+  ])('ends where the user cannot be used: %o', async (credentials, sentence) => {
+    const baseUrl = await serve(({ url = '' }, answer) => {
+      answer.writeHead(url.startsWith('/api/management') ? 404 : 401).end();
+    });
+    await expect(runAgainst(baseUrl, { preflight, credentials })).rejects.toThrow(sentence);
+  });
+});
+
+describe('a server of this API that is broken in one place', () => {
+  it.each(['auth_requests', 'deployments/next'])(
+    'is judged all the same when %s does not work',
+    async (path) => {
+      const baseUrl = await serve(({ url = '' }, answer) => {
+        if (url.endsWith(path)) answer.writeHead(500).end('Internal Server Error');
+        else answer.writeHead(401).end('{"error":"no"}');
+      });
+      const { verdicts } = await runAgainst(baseUrl, {
+        preflight,
+        selection: ['errors/error-says-why'],
+      });
+      expect(verdicts).toHaveLength(1);
+    },
+  );
+});

@@ -1,0 +1,107 @@
+/**
+ * The first seconds of a run: does a server of this API answer at the base URL? Two requests that
+ * change nothing, each refused by such a server; one refusal is enough, since the rest is for the
+ * cases to judge. Spec: Device authentication; Errors
+ */
+import { STATUS_CODES } from 'node:http';
+import { shown } from '../suite/expectations.ts';
+import { Caller } from '../target/call.ts';
+import type { Answer, Session, Target } from '../target/target.ts';
+import { TransportFailure } from '../target/transport-failure.ts';
+import { certificateFault } from './setup.ts';
+import { SilentTargetError, UnreachableError, WrongTargetError } from './setup-error.ts';
+
+const ANSWER_MAX_MS = 5000;
+/** Of a page, whose title stands near its beginning. */
+const PAGE_READ_CHARACTERS = 20_000;
+/** How a server of this API refuses a request without token and signature. */
+const refusals: readonly number[] = [400, 401, 403, 415, 422, 429];
+/** How a gateway answers for a server that does not run. */
+const gatewayFaults: readonly number[] = [502, 503, 504];
+
+/**
+ * Resolves when a server of this API answers, also when the run is interrupted.
+ * @throws SetupError with what came in its place
+ */
+export async function preflight(target: Target, signal?: AbortSignal): Promise<void> {
+  const { baseUrl, clock } = target.options;
+  const limit = new AbortController();
+  const timer = clock.after(ANSWER_MAX_MS, () => {
+    const text = `no answer within ${ANSWER_MAX_MS / 1000} s`;
+    limit.abort(new TransportFailure('request-time-limit', text));
+  });
+  const session = target.session(
+    AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]),
+    true,
+  );
+  try {
+    const answers = await refusedRequests(new Caller(session));
+    const [first] = answers;
+    if (first && !answers.some(isOfThisApi)) throw wrongTarget(baseUrl, first);
+  } catch (error) {
+    if (!(error instanceof TransportFailure)) throw error;
+    if (error.code !== 'interrupted') throw await setUpErrorOf(error, session, baseUrl);
+  } finally {
+    timer.cancel();
+  }
+}
+
+async function refusedRequests(caller: Caller): Promise<readonly Answer[]> {
+  const answer = await caller.call('post-auth-request', { body: {} });
+  return isOfThisApi(answer) ? [answer] : [answer, await caller.call('get-next-deployment')];
+}
+
+function isOfThisApi(answer: Answer): boolean {
+  return refusals.includes(answer.status) && !isMarkup(answer);
+}
+
+function isMarkup({ headers, text }: Answer): boolean {
+  return /\b(?:html|xml)\b/i.test(headers['content-type'] ?? '') || /^\s*</.test(text);
+}
+
+function wrongTarget(baseUrl: string, answer: Answer): WrongTargetError {
+  const { status, headers } = answer;
+  const { location } = headers;
+  if (status >= 300 && status < 400 && location !== undefined) {
+    const way = 'use the address that it redirects to';
+    return new WrongTargetError(baseUrl, `${status}, a redirect to ${shown(location)}`, way);
+  }
+  const isDown = gatewayFaults.includes(status);
+  const way = isDown
+    ? 'wait until the server is up, or check --url'
+    : 'this is not the device API; check --url';
+  return new WrongTargetError(baseUrl, describe(answer), way);
+}
+
+/** The answer in a few words: a page by its title, else by the words that are read on it. */
+function describe(answer: Answer): string {
+  const { status, text } = answer;
+  const named = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+  if (text.trim() === '') return `${named} without a body`;
+  if (!isMarkup(answer)) return `${named} with the body ${shown(text)}`;
+  const head = text.slice(0, PAGE_READ_CHARACTERS);
+  const title = /<title>([^<]*)/i.exec(head)?.[1]?.trim();
+  const words = head.replace(/<[^<>]*>/g, ' ').trim();
+  return `${named} with the HTML page ${shown(title || words || text)}`;
+}
+
+async function setUpErrorOf(failure: TransportFailure, session: Session, baseUrl: string) {
+  if (failure.code === 'unreachable') return new UnreachableError(baseUrl, failure);
+  const certificate = certificateFault(failure, baseUrl);
+  if (certificate) return certificate;
+  if (baseUrl.startsWith('http:') && (await speaksTls(session, baseUrl))) {
+    const url = baseUrl.replace('http:', 'https:');
+    return new WrongTargetError(baseUrl, 'with TLS instead of HTTP', `try ${url}`);
+  }
+  return new SilentTargetError(baseUrl, failure);
+}
+
+/** Whether the same port answers by TLS, whatever its certificate is worth. */
+async function speaksTls(session: Session, baseUrl: string): Promise<boolean> {
+  try {
+    await session.send({ method: 'GET', url: baseUrl.replace('http:', 'https:') });
+    return true;
+  } catch (error) {
+    return error instanceof TransportFailure && error.code === 'certificate-not-trusted';
+  }
+}

@@ -1,0 +1,233 @@
+/** One run over the cases: stages, shared artifacts, progress, the brake for a lost target. */
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../../fixtures/clock.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { Random } from '../../fixtures/random.ts';
+import type { Control } from '../adapters/control.ts';
+import { type OperatorSource, operatorOn } from '../adapters/operator-source.ts';
+import { type Ledger, noLedger } from '../cleanup/ledger.ts';
+import { Keyring } from '../context/keyring.ts';
+import type { ModelOptions } from '../context/model-options.ts';
+import type { Operator } from '../context/operator.ts';
+import type { Made } from '../context/resource.ts';
+import { SharedArtifacts } from '../context/shared-artifacts.ts';
+import { Stage } from '../context/stage.ts';
+import { withByHand } from '../report/by-hand.ts';
+import type { CaseVerdict, Finding } from '../result/result.ts';
+import { type Capability, operationsWith } from '../suite/capabilities.ts';
+import type { PlayableCase } from '../suite/case.ts';
+import type { Mask } from '../target/mask.ts';
+import type { Session, Target } from '../target/target.ts';
+import type { TrafficCounts } from '../target/traffic.ts';
+import { transportCodes } from '../target/transport-failure.ts';
+import { type Gates, gate, inconclusive, play, unplayed } from './runner.ts';
+import { eachOf, judgesPatience, lanesOf } from './schedule.ts';
+import { verdictOfAttempts } from './stability.ts';
+
+/** Cases in a row that may get no answer before the rest is given up. */
+const SILENT_CASES_MAX = 5;
+
+const silentCodes: ReadonlySet<string> = new Set([...transportCodes, 'case-time-limit']);
+
+/** What is known when the first case is about to be played. */
+export interface RunStart {
+  readonly runId: string;
+  readonly seed: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  /** The ids of the cases of the run. */
+  readonly ids: readonly string[];
+}
+
+/** How a caller follows a run, and ends it. */
+export interface Progress {
+  /** Called once, after the target was reached and the user was logged in. */
+  readonly onStart?: (start: RunStart) => void;
+  /** Called with each verdict as soon as it is found. */
+  readonly onVerdict?: (verdict: CaseVerdict) => void;
+  /** Ends the run: the case at hand is given up and cleaned up, the others are not played. */
+  readonly signal?: AbortSignal;
+}
+
+export interface RunOptions extends Progress {
+  /** Part of the name of everything that the run makes. */
+  readonly id: string;
+  readonly target: Target;
+  readonly operator: OperatorSource;
+  /** Powers over the target that no client has. */
+  readonly control?: Control | undefined;
+  /** What devices say in `tenant_token` to belong to the tenant of the operator. */
+  readonly tenantToken?: string;
+  /** The capabilities that cases may count on. */
+  readonly offered: ReadonlySet<Capability>;
+  readonly mask: Mask;
+  readonly headerPrefix: string;
+  readonly disruptive?: boolean;
+  readonly readOnly?: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly caseTimeLimitMs: number;
+  /** Cases that are played at a time, 1 without it. */
+  readonly jobs?: number;
+  /** How often each case is played, once without it. */
+  readonly repeat?: number;
+  /** Where all that the run makes is announced. */
+  readonly ledger?: Ledger | undefined;
+  /** Keeps the exchanges of a case that passed too. */
+  readonly allEvidence?: boolean;
+  /** How hard the random cases try. */
+  readonly model?: ModelOptions | undefined;
+}
+
+/** The run. Its owner closes it, which removes what the cases shared. */
+export class Run {
+  /** Part of the name of everything that the run makes. */
+  readonly id: string;
+  readonly #options: RunOptions;
+  readonly #gates: Gates;
+  readonly #keyring = new Keyring();
+  readonly #ledger: Ledger;
+  readonly #artifacts: SharedArtifacts;
+  readonly #startedMs: number;
+  #silentCases = 0;
+
+  constructor(options: RunOptions) {
+    const { id, operator, offered, clock } = options;
+    const { disruptive = false, readOnly = false } = options;
+    this.id = id;
+    this.#options = { ...options, signal: endOfRun(options.signal) };
+    this.#ledger = options.ledger ?? noLedger;
+    this.#artifacts = new SharedArtifacts(id, this.#ledger);
+    this.#startedMs = clock.monotonicMs();
+    this.#gates = {
+      capabilities: offered,
+      disruptive,
+      readOnly,
+      operatorUnusable: operator.kind === 'unusable' ? operator.because : undefined,
+    };
+  }
+
+  /** The verdict on each case, in the order of the cases whatever the order of play. */
+  async play(cases: readonly PlayableCase[]): Promise<readonly CaseVerdict[]> {
+    const { control, onVerdict, jobs = 1 } = this.#options;
+    const verdicts = new Map<string, CaseVerdict>();
+    const playInto = async (each: PlayableCase): Promise<void> => {
+      const verdict = this.#told(await this.#playOne(each));
+      verdicts.set(each.id, verdict);
+      onVerdict?.(verdict);
+    };
+    const { together, alone } = lanesOf(cases, control?.isolates ?? false);
+    await eachOf(together, jobs, playInto);
+    await eachOf(alone, 1, playInto);
+    return reported(cases, verdicts);
+  }
+
+  /** What was made for all cases, beside what each made of its own. */
+  get made(): Made {
+    return this.#artifacts.made;
+  }
+
+  /** What was asked of the target so far. */
+  get traffic(): TrafficCounts {
+    return this.#options.target.traffic.counts;
+  }
+
+  /** The verdict without secrets, with the way to repeat a failure. */
+  #told(verdict: CaseVerdict): CaseVerdict {
+    const { mask, target, allEvidence: always } = this.#options;
+    return withByHand(verdict, { baseUrl: target.options.baseUrl, mask, always });
+  }
+
+  /** Removes what the cases shared, and gives a line for each thing that stayed. */
+  async close(): Promise<readonly string[]> {
+    const { target, mask } = this.#options;
+    return mask.value(await this.#artifacts.release(this.#operatorOn(target.session())));
+  }
+
+  async #playOne(each: PlayableCase): Promise<CaseVerdict> {
+    const { repeat = 1 } = this.#options;
+    const barred = gate(each, this.#gates);
+    if (barred) return unplayed(each, barred, this.#elapsedMs());
+    const attempts: CaseVerdict[] = [];
+    for (let attempt = 1; attempt <= repeat; attempt += 1) {
+      attempts.push(await this.#attempt(each, attempt));
+    }
+    return verdictOfAttempts(attempts);
+  }
+
+  async #attempt(each: PlayableCase, attempt: number): Promise<CaseVerdict> {
+    const bar = this.#bar();
+    if (bar) return unplayed(each, bar, this.#elapsedMs());
+    const { clock, caseTimeLimitMs, target, signal } = this.#options;
+    const stream = attempt === 1 ? each.id : `${each.id}, attempt ${attempt}`;
+    const verdict = await play(each, {
+      clock,
+      runStartedMs: this.#startedMs,
+      caseTimeLimitMs,
+      allEvidence: this.#options.allEvidence,
+      signal,
+      openStage: (_, ended) => this.#openStage(each, stream, ended),
+      release: (stage) => stage.ownership.release(this.#operatorOn(target.session())),
+    });
+    this.#silentCases = silentCodes.has(verdict.reason?.code ?? '') ? this.#silentCases + 1 : 0;
+    return verdict;
+  }
+
+  #elapsedMs(): number {
+    return Math.round(this.#options.clock.monotonicMs() - this.#startedMs);
+  }
+
+  #bar(): Finding | undefined {
+    if (this.#options.signal?.aborted) {
+      return inconclusive('interrupted', 'the run was interrupted before this case');
+    }
+    if (this.#silentCases < SILENT_CASES_MAX) return undefined;
+    return inconclusive('target-lost', `${SILENT_CASES_MAX} cases in a row got no answer`);
+  }
+
+  /** @param stream names the chance of the case: the same name and seed, the same choices */
+  #openStage(each: PlayableCase, stream: string, signal: AbortSignal): Stage {
+    const { target, headerPrefix, clock, mask, control, tenantToken } = this.#options;
+    const session = target.session(signal, judgesPatience(each));
+    const random = this.#options.random.stream(stream);
+    return new Stage({
+      session,
+      operator: this.#operatorOn(session),
+      control,
+      tenantToken,
+      operations: operationsWith(this.#gates.capabilities),
+      artifacts: this.#artifacts,
+      ledger: this.#ledger,
+      caseId: each.id,
+      keyFor: (keyType) => this.#keyring.keyFor(keyType, random),
+      names: vendorNames(headerPrefix),
+      runId: this.id,
+      clock,
+      random,
+      signal,
+      learnSecret: (secret, kind = 'device-token') => mask.learn(secret, kind),
+      model: this.#options.model,
+    });
+  }
+
+  #operatorOn(session: Session): Operator | undefined {
+    return operatorOn(this.#options.operator, session);
+  }
+}
+
+/** The caller's signal, to which every case that is played at the moment may listen. */
+function endOfRun(signal: AbortSignal | undefined): AbortSignal {
+  const own = AbortSignal.any(signal ? [signal] : []);
+  // Node would take so many listeners for a leak.
+  setMaxListeners(0, own);
+  return own;
+}
+
+/** A verdict for each case; one that never reported is inconclusive, so that it is not overlooked. */
+export function reported(
+  cases: readonly PlayableCase[],
+  verdicts: ReadonlyMap<string, CaseVerdict>,
+): readonly CaseVerdict[] {
+  const silent = inconclusive('never-reported', 'the case did not report a verdict');
+  return cases.map((each) => verdicts.get(each.id) ?? unplayed(each, silent, 0));
+}

@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { ControlFailure } from '../adapters/control.ts';
+import { MissingCapability } from '../adapters/missing-capability.ts';
+import { OperatorFailure } from '../context/operator.ts';
+import { StartStateMissed } from '../context/start-states.ts';
+import type { CaseVerdict } from '../result/result.ts';
+import { defineScenario, type PlayableCase } from '../suite/case.ts';
+import { ExpectationFailure, expectEqual, NotObservable, observed } from '../suite/expectations.ts';
+import { TransportFailure } from '../target/transport-failure.ts';
+import { stageOn } from '../testing/stage-on.ts';
+import { gate, play } from './runner.ts';
+
+const clock = new ManualClock(Date.UTC(2026, 0, 1));
+
+interface Parts {
+  readonly arrange?: () => Promise<void>;
+  readonly act?: () => Promise<void>;
+  readonly requirement?: RequirementId;
+}
+
+function theOnly(cases: readonly PlayableCase[]): PlayableCase {
+  const [first] = cases;
+  if (!first) throw new Error('there is no case');
+  return first;
+}
+
+function judging(parts: Parts): PlayableCase {
+  const done = async (): Promise<void> => undefined;
+  return theOnly(
+    defineScenario({
+      area: 'example',
+      name: 'An example',
+      start: 'nothing',
+      risk: 'write',
+      arrange: parts.arrange ?? done,
+      cases: [
+        {
+          id: 'one',
+          title: 'One case is played.',
+          requirements: [parts.requirement ?? 'auth.rsa'],
+          run: parts.act ?? done,
+        },
+      ],
+    }),
+  );
+}
+
+function observing(act: () => Promise<{ seen: string }>): PlayableCase {
+  return theOnly(
+    defineScenario({
+      area: 'example',
+      name: 'An example',
+      start: 'nothing',
+      risk: 'write',
+      arrange: async () => undefined,
+      cases: [
+        {
+          id: 'one',
+          title: 'One case is played.',
+          requirements: ['log.empty'],
+          observe: act,
+        },
+      ],
+    }),
+  );
+}
+
+function playOn(each: PlayableCase, leftBehind: readonly string[] = []): Promise<CaseVerdict> {
+  return play(each, {
+    clock,
+    caseTimeLimitMs: 1000,
+    runStartedMs: 0,
+    openStage: () => stageOn('http://127.0.0.1:9', clock),
+    release: async () => leftBehind,
+  });
+}
+
+describe('a case that judges', () => {
+  it('passes when nothing is expected in vain, without keeping evidence', async () => {
+    const verdict = await playOn(judging({}));
+    expect(verdict).toMatchObject({ verdict: 'pass', id: 'example/one', level: 'must' });
+    expect(verdict).not.toHaveProperty('exchanges');
+  });
+
+  it('tells which of its requirements it missed, where it knows', async () => {
+    const act = async () => {
+      throw new ExpectationFailure('one', 'two', ['auth.rsa']);
+    };
+    expect(await playOn(judging({ act }))).toMatchObject({ verdict: 'fail', missed: ['auth.rsa'] });
+    const unnamed = judging({ act: async () => expectEqual('number', 1, 2) });
+    expect(await playOn(unnamed)).not.toHaveProperty('missed');
+  });
+
+  it('fails with what was expected and what was seen', async () => {
+    const verdict = await playOn(judging({ act: async () => expectEqual('status', 204, 409) }));
+    expect(verdict).toMatchObject({
+      verdict: 'fail',
+      expected: 'status 409',
+      actual: 'status 204',
+      exchanges: [],
+    });
+    expect(verdict.sentences[0]).toContain('RSA');
+  });
+
+  it.each([
+    ['start-state-missed', new StartStateMissed('a token', 'there was none')],
+    ['connection-closed', new TransportFailure('connection-closed', 'closed')],
+    ['operator-failed', new OperatorFailure('accept a device', '500')],
+    ['control-failed', new ControlFailure('move the clock', '500')],
+    ['not-observable', new NotObservable('the token tells nothing')],
+  ])('is inconclusive with the reason %s', async (code, error) => {
+    const verdict = await playOn(judging({ act: () => Promise.reject(error) }));
+    expect(verdict).toMatchObject({ verdict: 'inconclusive', reason: { code } });
+  });
+
+  it('is skipped when it meets a step that nobody can carry out', async () => {
+    const act = () => Promise.reject(new MissingCapability('operator/configure', 'no hook'));
+    const reason = { code: 'operator/configure', text: 'no hook' };
+    expect(await playOn(judging({ act }))).toMatchObject({ verdict: 'skip', reason });
+  });
+
+  it('is inconclusive when its start state does not come about', async () => {
+    const arrange = async (): Promise<void> => expectEqual('status', 500, 200);
+    const verdict = await playOn(judging({ arrange }));
+    expect(verdict).toMatchObject({ reason: { code: 'start-state-missed' } });
+    expect(verdict.verdict).toBe('inconclusive');
+  });
+
+  it('is an error of the suite when it stumbles itself', async () => {
+    const act = () => Promise.reject(new TypeError('x is not a function'));
+    const verdict = await playOn(judging({ act }));
+    expect(verdict).toMatchObject({ verdict: 'error', reason: { code: 'suite-fault' } });
+    expect(verdict.reason?.text).not.toContain('\n');
+  });
+
+  it('is inconclusive when it never reports', async () => {
+    const playing = playOn(judging({ act: () => new Promise(() => clock.advance(1000)) }));
+    expect(await playing).toMatchObject({
+      verdict: 'inconclusive',
+      reason: { code: 'case-time-limit' },
+    });
+  });
+
+  it('names what it could not remove, whatever its verdict', async () => {
+    const verdict = await playOn(judging({}), ['device 7: no answer']);
+    expect(verdict).toMatchObject({ verdict: 'pass', leftBehind: ['device 7: no answer'] });
+  });
+
+  it('cannot be defined on what the contract leaves open', () => {
+    expect(() => judging({ requirement: 'log.empty' })).toThrow('does not fit the level');
+  });
+});
+
+describe('a case that observes', () => {
+  it('tells what it saw', async () => {
+    const verdict = await playOn(observing(async () => observed('an empty list')));
+    expect(verdict).toMatchObject({ verdict: 'observed', observation: 'an empty list' });
+  });
+
+  it('never fails, even where it finds something odd', async () => {
+    const verdict = await playOn(
+      observing(async () => {
+        expectEqual('status', 500, 200);
+        return observed('nothing');
+      }),
+    );
+    expect(verdict).toMatchObject({
+      verdict: 'observed',
+      observation: 'status 500, where status 200 is usual',
+    });
+  });
+});
+
+describe('gate', () => {
+  const waiting = { ...judging({}), needs: ['fault-control', 'operator'] as const };
+  const none = new Set<never>();
+
+  it('skips a case with the name of the capability that is missing', () => {
+    expect(gate(waiting, { capabilities: none, disruptive: false })).toEqual({
+      verdict: 'skip',
+      reason: { code: 'fault-control', text: 'the target does not offer fault-control' },
+    });
+  });
+
+  it('does not take a login that failed for a missing capability', () => {
+    const needy = { ...judging({}), needs: ['operator'] as const };
+    const gates = { capabilities: none, disruptive: false, operatorUnusable: 'no token' };
+    expect(gate(needy, gates)).toMatchObject({
+      verdict: 'inconclusive',
+      reason: { code: 'operator-unusable', text: 'no token' },
+    });
+  });
+
+  it('skips a disruptive case unless it was asked for', () => {
+    const rough = { ...judging({}), risk: 'disruptive' as const };
+    expect(gate(rough, { capabilities: none, disruptive: false })?.verdict).toBe('skip');
+    expect(gate(rough, { capabilities: none, disruptive: true })).toBeUndefined();
+  });
+});

@@ -1,0 +1,210 @@
+/** Plays one case: gates it, reaches its start state, bounds it in time, and finds the verdict. */
+
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
+import { ControlFailure } from '../adapters/control.ts';
+import { MissingCapability } from '../adapters/missing-capability.ts';
+import { OperatorFailure } from '../context/operator.ts';
+import type { Stage } from '../context/stage.ts';
+import { StartStateMissed } from '../context/start-states.ts';
+import type { CaseVerdict, Finding } from '../result/result.ts';
+import type { Capability, PlayableCase } from '../suite/case.ts';
+import { ExpectationFailure, NotObservable } from '../suite/expectations.ts';
+import { TransportFailure } from '../target/transport-failure.ts';
+
+/** What decides whether a case can be played at all. */
+export interface Gates {
+  readonly capabilities: ReadonlySet<Capability>;
+  readonly disruptive: boolean;
+  /** Whether only cases may be played that change nothing. */
+  readonly readOnly?: boolean;
+  /** Why the operator is missing although credentials were given. */
+  readonly operatorUnusable?: string | undefined;
+}
+
+export interface PlayOptions {
+  readonly clock: Clock;
+  readonly caseTimeLimitMs: number;
+  /** Keeps the exchanges of a case that passed too. */
+  readonly allEvidence?: boolean | undefined;
+  /** When the run began, on the clock's monotonic scale. */
+  readonly runStartedMs: number;
+  /** Makes the stage of a case; `signal` ends every request of it. */
+  readonly openStage: (each: PlayableCase, signal: AbortSignal) => Stage;
+  /** Removes what the case made, and gives a line for each thing that stayed. */
+  readonly release: (stage: Stage) => Promise<readonly string[]>;
+  /** Ends the run early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Why a case is not played; undefined when it can be. */
+export function gate(each: PlayableCase, gates: Gates): Finding | undefined {
+  const missing = each.needs.find((need) => !gates.capabilities.has(need));
+  if (missing === 'operator' && gates.operatorUnusable !== undefined) {
+    return inconclusive('operator-unusable', gates.operatorUnusable);
+  }
+  if (missing !== undefined) return skip(missing, `the target does not offer ${missing}`);
+  if (gates.readOnly && each.risk !== 'read') {
+    return skip('read-only', `--read-only leaves out ${each.risk} cases`);
+  }
+  if (each.risk === 'disruptive' && !gates.disruptive) {
+    return skip('disruptive', 'the case may affect other users; --disruptive includes it');
+  }
+  return undefined;
+}
+
+/** The verdict of a case that was not played. @param startedMs from the start of the run */
+export function unplayed(each: PlayableCase, finding: Finding, startedMs: number): CaseVerdict {
+  return { ...listed(each), ...finding, startedMs, durationMs: 0 };
+}
+
+/** Plays a case and removes what it made, also when it failed or ran out of time. */
+export async function play(each: PlayableCase, options: PlayOptions): Promise<CaseVerdict> {
+  const { clock } = options;
+  const startedMs = clock.monotonicMs();
+  const limit = new AbortController();
+  const stage = options.openStage(each, limit.signal);
+  const finding = await withinLimit(perform(each, stage), { limit, stage }, options);
+  const leftBehind = await releaseInTime(stage, options);
+  const { exchanges, dropped } = stage.session.record;
+  const { made } = stage.ownership;
+  const keepsEvidence = options.allEvidence === true || finding.verdict !== 'pass';
+  return {
+    ...listed(each),
+    ...finding,
+    startedMs: Math.round(startedMs - options.runStartedMs),
+    durationMs: Math.round(clock.monotonicMs() - startedMs),
+    ...(keepsEvidence ? { exchanges: [...exchanges] } : {}),
+    ...(keepsEvidence && dropped > 0 ? { exchangesDropped: dropped } : {}),
+    ...(Object.keys(made).length > 0 ? { made } : {}),
+    ...(leftBehind.length > 0 ? { leftBehind } : {}),
+  };
+}
+
+/** A clean-up that never ends would keep all other cases from their verdicts. */
+async function releaseInTime(
+  stage: Stage,
+  { clock, caseTimeLimitMs, release }: PlayOptions,
+): Promise<readonly string[]> {
+  const over = new AbortController();
+  const text = `the cleanup took longer than ${caseTimeLimitMs} ms`;
+  const late = clock.sleep(caseTimeLimitMs, over.signal).then(() => [text]);
+  try {
+    return await Promise.race([release(stage), late]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** An inconclusive finding. */
+export function inconclusive(code: string, text: string): Finding {
+  return { verdict: 'inconclusive', reason: { code, text } };
+}
+
+function skip(code: string, text: string): Finding {
+  return { verdict: 'skip', reason: { code, text } };
+}
+
+function listed({
+  arrange: _,
+  ...listing
+}: PlayableCase): Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'> {
+  return { ...listing, sentences: listing.requirements.map(sentenceOf) };
+}
+
+function sentenceOf(id: RequirementId): string {
+  return requirements[id].sentence;
+}
+
+/** The finding, or an inconclusive one when the time of the case, or of the run, is over first. */
+async function withinLimit(
+  finding: Promise<Finding>,
+  { limit, stage }: { readonly limit: AbortController; readonly stage: Stage },
+  { clock, caseTimeLimitMs, signal }: PlayOptions,
+): Promise<Finding> {
+  let release = (): void => undefined;
+  const expiry = new Promise<Finding>((resolve) => {
+    const end = (code: string, text: string): void => {
+      resolve(inconclusive(code, text));
+      limit.abort(new TransportFailure('interrupted', text));
+    };
+    const interrupt = (): void => end('interrupted', 'the run was interrupted');
+    const late = (): void =>
+      end('case-time-limit', `the case took longer than ${caseTimeLimitMs} ms`);
+    const watch = watchTime(clock, { limitMs: caseTimeLimitMs, late, stage });
+    signal?.addEventListener('abort', interrupt, { once: true });
+    release = () => {
+      watch.cancel();
+      signal?.removeEventListener('abort', interrupt);
+    };
+  });
+  try {
+    return await Promise.race([finding, expiry]);
+  } finally {
+    release();
+  }
+}
+
+/** Calls `late` when the time is over, not counting what requests have waited for their turn. */
+function watchTime(
+  clock: Clock,
+  { limitMs, late, stage }: { limitMs: number; late: () => void; stage: Stage },
+): Timer {
+  let counted = 0;
+  let timer: Timer;
+  const arm = (delayMs: number): void => {
+    timer = clock.after(delayMs, () => {
+      const waitedMs = stage.session.waitedMs - counted;
+      counted += waitedMs;
+      if (waitedMs > 0) arm(waitedMs);
+      else late();
+    });
+  };
+  arm(limitMs);
+  return { cancel: () => timer.cancel() };
+}
+
+async function perform(each: PlayableCase, stage: Stage): Promise<Finding> {
+  try {
+    const act = await each.arrange(stage);
+    try {
+      const observation = await act();
+      if (observation === undefined) return { verdict: 'pass' };
+      return { verdict: 'observed', observation: observation.seen };
+    } catch (error) {
+      if (error instanceof ExpectationFailure) return missedBy(each, error);
+      // Where a case only tells what it saw, nothing to see is what it tells.
+      if (error instanceof NotObservable && each.level === 'may') {
+        return { verdict: 'observed', observation: error.message };
+      }
+      throw error;
+    }
+  } catch (error) {
+    return undecided(error);
+  }
+}
+
+function missedBy(each: PlayableCase, failure: ExpectationFailure): Finding {
+  const { expected, actual, missed } = failure;
+  if (each.level !== 'may') {
+    return { verdict: 'fail', expected, actual, ...(missed === undefined ? {} : { missed }) };
+  }
+  return { verdict: 'observed', observation: `${actual}, where ${expected} is usual` };
+}
+
+/** A case that did not get as far as a judgement. */
+function undecided(error: unknown): Finding {
+  if (error instanceof TransportFailure) return inconclusive(error.code, error.message);
+  if (error instanceof MissingCapability) return skip(error.capability, error.message);
+  if (error instanceof ControlFailure) return inconclusive('control-failed', error.message);
+  if (error instanceof OperatorFailure) return inconclusive('operator-failed', error.message);
+  if (error instanceof NotObservable) return inconclusive('not-observable', error.message);
+  if (error instanceof StartStateMissed || error instanceof ExpectationFailure) {
+    return inconclusive('start-state-missed', error.message);
+  }
+  return suiteFault(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+}
+
+function suiteFault(text: string): Finding {
+  return { verdict: 'error', reason: { code: 'suite-fault', text } };
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { allCases } from '../cases/all-cases.ts';
+import type { CaseVerdict } from '../result/result.ts';
+import { verdictOn } from '../testing/results.ts';
+import { reported } from './run.ts';
+import { eachOf, lanesOf } from './schedule.ts';
+
+const plain = { risk: 'write', needs: ['operator'] } as const;
+const rough = { risk: 'disruptive', needs: ['operator'] } as const;
+const timed = { risk: 'write', needs: ['clock-control'] } as const;
+
+describe('lanesOf', () => {
+  it('keeps apart what touches things of others', () => {
+    const lanes = lanesOf([rough, plain], true);
+    expect(lanes).toEqual({ together: [plain], alone: [rough] });
+  });
+
+  it('keeps apart what steers time, faults or limits that others share', () => {
+    expect(lanesOf([timed, plain], false)).toEqual({ together: [plain], alone: [timed] });
+    expect(lanesOf([timed, plain], true)).toEqual({ together: [timed, plain], alone: [] });
+  });
+});
+
+describe('eachOf', () => {
+  /** How many were at hand at a time, and in which order they began. */
+  async function play(jobs: number, count: number) {
+    const begun: number[] = [];
+    let atHand = 0;
+    let atHandMax = 0;
+    await eachOf(
+      Array.from({ length: count }, (_, index) => index),
+      jobs,
+      async (index) => {
+        begun.push(index);
+        atHand += 1;
+        atHandMax = Math.max(atHandMax, atHand);
+        await Promise.resolve();
+        atHand -= 1;
+      },
+    );
+    return { begun, atHandMax, atHand };
+  }
+
+  it.each([
+    [1, 9, 1],
+    [3, 9, 3],
+    [8, 2, 2],
+    [4, 0, 0],
+  ])('with %i jobs and %i items has %i at hand at most', async (jobs, count, most) => {
+    const { begun, atHandMax, atHand } = await play(jobs, count);
+    expect([atHandMax, atHand]).toEqual([most, 0]);
+    expect(begun).toEqual(Array.from({ length: count }, (_, index) => index));
+  });
+
+  it('rejects with what went wrong', async () => {
+    const fault = new Error('the engine broke');
+    await expect(eachOf([1], 2, () => Promise.reject(fault))).rejects.toBe(fault);
+  });
+});
+
+describe('what is reported', () => {
+  const cases = allCases.slice(0, 3);
+
+  it('stands in the order of the cases, not in that of play', () => {
+    const verdicts = new Map<string, CaseVerdict>(
+      cases.toReversed().map(({ id }) => [id, verdictOn(id, { verdict: 'pass' })]),
+    );
+    expect(reported(cases, verdicts).map(({ id }) => id)).toEqual(cases.map(({ id }) => id));
+  });
+
+  it('has an inconclusive verdict for a case that never reported', () => {
+    const [, silent] = cases;
+    const verdicts = new Map<string, CaseVerdict>(
+      cases
+        .filter((each) => each !== silent)
+        .map(({ id }) => [id, verdictOn(id, { verdict: 'pass' })]),
+    );
+    const found = reported(cases, verdicts);
+    expect(found.map(({ verdict }) => verdict)).toEqual(['pass', 'inconclusive', 'pass']);
+    expect(found[1]).toMatchObject({ id: silent?.id, reason: { code: 'never-reported' } });
+  });
+});

@@ -1,0 +1,46 @@
+/** Which cases may be played together, which see refusals themselves, and how jobs share them. */
+import { isControl } from '../suite/capabilities.ts';
+import type { CaseListing } from '../suite/case.ts';
+
+/** The cases of a run by how they are played. */
+interface Lanes<Case> {
+  /** Each with devices of its own, so that none disturbs another. */
+  readonly together: readonly Case[];
+  /** One after the other, when nothing else is played. */
+  readonly alone: readonly Case[];
+}
+
+/**
+ * Parts the cases. One has to be played alone when it touches what is not its own, or steers time,
+ * faults or limits that it shares with others.
+ * @param controlIsolates whether each tenant has time, faults and limits of its own
+ */
+export function lanesOf<Case extends Pick<CaseListing, 'risk' | 'needs'>>(
+  cases: readonly Case[],
+  controlIsolates: boolean,
+): Lanes<Case> {
+  const isAlone = ({ risk, needs }: Case): boolean =>
+    risk === 'disruptive' || (needs.some(isControl) && !controlIsolates);
+  return {
+    together: cases.filter((each) => !isAlone(each)),
+    alone: cases.filter(isAlone),
+  };
+}
+
+/** Whether a case judges that the target asks for patience; it must see such answers itself. */
+export function judgesPatience({ covers, needs }: Pick<CaseListing, 'covers' | 'needs'>): boolean {
+  return needs.includes('rate-control') || covers.some((each) => / (429|503)$/.test(each));
+}
+
+/** Calls `act` for each item in order, for at most `jobs` of them at a time. */
+export async function eachOf<Item>(
+  items: readonly Item[],
+  jobs: number,
+  act: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items[Symbol.iterator]();
+  const work = async (): Promise<void> => {
+    for (const item of waiting) await act(item);
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { listCases } from '../conformance.ts';
+import { selfSigned } from '../testing/certificate.ts';
+import { runAgainst } from '../testing/run-against.ts';
+import { deserted, serve } from '../testing/tiny-server.ts';
+import {
+  BaseUrlError,
+  LoginRefusedError,
+  SetupError,
+  UnreachableError,
+  UntrustedCertificateError,
+} from './setup-error.ts';
+
+const selection = ['errors/error-says-why'];
+
+describe('a run that cannot begin', () => {
+  it('says that nothing answers at the base URL', async () => {
+    const baseUrl = await deserted();
+    const run = runAgainst(baseUrl);
+    await expect(run).rejects.toThrow(UnreachableError);
+    await expect(run).rejects.toThrow(`nothing answers at ${baseUrl}`);
+  });
+
+  it.each(['example', 'ftp://127.0.0.1', 'http://user:secret@127.0.0.1', ''])(
+    'says that "%s" is no base URL',
+    async (baseUrl) => {
+      await expect(runAgainst(baseUrl)).rejects.toThrow(BaseUrlError);
+    },
+  );
+
+  it.each([
+    [{ email: 'user@example.com', password: 'wrong' }, 'user@example.com'],
+    [{ token: 'stale' }, 'the token'],
+  ])('says that the login is refused: %o', async (credentials, who) => {
+    const baseUrl = await serve((_, answer) => answer.writeHead(401).end());
+    const run = runAgainst(baseUrl, { credentials });
+    await expect(run).rejects.toThrow(LoginRefusedError);
+    await expect(run).rejects.toThrow(`refuses ${who} with status 401`);
+  });
+
+  it('tells its cause by a class and a code, in one sentence', async () => {
+    const error = await runAgainst(await deserted()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SetupError);
+    expect(error).toHaveProperty('code', 'unreachable');
+    expect(error).toHaveProperty('message', expect.stringMatching(/^[^\n]+; [^\n]+$/));
+  });
+});
+
+describe('a server with a self-signed certificate', () => {
+  it('is not trusted unless its certificate is given', async () => {
+    const tls = await selfSigned();
+    const baseUrl = await serve((_, answer) => answer.writeHead(400).end(), tls);
+    await expect(runAgainst(baseUrl, { selection })).rejects.toThrow(UntrustedCertificateError);
+    const trusting = await runAgainst(baseUrl, { selection, tls: { caPem: tls.cert } });
+    expect(trusting.verdicts).toHaveLength(1);
+  });
+});
+
+describe('a base URL with a path', () => {
+  it('stands before every path of the API', async () => {
+    const paths: string[] = [];
+    const baseUrl = await serve((request, answer) => {
+      paths.push(request.url ?? '');
+      answer.writeHead(400).end();
+    });
+    const result = await runAgainst(`${baseUrl}/staging/`, { selection });
+    expect(result.target.baseUrl).toBe(`${baseUrl}/staging`);
+    expect(paths.at(-1)).toBe('/staging/api/devices/v1/authentication/auth_requests');
+  });
+});
+
+describe('listCases', () => {
+  it('gives what a reader needs, and nothing to play', () => {
+    const [first] = listCases();
+    expect(Object.keys(first ?? {}).sort()).toEqual([
+      'covers',
+      'id',
+      'level',
+      'needs',
+      'requirements',
+      'risk',
+      'scenario',
+      'start',
+      'title',
+    ]);
+  });
+});

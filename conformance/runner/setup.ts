@@ -1,0 +1,104 @@
+/** The first steps of a run: is there a server, and does it take the user? */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { shownAnswer } from '../suite/expectations.ts';
+import { requestOf } from '../target/call.ts';
+import type { Mask } from '../target/mask.ts';
+import type { Answer, Session } from '../target/target.ts';
+import { TransportFailure } from '../target/transport-failure.ts';
+import {
+  BaseUrlError,
+  LoginRefusedError,
+  UnreachableError,
+  UntrustedCertificateError,
+} from './setup-error.ts';
+
+/** How the suite proves to the management API who it is. */
+export type Credentials =
+  | { readonly email: string; readonly password: string }
+  | { readonly token: string }
+  | 'none';
+
+/** A user token, or why there is none although there should be. */
+export type Login =
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'unusable'; readonly because: string }
+  | { readonly kind: 'none' };
+
+/** The base URL without a slash at its end. Throws a BaseUrlError. */
+export function checkedBaseUrl(baseUrl: string): string {
+  if (!URL.canParse(baseUrl)) throw new BaseUrlError(baseUrl);
+  const { protocol, origin, pathname, username } = new URL(baseUrl);
+  if (!['http:', 'https:'].includes(protocol) || username !== '') throw new BaseUrlError(baseUrl);
+  return `${origin}${pathname}`.replace(/(?<!\/)\/+$/, '');
+}
+
+/**
+ * Makes sure that something listens there. Throws an UnreachableError or an
+ * UntrustedCertificateError; whatever the listener then does is for the cases to judge.
+ */
+export async function reachTarget(session: Session, baseUrl: string): Promise<void> {
+  try {
+    await session.send({ method: 'GET', url: '/' });
+  } catch (error) {
+    if (!(error instanceof TransportFailure)) throw error;
+    if (error.code === 'unreachable') throw new UnreachableError(baseUrl, error);
+    const certificate = certificateFault(error, baseUrl);
+    if (certificate) throw certificate;
+  }
+}
+
+/** The error of a certificate that is not trusted; undefined for another failure. */
+export function certificateFault(
+  failure: TransportFailure,
+  baseUrl: string,
+): UntrustedCertificateError | undefined {
+  if (failure.code !== 'certificate-not-trusted') return undefined;
+  return new UntrustedCertificateError(baseUrl, failure);
+}
+
+/** Gets a user token. Throws a LoginRefusedError when the management API does not take the user. */
+export async function logIn(
+  session: Session,
+  credentials: Credentials,
+  mask: Mask,
+): Promise<Login> {
+  if (credentials === 'none') return { kind: 'none' };
+  try {
+    return 'token' in credentials
+      ? await checkToken(session, credentials.token)
+      : await passwordLogin(session, credentials, mask);
+  } catch (error) {
+    if (!(error instanceof TransportFailure)) throw error;
+    return { kind: 'unusable', because: `the login request got no answer: ${error.message}` };
+  }
+}
+
+async function passwordLogin(
+  session: Session,
+  { email, password }: { readonly email: string; readonly password: string },
+  mask: Mask,
+): Promise<Login> {
+  const basic = Buffer.from(`${email}:${password}`).toString('base64');
+  mask.learn(basic, 'basic');
+  const headers = { authorization: `Basic ${basic}` };
+  const answer = await session.send(requestOf(managementOperations.login, { headers }));
+  refuse(answer, email);
+  if (answer.status !== 200 || answer.text === '' || /[\s<]/.test(answer.text)) {
+    return { kind: 'unusable', because: `the login was answered ${shownAnswer(answer)}` };
+  }
+  mask.learn(answer.text, 'user-token');
+  return { kind: 'token', token: answer.text };
+}
+
+async function checkToken(session: Session, token: string): Promise<Login> {
+  const headers = { authorization: `Bearer ${token}` };
+  const list = managementOperations['list-devices'];
+  const answer = await session.send(requestOf(list, { query: { per_page: 1 }, headers }));
+  refuse(answer, 'the token');
+  if (answer.status === 200) return { kind: 'token', token };
+  return { kind: 'unusable', because: `the list of devices was answered ${shownAnswer(answer)}` };
+}
+
+function refuse({ status }: Answer, who: string): void {
+  if (status === 401 || status === 403) throw new LoginRefusedError(who, status);
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { Finding, VerdictName } from '../result/result.ts';
+import { verdictOn } from '../testing/results.ts';
+import { verdictOfAttempts } from './stability.ts';
+
+const id = 'authentication/first-contact-is-401';
+const attempt = (verdict: VerdictName, more: Partial<Finding> = {}) =>
+  verdictOn(id, { verdict, ...more });
+const failed = attempt('fail', { expected: 'status 401', actual: 'status 500' });
+
+describe('several attempts of a case', () => {
+  it('give the one verdict on which they agree, with each attempt', () => {
+    const verdict = verdictOfAttempts([attempt('pass'), attempt('pass'), attempt('pass')]);
+    expect(verdict).toMatchObject({ verdict: 'pass', durationMs: 36 });
+    expect(verdict.attempts).toEqual(
+      Array(3).fill({ verdict: 'pass', startedMs: 0, durationMs: 12 }),
+    );
+  });
+
+  it.each<[readonly VerdictName[], string]>([
+    [['pass', 'pass', 'fail'], 'of 3 attempts: 1 fail, 2 pass'],
+    [['fail', 'pass'], 'of 2 attempts: 1 fail, 1 pass'],
+    [['pass', 'inconclusive'], 'of 2 attempts: 1 inconclusive, 1 pass'],
+    [['fail', 'inconclusive'], 'of 2 attempts: 1 fail, 1 inconclusive'],
+    [['skip', 'pass'], 'of 2 attempts: 1 pass, 1 skip'],
+    [['error', 'pass'], 'of 2 attempts: 1 error, 1 pass'],
+  ])('that differ, %j, are unstable: neither pass nor fail', (names, text) => {
+    const verdict = verdictOfAttempts(names.map((name) => attempt(name)));
+    expect(verdict).toMatchObject({ verdict: 'inconclusive', reason: { code: 'unstable', text } });
+  });
+
+  it('that differ keep the evidence of the worst, but not as a finding', () => {
+    const worst = {
+      ...failed,
+      exchanges: [{ startMs: 0, request: { line: 'GET /', headers: {} }, elapsedMs: 1 }],
+    };
+    const verdict = verdictOfAttempts([attempt('pass'), worst]);
+    expect(verdict.exchanges).toEqual(worst.exchanges);
+    expect(verdict.expected).toBeUndefined();
+    expect(verdict.attempts?.[1]).toMatchObject({ actual: 'status 500' });
+  });
+
+  it('that all fail are a failure', () => {
+    expect(verdictOfAttempts([failed, failed])).toMatchObject({
+      verdict: 'fail',
+      actual: 'status 500',
+    });
+  });
+
+  it('of which one was interrupted are interrupted, not unstable', () => {
+    const interrupted = attempt('inconclusive', {
+      reason: { code: 'interrupted', text: 'the run was interrupted' },
+    });
+    expect(verdictOfAttempts([attempt('pass'), interrupted])).toMatchObject({
+      verdict: 'inconclusive',
+      reason: { code: 'interrupted' },
+    });
+  });
+
+  it('add up what they made and what stayed', () => {
+    const one = { ...attempt('pass'), made: { device: 2 }, leftBehind: ['device 1: no answer'] };
+    const other = { ...attempt('pass'), made: { device: 1, deployment: 1 } };
+    expect(verdictOfAttempts([one, other])).toMatchObject({
+      made: { device: 3, deployment: 1 },
+      leftBehind: ['device 1: no answer'],
+    });
+  });
+
+  it('a single one is the verdict itself', () => {
+    expect(verdictOfAttempts([failed])).toBe(failed);
+  });
+
+  it('none at all is no verdict', () => {
+    expect(() => verdictOfAttempts([])).toThrow('without an attempt');
+  });
+});

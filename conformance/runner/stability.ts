@@ -1,0 +1,63 @@
+/** What several plays of one case come to: a case that comes out otherwise decides nothing. */
+
+import { sumOfMade } from '../context/resource.ts';
+import { type Attempt, type CaseVerdict, countVerdicts, verdictNames } from '../result/result.ts';
+import { inconclusive } from './runner.ts';
+
+/**
+ * The verdict of all attempts, at least one. When they agree it is theirs; when they differ the case
+ * is unstable, which is inconclusive, and the evidence is that of the worst attempt. An interrupted
+ * attempt decides nothing either, and is not taken for instability.
+ */
+export function verdictOfAttempts(verdicts: readonly CaseVerdict[]): CaseVerdict {
+  const [first] = verdicts;
+  if (!first) throw new Error('a case without an attempt has no verdict');
+  if (verdicts.length === 1) return first;
+  const interrupted = verdicts.find(({ reason }) => reason?.code === 'interrupted');
+  const worst = interrupted ?? worstAttempt(verdicts, first);
+  const isStable = verdicts.every(({ verdict }) => verdict === first.verdict);
+  const { missed: _, expected: __, actual: ___, observation: ____, ...facts } = worst;
+  return {
+    ...(isStable || interrupted ? worst : { ...facts, ...unstable(verdicts) }),
+    startedMs: first.startedMs,
+    durationMs: verdicts.reduce((sum, { durationMs }) => sum + durationMs, 0),
+    attempts: verdicts.map(attemptOf),
+    ...madeBy(verdicts),
+    ...leftBehindBy(verdicts),
+  };
+}
+
+function worstAttempt(verdicts: readonly CaseVerdict[], first: CaseVerdict): CaseVerdict {
+  const byName = verdictNames.map((name) => verdicts.find(({ verdict }) => verdict === name));
+  return byName.find((verdict) => verdict !== undefined) ?? first;
+}
+
+function unstable(verdicts: readonly CaseVerdict[]) {
+  const totals = countVerdicts(verdicts);
+  const seen = verdictNames.filter((name) => totals[name] > 0);
+  const counts = seen.map((name) => `${totals[name]} ${name}`).join(', ');
+  return inconclusive('unstable', `of ${verdicts.length} attempts: ${counts}`);
+}
+
+function attemptOf(each: CaseVerdict): Attempt {
+  const { verdict, reason, expected, actual, observation, startedMs, durationMs } = each;
+  return {
+    verdict,
+    startedMs,
+    durationMs,
+    ...(reason && { reason }),
+    ...(expected !== undefined && { expected }),
+    ...(actual !== undefined && { actual }),
+    ...(observation !== undefined && { observation }),
+  };
+}
+
+function leftBehindBy(verdicts: readonly CaseVerdict[]): Pick<CaseVerdict, 'leftBehind'> {
+  const leftBehind = verdicts.flatMap((each) => each.leftBehind ?? []);
+  return leftBehind.length > 0 ? { leftBehind } : {};
+}
+
+function madeBy(verdicts: readonly CaseVerdict[]): Pick<CaseVerdict, 'made'> {
+  const made = sumOfMade(verdicts.map((each) => each.made ?? {}));
+  return Object.keys(made).length > 0 ? { made } : {};
+}

@@ -1,0 +1,158 @@
+/**
+ * What a target may offer and another may not: a way to steer it, parts of the API that only some
+ * plans or editions have, and powers that no client has. A case that needs one which is missing is
+ * skipped with its name.
+ */
+import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
+
+/** One capability. */
+interface CapabilityRow {
+  /**
+   * `means`: a way to act as a user. `part`: operations that stand or fall together. `behaviour`:
+   * what the contract demands and some servers are known to lack; nothing probes it. `control`: a
+   * power over the target that only a testbed gives.
+   */
+  readonly kind: 'means' | 'part' | 'behaviour' | 'control';
+  /** What a target with it offers, as a phrase. */
+  readonly offers: string;
+  /** The operations of a part. */
+  readonly operations?: readonly OperationId[];
+  /** The requirements that only a target with the behaviour can meet. */
+  readonly requirements?: readonly RequirementId[];
+}
+
+/** Every capability by name. */
+export const capabilities = {
+  operator: {
+    kind: 'means',
+    offers: 'a user who accepts devices and deploys to them, by the management API or hooks',
+  },
+  'deployments-v2': {
+    kind: 'part',
+    offers: 'deployments API v2: next deployment by POST',
+    operations: ['post-next-deployment-v2'],
+  },
+  'update-control-map': {
+    kind: 'part',
+    offers: 'update control maps (enterprise plan)',
+    operations: ['get-update-control-map'],
+  },
+  'artifact-listing': {
+    kind: 'part',
+    offers: 'artifacts that devices list, show and download by link',
+    operations: ['list-artifacts', 'get-artifact', 'get-artifact-link'],
+  },
+  configuration: {
+    kind: 'part',
+    offers: 'the configuration of devices',
+    operations: ['get-configuration', 'put-configuration', 'download-configuration'],
+  },
+  connect: {
+    kind: 'part',
+    offers: 'device connection by websocket',
+    operations: ['connect'],
+  },
+  monitor: {
+    kind: 'part',
+    offers: 'alerts and monitor configurations of devices',
+    operations: ['post-alerts', 'post-monitor-configuration'],
+  },
+  inventory: {
+    kind: 'part',
+    offers: 'the inventory of devices',
+    operations: ['patch-attributes', 'put-attributes'],
+  },
+  'audit-log': {
+    kind: 'part',
+    offers: 'the audit log and its CSV export (commercial plans)',
+    operations: ['list-audit-logs', 'export-audit-logs'],
+  },
+  'configuration-read-back': {
+    kind: 'behaviour',
+    offers: 'one configuration store, from which a device reads what it wrote',
+    requirements: [
+      'configuration.written-is-read',
+      'configuration.read-all',
+      'configuration.any-name',
+      'configuration.any-text',
+      'configuration.update',
+      'configuration.empty-removes',
+      'configuration.refused-changes-nothing',
+      'configuration.concurrent-writes',
+      'configuration.own-store',
+    ],
+  },
+  'clock-control': { kind: 'control', offers: "control of the server's clock" },
+  'fault-control': { kind: 'control', offers: 'server faults on demand' },
+  'rate-control': { kind: 'control', offers: 'rate limits on demand' },
+  'role-control': { kind: 'control', offers: 'users with restricted roles on demand' },
+  'tenant-control': {
+    kind: 'control',
+    offers: 'tenants that can be created and suspended on demand',
+  },
+} as const satisfies Readonly<Record<string, CapabilityRow>>;
+
+/** The name of a capability. */
+export type Capability = keyof typeof capabilities;
+export const capabilityNames = Object.keys(capabilities) as Capability[];
+
+const rows: Readonly<Record<Capability, CapabilityRow>> = capabilities;
+
+/** The names of one kind, in order. */
+export function capabilitiesOf(kind: CapabilityRow['kind']): readonly Capability[] {
+  return capabilityNames.filter((name) => rows[name].kind === kind);
+}
+
+/** Whether a capability is a power over the target rather than something that it offers to clients. */
+export function isControl(name: Capability): boolean {
+  return rows[name]?.kind === 'control';
+}
+
+/** The operations of a capability; none when it is no part of the API. */
+export function operationsOf(name: Capability): readonly OperationId[] {
+  return rows[name].operations ?? [];
+}
+
+/** The part to which an operation belongs; undefined when every target has it. */
+export function partOf(operation: OperationId): Capability | undefined {
+  return capabilityNames.find((name) => operationsOf(name).includes(operation));
+}
+
+/** The behaviours without which one of the requirements cannot be met. */
+export function behavioursNeededBy(ids: readonly RequirementId[]): readonly Capability[] {
+  return capabilitiesOf('behaviour').filter((name) =>
+    rows[name].requirements?.some((id) => ids.includes(id)),
+  );
+}
+
+/**
+ * The parts without which a case says nothing: that whose statuses it covers, and those of which
+ * one of its requirements speaks, each when it is of this part and of nothing else. A case over
+ * many operations leaves out those that the target lacks (`Stage.offered`).
+ */
+export function partsNeededBy(
+  ids: readonly RequirementId[],
+  covers: readonly `${OperationId} ${number}`[],
+): readonly Capability[] {
+  const covered = covers.map((each) => each.split(' ')[0] as OperationId);
+  const spokenOf = ids.map((id): readonly OperationId[] => requirements[id].operations);
+  const parts = [covered, ...spokenOf].flatMap(soleOperations).map(partOf);
+  return [...new Set(parts.filter((part) => part !== undefined))];
+}
+
+/** The operations when all of them belong to one part; none otherwise. */
+function soleOperations(ids: readonly OperationId[]): readonly OperationId[] {
+  return new Set(ids.map(partOf)).size === 1 ? ids : [];
+}
+
+/** The operations that a target has which offers these capabilities. */
+export function operationsWith(offered: ReadonlySet<Capability>): ReadonlySet<OperationId> {
+  const ids = Object.keys(operations) as OperationId[];
+  return new Set(
+    ids.filter((id) => {
+      const part = partOf(id);
+      return part === undefined || offered.has(part);
+    }),
+  );
+}

@@ -1,0 +1,95 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../target/target.ts';
+import {
+  ExpectationFailure,
+  expectEach,
+  expectEqual,
+  expectEqualIfThere,
+  expectJson,
+  expectMembers,
+  expectNoBody,
+  expectPresent,
+  expectShape,
+  expectStatus,
+  sorted,
+} from './expectations.ts';
+
+function answer(status: number, text = ''): Answer {
+  return { status, text, bytes: Buffer.from(text), headers: {} };
+}
+
+/** What the expectation says, or nothing when it holds. */
+function complaint(act: () => unknown): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    expect(error).toBeInstanceOf(ExpectationFailure);
+    return error instanceof Error ? error.message : undefined;
+  }
+}
+
+describe('expectations about what may be absent, more, or in any order', () => {
+  it('take a field that is absent, and no other value of it', () => {
+    expect(complaint(() => expectEqualIfThere('size', undefined, 1))).toBeUndefined();
+    expect(complaint(() => expectEqualIfThere('size', 1, 1))).toBeUndefined();
+    expect(complaint(() => expectEqualIfThere('size', 2, 1))).toBe('expected size 1, saw size 2');
+    expect(complaint(() => expectEqualIfThere('size', null, 1))).toContain('saw size null');
+  });
+
+  it('take further members, and none that is missing or other', () => {
+    const wanted = { name: 'a' };
+    expect(complaint(() => expectMembers('it', { name: 'a', more: 1 }, wanted))).toBeUndefined();
+    expect(complaint(() => expectMembers('it', { name: 'b' }, wanted))).toContain('{"name":"b"}');
+    expect(complaint(() => expectMembers('it', { more: 1 }, wanted))).toContain('saw it {}');
+    expect(complaint(() => expectMembers('it', undefined, wanted))).toContain('saw it undefined');
+  });
+
+  it('compare lists without their order, and tell a doubled element', () => {
+    expect(sorted(['b', 'a'])).toEqual(sorted(['a', 'b']));
+    expect(sorted(['b', 'a', 'a'])).not.toEqual(sorted(['a', 'b']));
+  });
+});
+
+describe('expectations', () => {
+  it.each([
+    ['a wrong status', () => expectStatus(answer(500, 'oops'), 200, 204)],
+    ['a body where none belongs', () => expectNoBody(answer(204, '{}'))],
+    ['a body that is not JSON', () => expectJson(answer(200, '<html>'))],
+    ['an empty body', () => expectJson(answer(200))],
+    ['another value', () => expectEqual('list', [1, 2], [2, 1])],
+    ['a number for a text', () => expectEqual('total', 2, '2')],
+    ['a missing value', () => expectPresent('a device', undefined)],
+  ])('fail on %s', (_, act) => {
+    expect(complaint(act)).toMatch(/^expected .+, saw .+/s);
+  });
+
+  it('tell both sides in words', () => {
+    expect(complaint(() => expectStatus(answer(500, 'oops'), 200, 204))).toBe(
+      'expected status 200 or 204, saw 500 with the body oops',
+    );
+  });
+
+  it('name the field that does not fit a shape', () => {
+    const shape = v.object({ artifact: v.object({ name: v.string() }) });
+    const found = complaint(() => expectShape(answer(200, '{"artifact":{"name":7}}'), shape));
+    expect(found).toContain('artifact.name');
+  });
+
+  it('give what fits a shape, with the fields that it does not know', () => {
+    const shape = v.looseObject({ id: v.string() });
+    expect(expectShape(answer(200, '{"id":"7","more":1}'), shape)).toEqual({ id: '7', more: 1 });
+  });
+
+  it('name the row of a table that is answered otherwise', async () => {
+    const rows = { good: 400, bad: 204 };
+    const each = expectEach(400, rows, async (status) => answer(status));
+    await expect(each).rejects.toThrow('expected status 400 for bad, saw 204 without a body');
+  });
+
+  it('cut what is long', () => {
+    const found = complaint(() => expectEqual('text', 'x'.repeat(10_000), 'short'));
+    expect(found?.length).toBeLessThan(400);
+  });
+});
