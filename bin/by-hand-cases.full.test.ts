@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CaseVerdict, runConformance } from '../conformance/conformance.ts';
+import { ActiveDefect } from '../conformance/self-test/active-defect.ts';
 import type { Defect } from '../conformance/self-test/defect.ts';
-import { PlantedDefect } from '../conformance/self-test/planted.ts';
 import { DefectProxy } from '../conformance/self-test/proxy.ts';
 import { runLoneBlock } from '../conformance/testing/bash.ts';
 import { systemClock } from '../fixtures/clock.ts';
@@ -37,7 +37,7 @@ const oddStatuses: Defect = {
     'list-artifacts',
     'get-next-deployment',
   ],
-  plant: () => ({
+  mutation: () => ({
     answer: (answer, { operation, headers }) => {
       if (operation === 'get-next-deployment' && answer.status === 200) return answer;
       return { ...answer, status: headers.authorization === undefined ? 203 : answer.status + 4 };
@@ -60,7 +60,7 @@ beforeAll(async () => {
     clock: systemClock,
     random,
   });
-  proxy.plant(new PlantedDefect(oddStatuses));
+  proxy.activate(new ActiveDefect(oddStatuses));
   const { verdicts } = await runConformance({
     baseUrl: proxy.baseUrl,
     headerPrefix,

@@ -1,20 +1,9 @@
 /** `fleetbed conform`: judges a server by the contract. Its subcommands are in `conform/`. */
 
 import type { Command } from 'commander';
-import {
-  type ConformanceOptions,
-  type ConformanceResult,
-  listCases,
-  runConformance,
-  SetupError,
-} from '../conformance/conformance.ts';
-import { conformanceHtml } from '../conformance/report/html.ts';
-import { conformanceJunit } from '../conformance/report/junit.ts';
-import { resultSchema } from '../conformance/report/schema.ts';
 import { caseList, conformanceReport } from '../conformance/report/text.ts';
-import { coverageOf } from '../conformance/result/coverage.ts';
-import { systemClock } from '../fixtures/clock.ts';
-import { systemRandom } from '../fixtures/random.ts';
+import { resultSchema } from '../conformance/result/schema.ts';
+import { judge, renderingsOf } from './conform/judged-run.ts';
 import { closeLedger, ledgerPlace, tellWhenCutShort } from './conform/ledger-place.ts';
 import {
   addRunOptions,
@@ -26,11 +15,11 @@ import { openRunLines } from './conform/run-lines.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { CommandFault, setUpFault } from './fault.ts';
+import { CommandFault } from './fault.ts';
 import { withLiveLine } from './live-line.ts';
 import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
-import { prepareReports, type Renderings, writeReports } from './reports.ts';
+import { prepareReports, writeReports } from './reports.ts';
 import { stopSignal } from './stop-signal.ts';
 import { selectedCases, verdictTeller } from './suite-watch.ts';
 
@@ -179,15 +168,6 @@ async function conform(
   return signal.aborted ? exitCodes.interrupted : conformanceExitCode(result);
 }
 
-/** The forms of a report. */
-export function renderingsOf(result: ConformanceResult): Renderings {
-  return {
-    json: result,
-    junit: () => conformanceJunit(result),
-    html: () => conformanceHtml(result, coverageOf(listCases())),
-  };
-}
-
 /** Said before anything is made: what no clean-up takes away. */
 function tellFootprint({ credentials, hooks, readOnly }: RunSettings, output: Output): void {
   if (readOnly) return;
@@ -203,16 +183,5 @@ function tellUnmatched(selection: readonly string[], output: Output): void {
   for (const beginning of selection) {
     if (selectedCases([beginning]).length > 0) continue;
     output.progress(`no case has an ID that starts with "${beginning}"; --list shows them all`);
-  }
-}
-
-/** A run with the machine's clock and chance. @throws CommandFault */
-export async function judge(
-  options: Omit<ConformanceOptions, 'clock' | 'random'>,
-): Promise<ConformanceResult> {
-  try {
-    return await runConformance({ ...options, clock: systemClock, random: systemRandom });
-  } catch (error) {
-    throw error instanceof SetupError ? setUpFault(error, options.baseUrl) : error;
   }
 }

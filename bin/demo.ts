@@ -12,7 +12,7 @@ import { seededRandom } from '../fixtures/random.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
 import { progressLine } from '../simulator/report/text.ts';
 import { type FleetPlan, type FleetResult, simulateFleet } from '../simulator/simulator.ts';
-import { judge } from './conform.ts';
+import { judge } from './conform/judged-run.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { demoSummary } from './demo-summary.ts';
 import { addExamples } from './examples.ts';

@@ -11,8 +11,8 @@ import { conformanceJunit } from '../conformance/report/junit.ts';
 import { endLine, verdictNdjson } from '../conformance/report/ndjson.ts';
 import { conformanceReport, verdictLine } from '../conformance/report/text.ts';
 import { coverageOf } from '../conformance/result/coverage.ts';
+import { ActiveDefect } from '../conformance/self-test/active-defect.ts';
 import type { Defect, Message } from '../conformance/self-test/defect.ts';
-import { PlantedDefect } from '../conformance/self-test/planted.ts';
 import { DefectProxy } from '../conformance/self-test/proxy.ts';
 import { systemClock } from '../fixtures/clock.ts';
 import { vendorNames } from '../fixtures/contract/vendor-names.ts';
@@ -76,7 +76,7 @@ function listening(eavesdropper: Eavesdropper): Defect {
     title: 'Every answer repeats the credentials of its request.',
     breaks: ['auth.first-contact-is-401'],
     operations: 'all',
-    plant: () => ({
+    mutation: () => ({
       request: (request) => {
         eavesdropper.hear(request, request.query);
         return request;
@@ -96,7 +96,7 @@ async function judge(server: TestServer, eavesdropper: Eavesdropper) {
   const names = vendorNames(headerPrefix);
   const random = seededRandom('proxy');
   const proxy = await DefectProxy.open({ targetUrl, names, userToken, clock: systemClock, random });
-  proxy.plant(new PlantedDefect(listening(eavesdropper)));
+  proxy.activate(new ActiveDefect(listening(eavesdropper)));
   const lines: string[] = [];
   try {
     const result = await runConformance({

@@ -1,15 +1,15 @@
 /** The conformance suite: judges any server of this API family from its wire. */
 import type { Clock } from '../fixtures/clock.ts';
 import { type Random, seededRandom } from '../fixtures/random.ts';
+import type { AdminSource } from './adapters/admin-source.ts';
 import type { CapabilityFinding } from './adapters/declaration.ts';
-import type { OperatorSource } from './adapters/operator-source.ts';
 import { openSteering, type SteeringOptions } from './adapters/steering.ts';
 import { allCases } from './cases/all-cases.ts';
-import { LedgerFile } from './cleanup/ledger.ts';
+import { CleanupLedgerFile } from './context/cleanup-ledger.ts';
 import type { ModelOptions } from './context/model-options.ts';
 import { sumOfMade } from './context/resource.ts';
 import { headlineOf, untestedMust } from './result/headline.ts';
-import { readingsOf } from './result/observations.ts';
+import { observationsOf } from './result/observations.ts';
 import {
   type CaseVerdict,
   type ConformanceResult,
@@ -22,10 +22,10 @@ import {
 import { applyWaivers, type Waiver } from './result/waivers.ts';
 import { preflight } from './runner/preflight.ts';
 import { type Progress, Run } from './runner/run.ts';
-import { checkedBaseUrl, reachTarget } from './runner/setup.ts';
-import { OperatorUnusableError } from './runner/setup-error.ts';
 import type { CaseListing, PlayableCase } from './suite/case.ts';
 import { Mask } from './target/mask.ts';
+import { checkedBaseUrl, reachTarget } from './target/setup.ts';
+import { AdminUnusableError } from './target/setup-error.ts';
 import { Target } from './target/target.ts';
 
 export { type Declaration, readDeclaration } from './adapters/declaration.ts';
@@ -33,11 +33,11 @@ export { readHookFile } from './adapters/hooks/hook-file.ts';
 export { describedSteps } from './adapters/hooks/hook-steps.ts';
 export type { ControlAddress } from './adapters/http-control.ts';
 export { SteeringFileError } from './adapters/steering-file.ts';
+export { type Capability, capabilityNames } from './context/capabilities.ts';
 export type { CaseVerdict, ConformanceResult, VerdictName } from './result/result.ts';
-export type { Credentials } from './runner/setup.ts';
-export { SetupError } from './runner/setup-error.ts';
-export { type Capability, capabilityNames } from './suite/capabilities.ts';
 export type { CaseListing } from './suite/case.ts';
+export type { Credentials } from './target/setup.ts';
+export { SetupError } from './target/setup-error.ts';
 
 const suite = { name: 'fleetbed conformance', version: '1' };
 
@@ -106,14 +106,15 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const target = new Target({ baseUrl, clock, ...limits, caPem: tls?.caPem });
   const startedAt = new Date(clock.now()).toISOString();
   const start = { runId, seed, startedAt, baseUrl };
-  let ledger: LedgerFile | undefined;
+  let ledger: CleanupLedgerFile | undefined;
   try {
     const session = target.session(signal);
     if (isPreflighted) await preflight(target, signal);
     else await reachTarget(session, baseUrl);
     const steering = await openSteering({ target, session, mask, baseUrl }, options);
-    if (isPreflighted) requireUsable(steering.operator);
-    if (options.ledgerFile !== undefined) ledger = LedgerFile.open(options.ledgerFile, start);
+    if (isPreflighted) requireUsable(steering.admin);
+    if (options.ledgerFile !== undefined)
+      ledger = CleanupLedgerFile.open(options.ledgerFile, start);
     const chance = { id: runId, random: seededRandom(seed) };
     const run = new Run({
       ...options,
@@ -132,10 +133,10 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
 }
 
 /** A user that was given and cannot be used would leave most cases without a verdict. */
-function requireUsable(operator: OperatorSource): void {
-  if (operator.kind !== 'unusable') return;
+function requireUsable(admin: AdminSource): void {
+  if (admin.kind !== 'unusable') return;
   const wayOut = 'check the URL and the credentials, or run without credentials';
-  throw new OperatorUnusableError(operator.because, wayOut);
+  throw new AdminUnusableError(admin.because, wayOut);
 }
 
 /** What is settled before the first case. */
@@ -174,7 +175,7 @@ async function playAll(
     ...judgement,
     headline: headlineOf({ ...judgement, capabilities }),
     capabilities,
-    openPoints: readingsOf(played),
+    openPoints: observationsOf(played),
     made: sumOfMade([run.made, ...played.map(({ made }) => made ?? {})]),
     footprint: run.traffic,
     leftBehind,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CleanupResult } from '../../conformance/cleanup/cleanup.ts';
-import { LedgerFile } from '../../conformance/cleanup/ledger.ts';
 import { readLedger } from '../../conformance/cleanup/ledger-reading.ts';
+import { CleanupLedgerFile } from '../../conformance/context/cleanup-ledger.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import type { ServerReady } from '../ready.ts';
 import {
@@ -63,12 +63,12 @@ async function tenantsOnServer(): Promise<readonly string[]> {
   return (listed as { name: string }[]).map(({ name }) => name);
 }
 
-/** Starts a run and kills it with -9 once it has made things of every kind. */
+/** Starts a run and kills it with -9 once it has made resources of every kind. */
 async function killedRun(ledger: string): Promise<void> {
   const run = startCommand(words('--jobs', '8', '--ledger', ledger, area));
   const kinds = () =>
     existsSync(ledger) && statSync(ledger).size > 0
-      ? new Set(readLedger(ledger).remainders.map(({ thing }) => thing.kind))
+      ? new Set(readLedger(ledger).remainders.map(({ resource }) => resource.kind))
       : new Set();
   while (kinds().size < 3) await systemClock.sleep(5);
   await run.end('SIGKILL');
@@ -137,7 +137,7 @@ describe('fleetbed conform cleanup', () => {
   it('fails with what stayed when the target cannot be asked to remove it', async () => {
     const ledger = join(folder, 'tenant.ledger');
     const head = { runId: 'cafe', baseUrl: ready.baseUrl, startedAt: '2026-01-31T12:00:00Z' };
-    const file = LedgerFile.open(ledger, head);
+    const file = CleanupLedgerFile.open(ledger, head);
     await file.intend({ kind: 'tenant', name: 'conformance-cafe-1' }, 'time/a-case');
     file.close();
     const { code, stdout } = await runCommand(clean(ledger));

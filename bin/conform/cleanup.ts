@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { type CleanupResult, cleanUp } from '../../conformance/cleanup/cleanup.ts';
-import { SetupError } from '../../conformance/runner/setup-error.ts';
+import { SetupError } from '../../conformance/target/setup-error.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';

@@ -33,7 +33,7 @@ export async function dryRun(settings: Settings, output: Output): Promise<ExitCo
 interface Plan {
   readonly played: readonly Pick<CaseListing, 'id' | 'risk'>[];
   readonly skipped: readonly { readonly id: string; readonly because: string }[];
-  /** How many things of each kind are made at most. */
+  /** How many resources of each kind are made at most. */
   readonly madeAtMost: ConformanceResult['made'];
   /** As many as the rehearsal took; a target that is slow to show an effect is asked more often. */
   readonly footprint: ConformanceResult['footprint'];

@@ -18,7 +18,7 @@ export interface LedgerPlace {
 
 /**
  * The file that was named, or one in the user's state folder when the suite has a user and so makes
- * things; undefined when there is none.
+ * resources; undefined when there is none.
  */
 export function ledgerPlace(options: ConformOptions): LedgerPlace | undefined {
   const { ledger: named } = options;

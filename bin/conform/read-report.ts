@@ -1,5 +1,5 @@
 /** A report file that a subcommand is given: read, or refused in one sentence. */
-import { type Report, ReportFault, readReport } from '../../conformance/report/schema.ts';
+import { type Report, ReportFault, readReport } from '../../conformance/result/schema.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';

@@ -3,10 +3,9 @@
 import { type Command, Option } from 'commander';
 import type { ConformanceResult } from '../../conformance/conformance.ts';
 import { replayText } from '../../conformance/report/differences.ts';
-import type { Report } from '../../conformance/report/schema.ts';
 import { conformanceReport } from '../../conformance/report/text.ts';
 import { idsToReplay, type ReplayedCase, replayedCases } from '../../conformance/result/replay.ts';
-import { judge, renderingsOf } from '../conform.ts';
+import type { Report } from '../../conformance/result/schema.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { withLiveLine } from '../live-line.ts';
@@ -15,6 +14,7 @@ import { createOutput } from '../output.ts';
 import { prepareReports, writeReports } from '../reports.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { verdictTeller } from '../suite-watch.ts';
+import { judge, renderingsOf } from './judged-run.ts';
 import { addRunOptions, addTargetOptions, type ConformOptions, runSettingsOf } from './options.ts';
 import { readReportFile } from './read-report.ts';
 

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import type { CaseVerdict, ConformanceResult } from '../../conformance/conformance.ts';
 import { endLine, startLine, verdictNdjson } from '../../conformance/report/ndjson.ts';
-import type { RunStart } from '../../conformance/runner/run.ts';
+import type { RunStart } from '../../conformance/result/result.ts';
 import { openForLines } from '../files.ts';
 import type { ConformOptions } from './options.ts';
 

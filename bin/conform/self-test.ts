@@ -1,10 +1,15 @@
-/** `fleetbed conform self-test`: plants defects before a good server and sees who catches them. */
+/** `fleetbed conform self-test`: puts each defect in front of a good server and reports what catches it. */
 
 import { type Command, Option } from 'commander';
 import { listCases } from '../../conformance/conformance.ts';
 import type { Defect } from '../../conformance/self-test/defect.ts';
 import { allDefects } from '../../conformance/self-test/defects/index.ts';
-import { holds, type KillMatrix, playMatrix } from '../../conformance/self-test/matrix.ts';
+import {
+  holds,
+  type KillMatrix,
+  type PlayDefect,
+  playMatrix,
+} from '../../conformance/self-test/matrix.ts';
 import { matrixHtml } from '../../conformance/self-test/report/html.ts';
 import { matrixText, rowText } from '../../conformance/self-test/report/text.ts';
 import { playBaseline } from '../../conformance/self-test/self-test.ts';
@@ -18,7 +23,7 @@ import { createOutput, type Output } from '../output.ts';
 import { SecretOption, secretVariables } from '../secret-option.ts';
 import { type GivenTarget, selfTestOn } from '../self-test/good-targets.ts';
 import { forkedPlayers, obey, ownPlayer, type Players } from '../self-test/players.ts';
-import { record } from '../self-test/recorded.ts';
+import { record, recordedResults } from '../self-test/recorded.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { addUrlOption } from '../url-option.ts';
 
@@ -73,7 +78,7 @@ export function configure(command: Command): void {
     )
     .optionsGroup('Reports:')
     .option('--html <file>', 'write the matrix as a page', values.filled)
-    .option('--record', 'update the result that is committed with the sources')
+    .option('--record', 'run what changed since the committed result, and update it')
     .option('--json', 'write the result to stdout as JSON')
     .addOption(new Option('--worker').hideHelp())
     .action(async (beginnings: readonly string[], options: SelfTestCommandOptions) => {
@@ -106,7 +111,7 @@ function chosenDefects(beginnings: readonly string[]): readonly Defect[] {
 }
 
 function list(defects: readonly Defect[], output: Output): ExitCode {
-  output.data(defects.map(({ plant: _, ...facts }) => facts));
+  output.data(defects.map(({ mutation: _, ...facts }) => facts));
   for (const { id, title } of defects) output.line(`${id}  ${title}`);
   return exitCodes.pass;
 }
@@ -140,13 +145,16 @@ async function playAll(
     processes === 1
       ? ownPlayer(selfTestOptions)
       : forkedPlayers(processes, workerWords(options), workerSecrets(options));
+  const recorded = options.record ? await recordedResults() : () => undefined;
   let played = 0;
   try {
     return await playMatrix({
       defects,
-      footprints: baseline.footprints,
+      affectedCases: baseline.affectedCases,
       baselineFaults: baseline.faults,
-      players: players.players,
+      players: players.players.map((play): PlayDefect => {
+        return async (defect, ids) => recorded(defect, ids) ?? play(defect, ids);
+      }),
       signal,
       onRow: (row) => output.progress(`${++played} of ${defects.length} ${rowText(row)}`),
     });

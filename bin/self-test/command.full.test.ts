@@ -44,7 +44,7 @@ describe('fleetbed conform self-test', () => {
       );
       expect(stderr).not.toContain('Warning');
       const { rows, totals } = JSON.parse(stdout);
-      expect(rows[0]).toMatchObject({ outcome: 'killed', falseCatches: [], stumbles: [] });
+      expect(rows[0]).toMatchObject({ outcome: 'killed', falseCatches: [], suiteErrors: [] });
       expect(rows[0].proves).toEqual(['status.aborted-is-409']);
       expect(totals).toMatchObject({ defects: 1, killed: 1 });
       expect(code).toBe(0);

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { listCases } from '../../conformance/conformance.ts';
 import { allDefects } from '../../conformance/self-test/defects/index.ts';
 import { undefendedMusts, unprovenMusts } from '../../conformance/self-test/matrix.ts';
-import { figuresOf, readmeText, readRecord, sourceHash } from './recorded.ts';
+import { codeHashes, modulesById, readSource } from './deciding-code.ts';
+import { figuresOf, readmeText, readRecord, recordedResults } from './recorded.ts';
 
-const again = 'run `npm run self-test` and commit conformance/self-test/result.json';
+const again = 'run `npm run self-test` and commit conformance/self-test/result.ndjson';
 
 describe('the planted defects', () => {
   it('have ids of their own that can be typed, and titles that are sentences', () => {
@@ -23,8 +24,8 @@ describe('the planted defects', () => {
 describe('the committed result of the self-test', () => {
   const record = readRecord();
 
-  it('is of the cases, the model, the defects and the requirements as they are', () => {
-    expect(record.sourceHash, again).toBe(sourceHash());
+  it('is of the cases, the model and the defects as they are', async () => {
+    expect(record.code, again).toEqual(await codeHashes());
     expect(record.cases, again).toBe(listCases().length);
     expect(
       record.defects.map(({ id }) => id),
@@ -33,8 +34,8 @@ describe('the committed result of the self-test', () => {
   });
 
   it('has no survivor, no false catch and no breakdown of the suite', () => {
-    const { killed, equivalent, falseCatches, stumbles, defects } = record.totals;
-    expect({ falseCatches, stumbles }).toEqual({ falseCatches: 0, stumbles: 0 });
+    const { killed, equivalent, falseCatches, suiteErrors, defects } = record.totals;
+    expect({ falseCatches, suiteErrors }).toEqual({ falseCatches: 0, suiteErrors: 0 });
     expect(killed + equivalent).toBe(defects);
     const wrong = record.defects.filter(
       ({ outcome, falseCatches: wrongly }) =>
@@ -56,5 +57,59 @@ describe('the committed result of the self-test', () => {
     expect(totals.defects).toBe(defects.length);
     expect(totals.killed).toBe(defects.filter(({ outcome }) => outcome === 'killed').length);
     expect(totals.played).toBe(defects.reduce((sum, { played }) => sum + played, 0));
+  });
+});
+
+describe('a recorded result', () => {
+  const [row] = readRecord().defects;
+  const [defect] = allDefects;
+  if (!row || !defect) throw new Error('nothing is recorded');
+
+  /** As many ids as the defect touched, all of cases that exist. */
+  const touched = new Set(
+    listCases()
+      .slice(0, row.played)
+      .map(({ id }) => id),
+  );
+
+  it('is taken while the defect and the cases that it touches are as they were', async () => {
+    expect((await recordedResults())(defect, touched)).toEqual(row);
+  });
+
+  it('is not taken when it touches more cases, or fewer', async () => {
+    const find = await recordedResults();
+    expect(find(defect, new Set([...touched].slice(1)))).toBeUndefined();
+    expect(find(defect, new Set([...touched, 'a/new-case']))).toBeUndefined();
+  });
+
+  it.each(['the defect', 'a case'])(
+    'is not taken when the code of %s has changed',
+    async (which) => {
+      const modules = await modulesById();
+      const id = which === 'a case' ? [...touched].at(-1) : defect.id;
+      const record = readRecord();
+      const code = { ...record.code, [modules.get(id ?? '') ?? '']: 'other' };
+      expect((await recordedResults({ ...record, code }))(defect, touched)).toBeUndefined();
+    },
+  );
+
+  it('knows the module of every case and of every defect', async () => {
+    const modules = await modulesById();
+    const ids = [...listCases(), ...allDefects].map(({ id }) => id);
+    expect(ids.filter((id) => !modules.has(id))).toEqual([]);
+  });
+});
+
+describe('code that decides', () => {
+  const tokens = async (text: string) => (await readSource(text, 'a/b.ts')).tokens;
+
+  it('is the same with other comments, blanks and paths of imports', async () => {
+    const one = "import { x } from './x.ts';\n/** A. */\nexport const a = [x, 1]; // b";
+    const other = "import { x } from '../y/x.ts';\nexport const a = [\n  // c\n  x, 1];";
+    expect(await tokens(one)).toBe(await tokens(other));
+  });
+
+  it.each(['const a = 2;', "const a = '1';", 'let a = 1;'])('is another with %s', async (text) => {
+    expect(await tokens(text)).not.toBe(await tokens('const a = 1;'));
   });
 });

@@ -1,68 +1,29 @@
-/** The committed result of the last whole self-test, and what it was made from. */
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+/** The committed result of the last self-test, and what of it still holds. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Defect } from '../../conformance/self-test/defect.ts';
 import type { KillMatrix, MatrixRow, MatrixTotals } from '../../conformance/self-test/matrix.ts';
 import { FOR_ALL, writeWhole } from '../files.ts';
-
-/** What decides the result, beside the machinery: cases, model, defects, requirements. */
-const decidingFolders = [
-  'conformance/cases',
-  'conformance/model',
-  'conformance/self-test/defects',
-  'fixtures/contract/requirements',
-];
+import { type CodeHashes, codeHashes, modulesById, packageFolder } from './deciding-code.ts';
 
 /** One defect, with what it takes to doubt its verdict. */
 type RecordedRow = Pick<
   MatrixRow,
-  'id' | 'outcome' | 'killedBy' | 'proves' | 'stumbles' | 'played' | 'untouched'
-> & {
-  readonly falseCatches: readonly string[];
-};
+  'id' | 'outcome' | 'killedBy' | 'proves' | 'falseCatches' | 'suiteErrors' | 'played' | 'changes'
+>;
 
-/** The committed file. */
+/** The committed file: its first line without the defects, then a line for each of them. */
 interface RecordedMatrix {
   readonly cases: number;
   readonly totals: MatrixTotals;
-  /** Over the source text of cases, model, defects and requirements. */
-  readonly sourceHash: string;
+  readonly code: CodeHashes;
   readonly defects: readonly RecordedRow[];
-}
-
-/** The folder of the package, whether this runs from the sources or from the built folder. */
-function packageFolder(): string {
-  const places = ['../../', '../../../'].map((place) => new URL(place, import.meta.url));
-  const found = places.find((place) => existsSync(new URL('package.json', place)));
-  if (!found) throw new Error('package.json is missing beside the built folder');
-  return fileURLToPath(found);
-}
-
-/** Where the result is committed. */
-function recordPath(): string {
-  return join(packageFolder(), 'conformance', 'self-test', 'result.json');
-}
-
-/** SHA-256 over all that decides the result, tests apart. */
-export function sourceHash(): string {
-  const root = packageFolder();
-  const files = decidingFolders
-    .filter((folder) => existsSync(join(root, folder)))
-    .flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && /(?<!\.test)\.ts$/.test(entry.name))
-        .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/')),
-    )
-    .sort();
-  const hash = createHash('sha256');
-  for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
-  return hash.digest('hex');
 }
 
 /** The committed result. */
 export function readRecord(): RecordedMatrix {
-  return JSON.parse(readFileSync(recordPath(), 'utf8'));
+  const [head = '{}', ...rows] = readFileSync(recordPath(), 'utf8').trimEnd().split('\n');
+  return { ...JSON.parse(head), defects: rows.map((row): RecordedRow => JSON.parse(row)) };
 }
 
 /** The figures as README says them. */
@@ -79,23 +40,41 @@ export function readmeText(): string {
   return readFileSync(join(packageFolder(), 'README.md'), 'utf8').replace(/\s+/g, ' ');
 }
 
-/** Writes the result for committing, a line for each defect so that changes can be read. */
-export async function record(matrix: KillMatrix): Promise<void> {
-  const { cases, totals } = matrix;
-  const { defects, ...facts }: RecordedMatrix = {
-    cases,
-    totals,
-    sourceHash: sourceHash(),
-    defects: matrix.rows.map(recordedRow),
+/** Finds the recorded result of a defect, where playing it on these cases could change nothing. */
+export type FindRecorded = (
+  defect: Defect,
+  touched: ReadonlySet<string>,
+) => RecordedRow | undefined;
+
+/** What can be taken from the committed result as the code is now. */
+export async function recordedResults(record = readRecord()): Promise<FindRecorded> {
+  const now = await codeHashes();
+  const modules = await modulesById();
+  const rows = new Map(record.defects.map((row) => [row.id, row]));
+  const isUnchanged = (id: string): boolean => {
+    const path = modules.get(id);
+    return path !== undefined && now[path] === record.code[path];
   };
-  const head = JSON.stringify(facts, null, 2);
-  const lines = defects.map((row) => `    ${JSON.stringify(row)}`);
-  const text = `${head.slice(0, -2)},\n  "defects": [\n${lines.join(',\n')}\n  ]\n}\n`;
-  await writeWhole(recordPath(), text, FOR_ALL);
+  return ({ id }, touched) => {
+    const row = rows.get(id);
+    // As many cases, and each of a module that is as it was, are the same cases.
+    if (row?.played !== touched.size) return undefined;
+    return [id, ...touched].every(isUnchanged) ? row : undefined;
+  };
 }
 
-function recordedRow(row: MatrixRow): RecordedRow {
-  const { id, outcome, killedBy, proves, stumbles, played, untouched } = row;
-  const falseCatches = row.falseCatches.map(({ caseId }) => caseId);
-  return { id, outcome, killedBy, proves, falseCatches, stumbles, played, untouched };
+/** Writes the result for committing. */
+export async function record({ cases, totals, rows }: KillMatrix): Promise<void> {
+  const head = { cases, totals, code: await codeHashes() };
+  const lines = [head, ...rows.map(recordedRow)].map((line) => JSON.stringify(line));
+  await writeWhole(recordPath(), `${lines.join('\n')}\n`, FOR_ALL);
+}
+
+function recordPath(): string {
+  return join(packageFolder(), 'conformance', 'self-test', 'result.ndjson');
+}
+
+function recordedRow(row: RecordedRow): RecordedRow {
+  const { id, outcome, killedBy, proves, falseCatches, suiteErrors, played, changes } = row;
+  return { id, outcome, killedBy, proves, falseCatches, suiteErrors, played, changes };
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
 import { allDefects } from '../../conformance/self-test/defects/index.ts';
-import { PlantedDefect } from '../../conformance/self-test/planted.ts';
 import { DefectProxy } from '../../conformance/self-test/proxy.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
@@ -50,7 +50,7 @@ describe('the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
       random: seededRandom('checks'),
     });
   });
-  afterEach(() => proxy.plant(undefined));
+  afterEach(() => proxy.activate(undefined));
   afterAll(async () => {
     await proxy.close();
     await fleet.testbed.close();
@@ -65,7 +65,7 @@ describe('the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
     const defect = allDefects.find((each) => each.id === id);
     if (defect === undefined) throw new Error(`there is no defect ${id}`);
     expect(defect.breaks).toContain(requirement);
-    proxy.plant(new PlantedDefect(defect));
+    proxy.activate(new ActiveDefect(defect));
     const change = { baseUrl: proxy.baseUrl, durationMs: 1500, seed: id };
     const result = await watched(fleet, { behaviours: ['steady', 'aborted-midway'], ...change });
     expect(brokenIn(result)).toEqual([requirement]);

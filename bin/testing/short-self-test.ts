@@ -44,7 +44,7 @@ export function describeShortSelfTest(defects: readonly Defect[]): void {
     it.each(defects.map((defect) => [defect.id, defect] as const))(
       '%s',
       async (_, defect) => {
-        const ids = shortSelection(defect, casesTouched(defect, baseline.footprints));
+        const ids = shortSelection(defect, casesTouched(defect, baseline.affectedCases));
         const result = await playDefect(defect, ids, options);
         expect(result).toSatisfy(isSound);
       },

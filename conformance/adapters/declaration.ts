@@ -4,8 +4,8 @@
  * own.
  */
 import * as v from 'valibot';
+import { type Capability, capabilities, capabilityNames } from '../context/capabilities.ts';
 import type { CapabilityRow, CaseVerdict } from '../result/result.ts';
-import { type Capability, capabilities, capabilityNames } from '../suite/capabilities.ts';
 import type { Probed } from './probe.ts';
 import { readSteeringFile } from './steering-file.ts';
 

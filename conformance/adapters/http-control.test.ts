@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
+import { ControlFailure, type ControlledTenant } from '../context/control.ts';
 import { Target } from '../target/target.ts';
 import { serve } from '../testing/tiny-server.ts';
-import { ControlFailure, type ControlledTenant } from './control.ts';
 import { HttpControl } from './http-control.ts';
 import { MissingCapability } from './missing-capability.ts';
 

@@ -6,18 +6,19 @@ import * as v from 'valibot';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { controlPaths, unexpectedFault } from '../../fixtures/control-listener.ts';
-import { ManagementOperator } from '../context/management-operator.ts';
-import { type Capability, capabilitiesOf } from '../suite/capabilities.ts';
-import { shownAnswer } from '../suite/expectations.ts';
-import { bearer } from '../target/call.ts';
-import type { Answer, Session } from '../target/target.ts';
+import { type Capability, capabilitiesOf } from '../context/capabilities.ts';
 import {
   type Control,
   ControlFailure,
   type ControlledTenant,
   type RateLimit,
   type TenantOrder,
-} from './control.ts';
+} from '../context/control.ts';
+import { ManagementAdmin } from '../context/management-admin.ts';
+import type { Answer } from '../target/answer.ts';
+import { bearer } from '../target/call.ts';
+import { shownAnswer } from '../target/expectations.ts';
+import type { Session } from '../target/target.ts';
 import { MissingCapability } from './missing-capability.ts';
 import { inviteWithoutPower, userToken } from './tenant-users.ts';
 
@@ -101,7 +102,7 @@ export class HttpControl implements Control {
     return {
       id: made.id,
       tenantToken: made.tenantToken,
-      operator: new ManagementOperator(session, adminToken),
+      admin: new ManagementAdmin(session, adminToken),
       control: new HttpControl(this.#address, this.#lasting, {
         world: { session, id: made.id, adminToken },
       }),

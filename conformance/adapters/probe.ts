@@ -3,10 +3,11 @@
  * without a token, or malformed, so that a server that has the operation refuses it.
  */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import { type Capability, operationsOf } from '../suite/capabilities.ts';
+import { type Capability, operationsOf } from '../context/capabilities.ts';
+import type { Answer } from '../target/answer.ts';
 import { Caller } from '../target/call.ts';
 import type { Exchange } from '../target/exchange.ts';
-import type { Answer, Session } from '../target/target.ts';
+import type { Session } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
 /** What a probe found. */

@@ -1,22 +1,22 @@
-/** By what a run steers its target: who the operator is, which powers there are, which parts. */
+/** By what a run steers its target: who the target admin is, which powers there are, which parts. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
-import { type Credentials, logIn } from '../runner/setup.ts';
-import { ControlRefusedError, HookLoginError } from '../runner/setup-error.ts';
-import { type Capability, capabilitiesOf, operationsOf } from '../suite/capabilities.ts';
+import { type Capability, capabilitiesOf, operationsOf } from '../context/capabilities.ts';
+import type { Control } from '../context/control.ts';
 import { bearer, Caller, requestOf } from '../target/call.ts';
 import type { Mask } from '../target/mask.ts';
+import { type Credentials, logIn } from '../target/setup.ts';
+import { ControlRefusedError, HookLoginError } from '../target/setup-error.ts';
 import type { Session, Target } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import type { Control } from './control.ts';
+import type { AdminSource } from './admin-source.ts';
 import { type CapabilityFinding, compareCapability, type Declaration } from './declaration.ts';
+import { HookAdmin } from './hooks/hook-admin.ts';
 import { HookControl } from './hooks/hook-control.ts';
 import type { HookBook } from './hooks/hook-file.ts';
-import { HookOperator } from './hooks/hook-operator.ts';
 import { Hooks } from './hooks/hooks.ts';
 import { type ControlAddress, HttpControl } from './http-control.ts';
 import { MissingCapability } from './missing-capability.ts';
-import type { OperatorSource } from './operator-source.ts';
 import { type Probed, probePart, unknownStatuses } from './probe.ts';
 
 /** What a caller gives of the target beside its address. */
@@ -37,7 +37,7 @@ export interface SteeringOptions {
 
 /** What a run has in its hands. */
 export interface Steering {
-  readonly operator: OperatorSource;
+  readonly admin: AdminSource;
   readonly control: Control | undefined;
   /** The capabilities that cases may count on. */
   readonly offered: ReadonlySet<Capability>;
@@ -60,16 +60,16 @@ export async function openSteering(means: Means, options: SteeringOptions): Prom
   const hooks = book && new Hooks(book, baseUrl);
   const userToken =
     login.kind === 'token' ? login.token : hooks && (await hookLogin(hooks, session, mask));
-  const operator: OperatorSource = hooks
-    ? { kind: 'hooks', hooks: { operatorOn: (line) => new HookOperator(hooks, line, userToken) } }
+  const admin: AdminSource = hooks
+    ? { kind: 'hooks', hooks: { adminOn: (line) => new HookAdmin(hooks, line, userToken) } }
     : login;
   if (address) await checkControl(session, address);
   const isControlled = address !== undefined || hooks !== undefined;
   const hasTenants = isControlled && (await findTenants(session, userToken));
   const control = controlOf(target, { address, hooks, hasTenants });
-  const findings = await findCapabilities(target, options, { operator, control, userToken });
+  const findings = await findCapabilities(target, options, { admin, control, userToken });
   const offered = findings.filter(({ isOffered }) => isOffered).map(({ capability }) => capability);
-  return { operator, control, offered: new Set(offered), findings };
+  return { admin, control, offered: new Set(offered), findings };
 }
 
 function learnSecrets(mask: Mask, credentials: Credentials, control?: ControlAddress): void {
@@ -134,7 +134,7 @@ function controlOf(
 }
 
 interface Found {
-  readonly operator: OperatorSource;
+  readonly admin: AdminSource;
   readonly control: Control | undefined;
   readonly userToken: string | undefined;
 }
@@ -143,9 +143,9 @@ interface Found {
 async function findCapabilities(
   target: Target,
   { declared = {}, probe = true, signal }: SteeringOptions,
-  { operator, control, userToken }: Found,
+  { admin, control, userToken }: Found,
 ): Promise<readonly CapabilityFinding[]> {
-  const isThere = operator.kind === 'token' || operator.kind === 'hooks';
+  const isThere = admin.kind === 'token' || admin.kind === 'hooks';
   const means = compareGiven('operator', declared, isThere);
   const parts = capabilitiesOf('part').map(async (part) => {
     const probed = probe ? await probeOn(target.session(signal), part, userToken) : unprobed;

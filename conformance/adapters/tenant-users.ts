@@ -1,9 +1,10 @@
 /** Users of a tenant that the suite made: their tokens, and one whose role opens nothing. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { shownAnswer } from '../suite/expectations.ts';
+import { ControlFailure } from '../context/control.ts';
+import type { Answer } from '../target/answer.ts';
 import { bearer, requestOf } from '../target/call.ts';
-import type { Answer, Session } from '../target/target.ts';
-import { ControlFailure } from './control.ts';
+import { shownAnswer } from '../target/expectations.ts';
+import type { Session } from '../target/target.ts';
 
 /**
  * Logs a user in and gives a token without end, since its clock may move. With the secret of an invitation the password is set first.

@@ -5,8 +5,8 @@ import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { valueText } from '../../fixtures/value-text.ts';
 import { boardType, type SampleName } from '../context/sample-artifacts.ts';
 import type { UploadedArtifact } from '../context/shared-artifacts.ts';
-import type { Stage } from '../context/stage.ts';
 import { deviceAndArtifact } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   expectEqual,
@@ -17,7 +17,7 @@ import {
   observed,
   shown,
   sorted,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../target/json-members.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -33,14 +33,14 @@ interface Telling {
 }
 
 /** What was uploaded, and what is told of it. */
-interface ToldArtifact {
+interface ReportedArtifact {
   readonly artifact: UploadedArtifact;
   readonly tellings: readonly Telling[];
 }
 
 /** The artifact as it is told in the list of its release and alone. */
-async function toldArtifact(stage: Stage, sample: SampleName): Promise<ToldArtifact> {
-  const { device, artifact } = await deviceAndArtifact(stage, sample);
+async function toldArtifact(context: TestContext, sample: SampleName): Promise<ReportedArtifact> {
+  const { device, artifact } = await deviceAndArtifact(context, sample);
   const query = { release_name: artifact.name, device_type: boardType };
   const list = await device.call('list-artifacts', { query });
   expectStatus(list, 200);
@@ -54,8 +54,8 @@ async function toldArtifact(stage: Stage, sample: SampleName): Promise<ToldArtif
   return {
     artifact,
     tellings: [
-      { where: 'in the list', members: inList, toldMs: stage.serverNowMs(list) },
-      { where: 'alone', members: alone, toldMs: stage.serverNowMs(one) },
+      { where: 'in the list', members: inList, toldMs: context.serverNowMs(list) },
+      { where: 'alone', members: alone, toldMs: context.serverNowMs(one) },
     ],
   };
 }
@@ -68,7 +68,7 @@ interface FieldRow {
   readonly holds: (telling: Telling, artifact: UploadedArtifact) => void;
 }
 
-function fieldCase({ id, title, requirement, holds }: FieldRow): JudgingCase<ToldArtifact> {
+function fieldCase({ id, title, requirement, holds }: FieldRow): JudgingCase<ReportedArtifact> {
   return {
     id,
     title,
@@ -164,8 +164,8 @@ const ownFields: readonly FieldRow[] = [
     title: 'The compatible device types are there: a list of the texts in the file.',
     requirement: 'artifacts.device-types',
     holds: ({ where, members }, { deviceTypes }) => {
-      const told = sortedTexts(members.device_types_compatible);
-      expectEqual(`device types ${where}`, told, sorted(deviceTypes));
+      const reported = sortedTexts(members.device_types_compatible);
+      expectEqual(`device types ${where}`, reported, sorted(deviceTypes));
     },
   },
   {
@@ -187,8 +187,8 @@ const ownFields: readonly FieldRow[] = [
     title: 'The depends, if any, are a map of text to a list of texts, as the file has them.',
     requirement: 'artifacts.depends',
     holds: ({ where, members }, { depends }) => {
-      const told = eachSorted(members.artifact_depends);
-      expectEqualIfThere(`depends ${where}`, told, eachSorted(depends));
+      const reported = eachSorted(members.artifact_depends);
+      expectEqualIfThere(`depends ${where}`, reported, eachSorted(depends));
     },
   },
   {
@@ -196,8 +196,8 @@ const ownFields: readonly FieldRow[] = [
     title: 'The provides to clear, if any, are the list of patterns in the file.',
     requirement: 'artifacts.clears',
     holds: ({ where, members }, { clears }) => {
-      const told = sortedTexts(members.clears_artifact_provides);
-      expectEqualIfThere(`clears ${where}`, told, sorted(clears));
+      const reported = sortedTexts(members.clears_artifact_provides);
+      expectEqualIfThere(`clears ${where}`, reported, sorted(clears));
     },
   },
   {
@@ -280,9 +280,9 @@ const nestedFields: readonly FieldRow[] = [
     title: 'If files are told of the updates, they are as many as the artifact has.',
     requirement: 'artifacts.from-the-file',
     holds: (telling, { files }) => {
-      const told = updatesOf(telling).map((update) => update.files);
-      if (told.length === 0 || !told.every(Array.isArray)) return;
-      expectEqual(`number of files ${telling.where}`, told.flat().length, files.length);
+      const reported = updatesOf(telling).map((update) => update.files);
+      if (reported.length === 0 || !reported.every(Array.isArray)) return;
+      expectEqual(`number of files ${telling.where}`, reported.flat().length, files.length);
     },
   },
   {
@@ -346,7 +346,7 @@ const full = defineScenario({
   ...described,
   name: 'What the file holds',
   start: 'what is told of an uploaded artifact that is signed and has two files',
-  arrange: (stage) => toldArtifact(stage, 'signed'),
+  arrange: (context) => toldArtifact(context, 'signed'),
   cases: [...ownFields, ...nestedFields].map(fieldCase),
 });
 
@@ -354,7 +354,7 @@ const unsigned = defineScenario({
   ...described,
   name: 'An artifact without a signature',
   start: 'what is told of an uploaded artifact that is not signed',
-  arrange: (stage) => toldArtifact(stage, 'plain'),
+  arrange: (context) => toldArtifact(context, 'plain'),
   cases: [
     fieldCase({
       id: 'unsigned-is-told',
@@ -369,7 +369,7 @@ const withData = defineScenario({
   ...described,
   name: 'Update data',
   start: 'what is told of an uploaded artifact with update data',
-  arrange: (stage) => toldArtifact(stage, 'dependent'),
+  arrange: (context) => toldArtifact(context, 'dependent'),
   cases: [
     ...deprecatedFields.map(fieldCase),
     {
@@ -391,11 +391,11 @@ const empty = defineScenario({
   ...described,
   name: 'An empty artifact',
   start: 'what is told of an uploaded artifact without payload',
-  arrange: (stage) => toldArtifact(stage, 'empty'),
+  arrange: (context) => toldArtifact(context, 'empty'),
   cases: [
     fieldCase({
       id: 'empty-type-is-null',
-      title: 'The type of an empty artifact, if told, is null.',
+      title: 'The type of an empty artifact, if reported, is null.',
       requirement: 'artifacts.empty-type-is-null',
       holds: (telling) => {
         for (const { type_info: info } of updatesOf(telling)) {

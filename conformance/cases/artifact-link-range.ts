@@ -7,9 +7,9 @@ import {
   linkedSample,
 } from '../context/followed-link.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { expectEqual, expectStatus, expectThat, NotObservable } from '../suite/expectations.ts';
+import type { Answer } from '../target/answer.ts';
 import { partsOf } from '../target/byte-ranges.ts';
-import type { Answer } from '../target/target.ts';
+import { expectEqual, expectStatus, expectThat, NotObservable } from '../target/expectations.ts';
 
 /** Length of the file that is asked for in parts. */
 const SIZE = 17_408;
@@ -100,7 +100,7 @@ const ranges = defineScenario({
   start: 'a link by which the file has been loaded, 17408 bytes long',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => linkedSample(stage, 'plain'),
+  arrange: (context) => linkedSample(context, 'plain'),
   cases: [
     ...satisfiable.map(rangeCase),
     {

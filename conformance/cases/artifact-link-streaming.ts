@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { expectPart, type LinkedFile, linkedFile } from '../context/followed-link.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
-import type { Stage } from '../context/stage.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { expectEqual, expectThat, NotObservable } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
+import { expectEqual, expectThat, NotObservable } from '../target/expectations.ts';
 
 /**
  * Bytes in the artifact: blocks of random bytes, the same in each but for its first eight. What is
@@ -18,14 +18,14 @@ const PART_BYTES = 150_000;
 /** Boundaries at which a download is cut: of buffers, of tar blocks, and one beside each. */
 const cuts = [1, 511, 512, 4095, 4096, 4097, 16_383, 65_535, 65_536, 65_537, 524_288];
 
-async function largeFile(stage: Stage): Promise<LinkedFile> {
-  const same = stage.random.bytes(BLOCK_BYTES - OWN_BYTES);
+async function largeFile(context: TestContext): Promise<LinkedFile> {
+  const same = context.random.bytes(BLOCK_BYTES - OWN_BYTES);
   const blocks = Array.from({ length: CONTENT_BYTES / BLOCK_BYTES }, () =>
-    Buffer.concat([stage.random.bytes(OWN_BYTES), same]),
+    Buffer.concat([context.random.bytes(OWN_BYTES), same]),
   );
   return linkedFile(
-    stage,
-    await ownArtifact(stage, { content: Buffer.concat(blocks), compression: 'none' }),
+    context,
+    await ownArtifact(context, { content: Buffer.concat(blocks), compression: 'none' }),
   );
 }
 

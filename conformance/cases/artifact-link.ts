@@ -6,6 +6,7 @@ import { askedLink, linkedFile, linkedSample } from '../context/followed-link.ts
 import { ownArtifact } from '../context/own-artifact.ts';
 import { deviceAndArtifact } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
+import { withAlteredSignature } from '../target/altered-link.ts';
 import {
   expectEach,
   expectJson,
@@ -15,8 +16,7 @@ import {
   observed,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
-import { withAlteredSignature } from '../target/altered-link.ts';
+} from '../target/expectations.ts';
 import { isMap } from '../target/json-members.ts';
 import { malformedIds } from './artifacts.ts';
 
@@ -26,7 +26,7 @@ const asking = defineScenario({
   start: 'an accepted device, and an uploaded artifact',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => deviceAndArtifact(stage, 'plain'),
+  arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {
       id: 'link-is-200',
@@ -44,8 +44,8 @@ const asking = defineScenario({
       title: 'A link to an artifact that does not exist is answered 404.',
       requirements: ['link.unknown-artifact-is-404'],
       covers: ['get-artifact-link 404'],
-      run: async ({ device }, stage) => {
-        const path = { id: stage.random.uuid() };
+      run: async ({ device }, context) => {
+        const path = { id: context.random.uuid() };
         expectStatus(await device.call('get-artifact-link', { path }), 404);
       },
     },
@@ -66,8 +66,8 @@ const asking = defineScenario({
       title: 'Asking for a link is 401 without a token, and with one that is none.',
       requirements: ['link.unauthenticated-is-401'],
       covers: ['get-artifact-link 401'],
-      run: async ({ artifact: { id } }, stage) => {
-        const callers = { 'no token': stage.caller(), 'a word as token': stage.caller('word') };
+      run: async ({ artifact: { id } }, context) => {
+        const callers = { 'no token': context.caller(), 'a word as token': context.caller('word') };
         await expectEach(401, callers, (caller) =>
           caller.call('get-artifact-link', { path: { id } }),
         );
@@ -76,15 +76,15 @@ const asking = defineScenario({
   ],
 });
 
-const told = defineScenario({
+const reported = defineScenario({
   area: 'artifact-link',
   name: 'What the link says',
   start: 'what a device was told that asked for a link',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const [link, answer] = await askedLink(stage, (await stage.artifact('plain')).id);
-    return { link, givenMs: stage.serverNowMs(answer) };
+  arrange: async (context) => {
+    const [link, answer] = await askedLink(context, (await context.artifact('plain')).id);
+    return { link, givenMs: context.serverNowMs(answer) };
   },
   cases: [
     {
@@ -131,9 +131,9 @@ const following = defineScenario({
   start: 'a device that got a link to an artifact file',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const { id, bytes } = await stage.artifact('plain');
-    const [{ uri }] = await askedLink(stage, id);
+  arrange: async (context) => {
+    const { id, bytes } = await context.artifact('plain');
+    const [{ uri }] = await askedLink(context, id);
     return { bytes, uri: expectUrl('a link', typeof uri === 'string' ? uri : undefined) };
   },
   cases: [
@@ -141,8 +141,8 @@ const following = defineScenario({
       id: 'link-gives-the-file',
       title: 'GET on the link gives the artifact byte by byte, without a token.',
       requirements: ['link.gives-the-file'],
-      run: async ({ bytes, uri }, stage) => {
-        const file = await stage.session.send({ method: 'GET', url: uri });
+      run: async ({ bytes, uri }, context) => {
+        const file = await context.session.send({ method: 'GET', url: uri });
         expectStatus(file, 200);
         expectThat(file.bytes.equals(bytes), 'the uploaded file', 'other bytes');
       },
@@ -156,7 +156,7 @@ const used = defineScenario({
   start: 'a link by which the file has been loaded',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => linkedSample(stage, 'plain'),
+  arrange: (context) => linkedSample(context, 'plain'),
   cases: [
     {
       id: 'link-works-again',
@@ -172,9 +172,9 @@ const used = defineScenario({
       id: 'other-methods-are-refused',
       title: 'PUT, POST, PATCH and DELETE on the link are refused.',
       requirements: ['link.get-only'],
-      run: async ({ uri }, stage) => {
+      run: async ({ uri }, context) => {
         for (const method of ['PUT', 'POST', 'PATCH', 'DELETE']) {
-          const answer = await stage.session.send({ method, url: uri });
+          const answer = await context.session.send({ method, url: uri });
           const isRefused = answer.status >= 400 && answer.status < 500;
           expectThat(isRefused, `${method} refused with 4xx`, shownAnswer(answer));
         }
@@ -184,8 +184,8 @@ const used = defineScenario({
       id: 'head',
       title: 'HEAD on the link, which HTTP pairs with GET.',
       requirements: ['link.head'],
-      observe: async ({ uri }, stage) => {
-        const { status, headers } = await stage.session.send({ method: 'HEAD', url: uri });
+      observe: async ({ uri }, context) => {
+        const { status, headers } = await context.session.send({ method: 'HEAD', url: uri });
         return observed(`answered ${status}, length ${headers['content-length'] ?? 'not told'}`);
       },
     },
@@ -200,19 +200,19 @@ const used = defineScenario({
       id: 'altered-link-is-refused',
       title: 'With one character of its signature changed the link gives no file.',
       requirements: ['link.is-signed'],
-      run: async ({ uri }, stage) => {
+      run: async ({ uri }, context) => {
         const url = withAlteredSignature(uri);
-        expectStatus(await stage.session.send({ method: 'GET', url }), 400, 401, 403, 404);
+        expectStatus(await context.session.send({ method: 'GET', url }), 400, 401, 403, 404);
       },
     },
     {
       id: 'link-without-query-is-refused',
       title: 'Without its query, in which the signature is, the link gives no file.',
       requirements: ['link.is-signed'],
-      run: async ({ uri }, stage) => {
+      run: async ({ uri }, context) => {
         const { origin, pathname } = new URL(uri);
         const url = `${origin}${pathname}`;
-        expectStatus(await stage.session.send({ method: 'GET', url }), 400, 401, 403, 404);
+        expectStatus(await context.session.send({ method: 'GET', url }), 400, 401, 403, 404);
       },
     },
   ],
@@ -224,10 +224,10 @@ const gone = defineScenario({
   start: 'a link by which the file has been loaded, of an artifact that a user has deleted since',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const artifact = await ownArtifact(stage, { content: Buffer.from('to be deleted') });
-    const link = await linkedFile(stage, artifact);
-    await stage.operator.deleteArtifact(artifact.id);
+  arrange: async (context) => {
+    const artifact = await ownArtifact(context, { content: Buffer.from('to be deleted') });
+    const link = await linkedFile(context, artifact);
+    await context.admin.deleteArtifact(artifact.id);
     return link;
   },
   cases: [
@@ -241,4 +241,4 @@ const gone = defineScenario({
 });
 
 /** Spec: ArtifactLink */
-export const artifactLinkCases = [...asking, ...told, ...following, ...used, ...gone];
+export const artifactLinkCases = [...asking, ...reported, ...following, ...used, ...gone];

@@ -5,6 +5,7 @@ import { boardType } from '../context/sample-artifacts.ts';
 import { deviceAndArtifact } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
 import {
   expectEach,
   expectJson,
@@ -15,9 +16,8 @@ import {
   observedAnswer,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import { isMap, type Members, membersOf } from '../target/json-members.ts';
-import type { Answer } from '../target/target.ts';
 
 const LISTED_MAX = 100;
 
@@ -55,9 +55,9 @@ const listed = defineScenario({
   start: 'an accepted device, and two uploaded artifacts of different releases',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => ({
-    ...(await deviceAndArtifact(stage, 'plain')),
-    otherRelease: (await stage.artifact('dependent')).name,
+  arrange: async (context) => ({
+    ...(await deviceAndArtifact(context, 'plain')),
+    otherRelease: (await context.artifact('dependent')).name,
   }),
   cases: [
     {
@@ -137,17 +137,17 @@ const listed = defineScenario({
       title: 'A release that nobody knows may be an empty list or 404.',
       requirements: ['artifacts.nothing-found'],
       covers: ['list-artifacts 404'],
-      observe: async ({ device }, stage) =>
-        observedAnswer(await list(device, stage.newName(), boardType)),
+      observe: async ({ device }, context) =>
+        observedAnswer(await list(device, context.newName(), boardType)),
     },
     {
       id: 'strangers-see-no-artifacts',
       title: 'The list and an artifact are 401 without a token, and with one that is none.',
       requirements: ['artifacts.unauthenticated-is-401'],
       covers: ['list-artifacts 401', 'get-artifact 401'],
-      run: async ({ artifact }, stage) => {
+      run: async ({ artifact }, context) => {
         const query = { release_name: artifact.name, device_type: boardType };
-        const callers = { 'no token': stage.caller(), 'a word as token': stage.caller('word') };
+        const callers = { 'no token': context.caller(), 'a word as token': context.caller('word') };
         await expectEach(401, callers, (caller) => caller.call('list-artifacts', { query }));
         const path = { id: artifact.id };
         await expectEach(401, callers, (caller) => caller.call('get-artifact', { path }));
@@ -163,7 +163,7 @@ const large = defineScenario({
   // The list has no pages, so that it takes a hundred uploads: too many to be made unasked.
   risk: 'disruptive',
   needs: ['operator'],
-  arrange: (stage) => largeRelease(stage, LISTED_MAX + 1),
+  arrange: (context) => largeRelease(context, LISTED_MAX + 1),
   cases: [
     {
       id: 'list-is-bounded',
@@ -184,7 +184,7 @@ const one = defineScenario({
   start: 'an accepted device, and an uploaded artifact',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => deviceAndArtifact(stage, 'plain'),
+  arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {
       id: 'artifact-is-200',
@@ -202,8 +202,8 @@ const one = defineScenario({
       title: 'An artifact that does not exist is answered 404.',
       requirements: ['artifacts.unknown-is-404'],
       covers: ['get-artifact 404'],
-      run: async ({ device }, stage) => {
-        const path = { id: stage.random.uuid() };
+      run: async ({ device }, context) => {
+        const path = { id: context.random.uuid() };
         expectStatus(await device.call('get-artifact', { path }), 404);
       },
     },

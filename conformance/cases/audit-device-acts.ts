@@ -1,9 +1,9 @@
 /** Cases: what the audit log says of the acts of a device. Spec: AuditLog entry */
 
-import type { Stage } from '../context/stage.ts';
 import { acceptedDevice, needStatus, pendingDevice } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { observed } from '../suite/expectations.ts';
+import { observed } from '../target/expectations.ts';
 import { ENTRY_WAIT_MAX_MS, entries, textAt } from './audit-reading.ts';
 
 /** Ids of two devices that have acted, each in its way. */
@@ -14,18 +14,18 @@ interface Actors {
   readonly trusted: string;
 }
 
-async function actors(stage: Stage): Promise<Actors> {
-  const stranger = await pendingDevice(stage);
-  const signedBy = await stage.newKey();
+async function actors(context: TestContext): Promise<Actors> {
+  const stranger = await pendingDevice(context);
+  const signedBy = await context.newKey();
   const members = { pubkey: signedBy.publicKeyPem };
   needStatus('a new key that waits', await stranger.authenticate({ members, signedBy }), 401);
-  return { stranger: stranger.id, trusted: (await acceptedDevice(stage)).id };
+  return { stranger: stranger.id, trusted: (await acceptedDevice(context)).id };
 }
 
 /** The actions that a device is the actor of, the oldest first. */
-async function actsOf(stage: Stage, deviceId: string): Promise<readonly string[]> {
+async function actsOf(context: TestContext, deviceId: string): Promise<readonly string[]> {
   const query = { object_id: deviceId, actor_type: 'device', sort: 'asc' };
-  return (await entries(stage, query)).map((entry) => textAt(entry, 'action') ?? 'nothing');
+  return (await entries(context, query)).map((entry) => textAt(entry, 'action') ?? 'nothing');
 }
 
 /** Spec: AuditLog entry */
@@ -41,14 +41,16 @@ export const auditDeviceActs = defineScenario({
       id: 'acts-of-devices',
       title: 'Which entries have the device itself as their actor.',
       requirements: ['audit.device-actors'],
-      observe: async ({ stranger, trusted }, stage) => {
-        const [ofStranger, ofTrusted] = await stage.settled(
-          async () => [await actsOf(stage, stranger), await actsOf(stage, trusted)] as const,
+      observe: async ({ stranger, trusted }, context) => {
+        const [ofStranger, ofTrusted] = await context.settled(
+          async () => [await actsOf(context, stranger), await actsOf(context, trusted)] as const,
           ([unknown, known]) => unknown.length > 1 && known.length > 0,
           ENTRY_WAIT_MAX_MS,
         );
-        const told = (acts: readonly string[]): string => acts.join(', ') || 'none';
-        return observed(`of a stranger: ${told(ofStranger)}; of a trusted one: ${told(ofTrusted)}`);
+        const reported = (acts: readonly string[]): string => acts.join(', ') || 'none';
+        return observed(
+          `of a stranger: ${reported(ofStranger)}; of a trusted one: ${reported(ofTrusted)}`,
+        );
       },
     },
   ],

@@ -1,9 +1,9 @@
 /** Cases: what an entry of the audit log tells, field by field. Spec: AuditLog entry */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { Stage } from '../context/stage.ts';
 import { abortedDeployment, acceptedDevice, StartStateMissed } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { ExpectationFailure, expectThat, observed, shown } from '../suite/expectations.ts';
+import { ExpectationFailure, expectThat, observed, shown } from '../target/expectations.ts';
 import {
   actions,
   at,
@@ -34,7 +34,7 @@ interface Field {
   readonly path: string;
   /** What it has to be, as a phrase. */
   readonly words: string;
-  readonly fits: (value: unknown, recorded: Recorded, stage: Stage) => boolean;
+  readonly fits: (value: unknown, recorded: Recorded, context: TestContext) => boolean;
   /** A server may leave it out. */
   readonly isOptional?: true;
 }
@@ -178,14 +178,14 @@ function fieldCase({ requirement, path, words, fits, isOptional }: Field): Judgi
     id: `entry-has-${path.replaceAll(/[._]/g, '-')}`,
     title: `In an entry ${title}.`,
     requirements: [requirement],
-    run: async (recorded, stage) => {
+    run: async (recorded, context) => {
       for (const entry of recorded.found) {
         if (parent !== '' && !isEntry(at(entry, parent))) {
           throw new StartStateMissed(`an object ${parent}`, `the entry is ${shown(entry)}`);
         }
         const value = at(entry, path);
         if (value === undefined && isOptional) continue;
-        expectThat(fits(value, recorded, stage), `${path}: ${words}`, shown(value ?? 'nothing'));
+        expectThat(fits(value, recorded, context), `${path}: ${words}`, shown(value ?? 'nothing'));
       }
     },
   };
@@ -215,9 +215,13 @@ function byTypeCase(type: 'deployment' | 'device'): JudgingCase<Recorded> {
 }
 
 /** The actions on one object once `action` is among them; misses the start state for other words. */
-async function actionsOn(stage: Stage, id: string, action: string): Promise<readonly string[]> {
-  const found = await stage.settled(
-    () => entries(stage, { object_id: id }),
+async function actionsOn(
+  context: TestContext,
+  id: string,
+  action: string,
+): Promise<readonly string[]> {
+  const found = await context.settled(
+    () => entries(context, { object_id: id }),
     (read) => read.some((entry) => textAt(entry, 'action') === action),
     ENTRY_WAIT_MAX_MS,
   );
@@ -240,17 +244,17 @@ function actionCase({ action, requirements, title }: Act): JudgingCase<string> {
     id: `act-is-recorded-as-${action}`,
     title,
     requirements,
-    run: async (id, stage) => {
-      const seen = await actionsOn(stage, id, action);
+    run: async (id, context) => {
+      const seen = await actionsOn(context, id, action);
       expectThat(seen.includes(action), `an entry \`${action}\``, shown(seen));
     },
   };
 }
 
-async function ofDeployment(stage: Stage): Promise<Recorded> {
-  const { deploymentId, deploymentName: name, artifact } = await abortedDeployment(stage);
-  const nowMs = String(stage.serverNowMs(await list(stage)));
-  const found = await entriesOn(stage, deploymentId, 2);
+async function ofDeployment(context: TestContext): Promise<Recorded> {
+  const { deploymentId, deploymentName: name, artifact } = await abortedDeployment(context);
+  const nowMs = String(context.serverNowMs(await list(context)));
+  const found = await entriesOn(context, deploymentId, 2);
   return { found, facts: { name, artifactName: artifact.name, nowMs } };
 }
 
@@ -264,19 +268,19 @@ const onDeployment = defineScenario({
   cases: [...deploymentFields.map(fieldCase), byTypeCase('deployment')],
 });
 
-async function ofDevice(stage: Stage): Promise<Recorded> {
-  const device = await acceptedDevice(stage);
+async function ofDevice(context: TestContext): Promise<Recorded> {
+  const device = await acceptedDevice(context);
   const { id } = device;
-  await stage.operator.decide(id, device.key, 'rejected');
-  await stage.operator.decommission(id);
-  const found = await entriesOn(stage, id, 2);
+  await context.admin.decide(id, device.key, 'rejected');
+  await context.admin.decommission(id);
+  const found = await entriesOn(context, id, 2);
   return { found, facts: { id, serial: device.identity.serial ?? '' } };
 }
 
-async function removedDevice(stage: Stage): Promise<string> {
-  const { id, key } = await acceptedDevice(stage);
-  await stage.operator.decide(id, key, 'rejected');
-  await stage.operator.decommission(id);
+async function removedDevice(context: TestContext): Promise<string> {
+  const { id, key } = await acceptedDevice(context);
+  await context.admin.decide(id, key, 'rejected');
+  await context.admin.decommission(id);
   return id;
 }
 
@@ -308,14 +312,14 @@ const deploymentActs = defineScenario({
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => (await abortedDeployment(stage)).deploymentId,
+  arrange: async (context) => (await abortedDeployment(context)).deploymentId,
   cases: [
     {
       id: 'elements-are-entries',
       title: 'Each element of the list is a JSON object.',
       requirements: ['audit.entry-fields'],
-      run: async (deploymentId, stage) => {
-        const elements = listIn(await list(stage, { object_id: deploymentId }));
+      run: async (deploymentId, context) => {
+        const elements = listIn(await list(context, { object_id: deploymentId }));
         if (!elements?.length) throw new StartStateMissed('a list with entries', 'it is none');
         const other = elements.find((element) => !isEntry(element));
         expectThat(other === undefined, 'an object', shown(other));
@@ -356,10 +360,10 @@ const deviceActs = defineScenario({
 });
 
 /** The entries on objects of that type that making a user with a role of its own brings about. */
-async function ofAccess(stage: Stage, type: string): Promise<Recorded> {
-  const { session, learnSecret } = stage;
-  await stage.control.powerlessUser({ session, name: stage.newName(), learnSecret });
-  const found = await entries(stage, { object_type: type });
+async function ofAccess(context: TestContext, type: string): Promise<Recorded> {
+  const { session, learnSecret } = context;
+  await context.control.powerlessUser({ session, name: context.newName(), learnSecret });
+  const found = await entries(context, { object_type: type });
   if (found.length === 0) throw new StartStateMissed(`an entry on a ${type}`, 'there is none');
   const other = found.find((entry) => at(entry, 'object.type') !== type);
   if (other) throw new StartStateMissed(`entries on a ${type} only`, `saw ${shown(other)}`);
@@ -372,7 +376,7 @@ const onUser = defineScenario({
   start: 'a user who has made another user',
   risk: 'write',
   needs: ['operator', 'role-control'],
-  arrange: (stage) => ofAccess(stage, 'user'),
+  arrange: (context) => ofAccess(context, 'user'),
   cases: userFields.map(fieldCase),
 });
 
@@ -382,7 +386,7 @@ const onTenant = defineScenario({
   start: 'a user who has changed what belongs to the whole tenant, such as a role',
   risk: 'write',
   needs: ['operator', 'role-control'],
-  arrange: (stage) => ofAccess(stage, 'tenant'),
+  arrange: (context) => ofAccess(context, 'tenant'),
   cases: tenantFields.map(fieldCase),
 });
 

@@ -1,7 +1,6 @@
 /** Cases: the audit log as CSV. Spec: Audit logs, "GET /logs/export" */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
-import type { Stage } from '../context/stage.ts';
 import {
   abortedDeployment,
   acceptedDevice,
@@ -9,7 +8,10 @@ import {
   type OfferedDeployment,
   StartStateMissed,
 } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
+import { readCsv } from '../target/csv.ts';
 import {
   ExpectationFailure,
   expectEqual,
@@ -17,9 +19,7 @@ import {
   expectThat,
   observed,
   shown,
-} from '../suite/expectations.ts';
-import { readCsv } from '../target/csv.ts';
-import type { Answer } from '../target/target.ts';
+} from '../target/expectations.ts';
 import { auditFilters, emptyQueries, type Filter } from './audit-filters.ts';
 import {
   actionsOf,
@@ -36,14 +36,14 @@ interface Recorded extends OfferedDeployment {
   readonly both: readonly Entry[];
 }
 
-async function recorded(stage: Stage): Promise<Recorded> {
-  const world = await abortedDeployment(stage);
-  return { ...world, both: await entriesOn(stage, world.deploymentId, 2) };
+async function recorded(context: TestContext): Promise<Recorded> {
+  const arranged = await abortedDeployment(context);
+  return { ...arranged, both: await entriesOn(context, arranged.deploymentId, 2) };
 }
 
-function exported(stage: Stage, query: Query): Promise<Answer> {
+function exported(context: TestContext, query: Query): Promise<Answer> {
   const headers = { accept: 'text/csv' };
-  return stage.operator.caller.call('export-audit-logs', { query, headers });
+  return context.admin.caller.call('export-audit-logs', { query, headers });
 }
 
 interface Table {
@@ -52,8 +52,8 @@ interface Table {
 }
 
 /** The field names, and the records below them; the start state is missed when it is no CSV. */
-async function table(stage: Stage, query: Query): Promise<Table> {
-  const answer = await exported(stage, query);
+async function table(context: TestContext, query: Query): Promise<Table> {
+  const answer = await exported(context, query);
   needStatus('an export', answer, 200);
   const [names = [], ...records] = readCsv(answer.text);
   const isNamed = names.includes('action') || names.includes('time');
@@ -71,8 +71,8 @@ function column({ names, records }: Table, name: string): readonly string[] {
 }
 
 /** How many records a query finds. */
-async function count(stage: Stage, query: Query): Promise<number> {
-  return (await table(stage, query)).records.length;
+async function count(context: TestContext, query: Query): Promise<number> {
+  return (await table(context, query)).records.length;
 }
 
 function orderCase(
@@ -93,9 +93,9 @@ function orderCase(
     id,
     title,
     requirements: [requirement],
-    run: async ({ deploymentId, both }, stage) => {
+    run: async ({ deploymentId, both }, context) => {
       actionsOf(both);
-      const found = await table(stage, { object_id: deploymentId, ...query });
+      const found = await table(context, { object_id: deploymentId, ...query });
       const actions = column(found, 'action');
       needCreateAndAbort(actions);
       expectEqual('actions', actions, order);
@@ -110,13 +110,14 @@ const deploymentPaths = ['object.deployment.name', 'object.deployment.artifact_n
 /** Misses where the record tells a field otherwise than the entry. */
 function expectSame(entry: Entry, found: Table, row: number): void {
   for (const path of [...requiredPaths, ...deploymentPaths, 'actor.email', 'change']) {
-    const told = at(entry, path);
+    const reported = at(entry, path);
     const index = found.names.indexOf(path);
-    if (typeof told !== 'string' || (index < 0 && !requiredPaths.includes(path))) continue;
+    if (typeof reported !== 'string' || (index < 0 && !requiredPaths.includes(path))) continue;
     const value = found.records[row]?.[index];
-    const isSame = path === 'time' ? Date.parse(value ?? '') === Date.parse(told) : value === told;
+    const isSame =
+      path === 'time' ? Date.parse(value ?? '') === Date.parse(reported) : value === reported;
     if (isSame) continue;
-    throw new ExpectationFailure(`${path} ${shown(told)}`, shown(value ?? 'nothing'));
+    throw new ExpectationFailure(`${path} ${shown(reported)}`, shown(value ?? 'nothing'));
   }
 }
 
@@ -133,8 +134,8 @@ const document = defineScenario({
       title: 'The export is answered 200 as CSV: names of fields, then records of as many fields.',
       requirements: ['audit.export-is-csv'],
       covers: ['export-audit-logs 200'],
-      run: async ({ deploymentId }, stage) => {
-        const answer = await exported(stage, { object_id: deploymentId });
+      run: async ({ deploymentId }, context) => {
+        const answer = await exported(context, { object_id: deploymentId });
         expectStatus(answer, 200);
         const [names = [], ...records] = readCsv(answer.text);
         expectThat(names.includes('action'), 'names of fields first', shown(answer.text));
@@ -146,8 +147,8 @@ const document = defineScenario({
       id: 'export-is-labelled-csv',
       title: 'The export is labelled text/csv.',
       requirements: ['audit.export-media-type'],
-      run: async ({ deploymentId }, stage) => {
-        const answer = await exported(stage, { object_id: deploymentId });
+      run: async ({ deploymentId }, context) => {
+        const answer = await exported(context, { object_id: deploymentId });
         needStatus('an export', answer, 200);
         const type = answer.headers['content-type'] ?? '';
         expectThat(/^text\/csv\s*(;|$)/i.test(type), 'text/csv', shown(type));
@@ -157,9 +158,9 @@ const document = defineScenario({
       id: 'export-holds-the-entries-of-the-list',
       title: 'The export holds the same entries as the list, with the same values.',
       requirements: ['audit.export-same-entries'],
-      run: async ({ deploymentId, both }, stage) => {
+      run: async ({ deploymentId, both }, context) => {
         const query = { object_id: deploymentId, format_separator: '.' };
-        const found = await table(stage, query);
+        const found = await table(context, query);
         expectEqual('records', found.records.length, both.length);
         const rows = column(found, 'action');
         if (!rows.includes('create') || actionsOf(both)[0] === rows[0]) {
@@ -171,8 +172,8 @@ const document = defineScenario({
       id: 'export-is-streamed',
       title: 'The export comes in chunks, without a length in advance.',
       requirements: ['audit.export-is-streamed'],
-      run: async ({ deploymentId }, stage) => {
-        const answer = await exported(stage, { object_id: deploymentId });
+      run: async ({ deploymentId }, context) => {
+        const answer = await exported(context, { object_id: deploymentId });
         needStatus('an export', answer, 200);
         const isChunked = answer.headers['transfer-encoding'] === 'chunked';
         expectThat(isChunked, 'Transfer-Encoding: chunked', shown(answer.headers));
@@ -182,13 +183,13 @@ const document = defineScenario({
       id: 'export-limit-is-kept',
       title: 'With limit=1 one entry is exported, and with limit=2 or more both.',
       requirements: ['audit.export-limit'],
-      run: async ({ deploymentId }, stage) => {
+      run: async ({ deploymentId }, context) => {
         for (const [limit, records] of [
           [1, 1],
           [2, 2],
           [3, 2],
         ] as const) {
-          const found = await count(stage, { object_id: deploymentId, limit });
+          const found = await count(context, { object_id: deploymentId, limit });
           expectEqual(`records with limit=${limit}`, found, records);
         }
       },
@@ -197,10 +198,10 @@ const document = defineScenario({
       id: 'export-separator-is-used',
       title: 'With format_separator the names of nested fields are joined by it.',
       requirements: ['audit.export-separator'],
-      run: async ({ deploymentId }, stage) => {
+      run: async ({ deploymentId }, context) => {
         for (const separator of ['/', '.', '__', ' > ']) {
           const query = { object_id: deploymentId, format_separator: separator };
-          const { names } = await table(stage, query);
+          const { names } = await table(context, query);
           const name = `actor${separator}id`;
           expectThat(names.includes(name), `a field ${name}`, shown(names));
         }
@@ -210,11 +211,11 @@ const document = defineScenario({
       id: 'ignored-field-is-omitted',
       title: 'With ignore that field is missing, its values too, and the others are there.',
       requirements: ['audit.export-ignore'],
-      run: async ({ deploymentId }, stage) => {
+      run: async ({ deploymentId }, context) => {
         const query = { object_id: deploymentId, format_separator: '.' };
-        const whole = await table(stage, query);
+        const whole = await table(context, query);
         for (const ignore of ['actor.id', 'action']) {
-          const { names } = await table(stage, { ...query, ignore });
+          const { names } = await table(context, { ...query, ignore });
           const expected = whole.names.filter((name) => name !== ignore);
           expectEqual(`names without ${ignore}`, [...names].sort(), [...expected].sort());
         }
@@ -242,11 +243,11 @@ const document = defineScenario({
       id: 'export-values-are-quoted',
       title: 'A value that holds quotes and commas, such as an identity, is one field of CSV.',
       requirements: ['audit.export-fields-are-quoted'],
-      run: async ({ device }, stage) => {
-        await stage.operator.decide(device.id, device.key, 'rejected');
-        await entriesOn(stage, device.id, 1);
+      run: async ({ device }, context) => {
+        await context.admin.decide(device.id, device.key, 'rejected');
+        await entriesOn(context, device.id, 1);
         const query = { object_id: device.id, format_separator: '.' };
-        const answer = await exported(stage, query);
+        const answer = await exported(context, query);
         needStatus('an export', answer, 200);
         const [names = [], ...records] = readCsv(answer.text);
         const odd = records.find(({ length }) => length !== names.length);
@@ -257,9 +258,9 @@ const document = defineScenario({
       id: 'object-types-are-known',
       title: 'An export of users, deployments, artifacts or devices is answered 200.',
       requirements: ['audit.export-object-type-values'],
-      run: async (_, stage) => {
+      run: async (_, context) => {
         for (const type of exportedTypes) {
-          const { status } = await exported(stage, { object_type: type, limit: 1 });
+          const { status } = await exported(context, { object_type: type, limit: 1 });
           expectEqual(`status for ${type}`, status, 200);
         }
       },
@@ -268,8 +269,8 @@ const document = defineScenario({
       id: 'form-of-the-export',
       title: 'Which fields the export has by default, in which order and with which separator.',
       requirements: ['audit.export-form'],
-      observe: async ({ deploymentId }, stage) => {
-        const { names, records } = await table(stage, { object_id: deploymentId });
+      observe: async ({ deploymentId }, context) => {
+        const { names, records } = await table(context, { object_id: deploymentId });
         const isEmpty = (index: number): boolean => records.every((record) => record[index] === '');
         const empty = names.filter((_, index) => isEmpty(index));
         return observed(`${names.join(', ')}; empty for a deployment: ${empty.join(', ')}`);
@@ -279,10 +280,10 @@ const document = defineScenario({
       id: 'ignored-field-by-its-name-in-the-header',
       title: 'Whether ignore takes the names with dots, with the separator, or both.',
       requirements: ['audit.export-form'],
-      observe: async ({ deploymentId }, stage) => {
+      observe: async ({ deploymentId }, context) => {
         const kept = async (ignore: string): Promise<string> => {
           const query = { object_id: deploymentId, format_separator: '/', ignore };
-          const isThere = (await table(stage, query)).names.includes('actor/id');
+          const isThere = (await table(context, query)).names.includes('actor/id');
           return isThere ? 'is there' : 'is omitted';
         };
         return observed(`actor/id ${await kept('actor/id')}, actor.id ${await kept('actor.id')}`);
@@ -297,12 +298,12 @@ const formula = defineScenario({
   start: 'a user who has deployed a release whose name begins with an equals sign',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const device = await acceptedDevice(stage);
-    const name = `=${stage.newName()}`;
-    await ownArtifact(stage, { name, content: Buffer.from('named as a formula') });
-    const { id } = await stage.deploy({ artifact_name: name, devices: [device.id] });
-    await entriesOn(stage, id, 1);
+  arrange: async (context) => {
+    const device = await acceptedDevice(context);
+    const name = `=${context.newName()}`;
+    await ownArtifact(context, { name, content: Buffer.from('named as a formula') });
+    const { id } = await context.deploy({ artifact_name: name, devices: [device.id] });
+    await entriesOn(context, id, 1);
     return { deploymentId: id, name };
   },
   cases: [
@@ -310,8 +311,8 @@ const formula = defineScenario({
       id: 'formulas',
       title: 'How the export writes a value that begins as a formula of a spreadsheet does.',
       requirements: ['audit.export-form'],
-      observe: async ({ deploymentId, name }, stage) => {
-        const found = await table(stage, { object_id: deploymentId, format_separator: '.' });
+      observe: async ({ deploymentId, name }, context) => {
+        const found = await table(context, { object_id: deploymentId, format_separator: '.' });
         const [value = ''] = column(found, 'object.deployment.artifact_name');
         return observed(value === name ? 'as it is' : `as ${shown(value.replace(name, '=name'))}`);
       },
@@ -324,16 +325,16 @@ function filterCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
     id: `${name}-filters`,
     title: `${filter.title} are exported.`,
     requirements: [filter.ofExport],
-    run: async (world, stage) => {
-      const query = { object_id: world.deploymentId, format_separator: '.' };
-      const ids = column(await table(stage, query), 'object.id');
-      if (ids.length === 0 || ids.some((id) => id !== world.deploymentId)) {
+    run: async (arranged, context) => {
+      const query = { object_id: arranged.deploymentId, format_separator: '.' };
+      const ids = column(await table(context, query), 'object.id');
+      if (ids.length === 0 || ids.some((id) => id !== arranged.deploymentId)) {
         throw new StartStateMissed('records of the deployment only', `they are on ${shown(ids)}`);
       }
-      const fits = filter.fits(world, world.both);
-      expectEqual('records that fit', await count(stage, { ...query, ...fits }), ids.length);
-      for (const missing of filter.misses(world.both)) {
-        const others = await count(stage, { ...query, ...missing });
+      const fits = filter.fits(arranged, arranged.both);
+      expectEqual('records that fit', await count(context, { ...query, ...fits }), ids.length);
+      for (const missing of filter.misses(arranged.both)) {
+        const others = await count(context, { ...query, ...missing });
         expectEqual(`records with ${shown(missing)}`, others, 0);
       }
     },
@@ -353,13 +354,13 @@ const filtered = defineScenario({
       id: 'object-id-filters',
       title: 'With object_id only the entries on that object are exported.',
       requirements: ['audit.export-object-id'],
-      run: async ({ deploymentId }, stage) => {
+      run: async ({ deploymentId }, context) => {
         const query = { object_id: deploymentId, format_separator: '.', limit: 100 };
-        const ids = column(await table(stage, query), 'object.id');
+        const ids = column(await table(context, query), 'object.id');
         const other = ids.find((id) => id !== deploymentId);
         expectThat(other === undefined, `entries on ${deploymentId}`, `one on ${other}`);
         for (const missing of emptyQueries('object_id')) {
-          const others = await count(stage, { ...missing, limit: 100 });
+          const others = await count(context, { ...missing, limit: 100 });
           expectEqual(`records with ${shown(missing)}`, others, 0);
         }
       },

@@ -8,7 +8,7 @@ export interface Filter {
   readonly title: string;
   readonly ofList: RequirementId;
   readonly ofExport: RequirementId;
-  readonly fits: (world: { readonly deploymentName: string }, both: readonly Entry[]) => Query;
+  readonly fits: (arranged: { readonly deploymentName: string }, both: readonly Entry[]) => Query;
   readonly misses: (both: readonly Entry[]) => readonly Query[];
 }
 
@@ -49,7 +49,7 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
     title: 'With actor_id only the entries of that actor',
     ofList: 'audit.actor-filters',
     ofExport: 'audit.export-actor-id',
-    fits: (_, both) => told(both, 'actor.id', 'actor_id'),
+    fits: (_, both) => reported(both, 'actor.id', 'actor_id'),
     misses: () => emptyQueries('actor_id'),
   },
   'actor-type': {
@@ -64,7 +64,7 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
     ofList: 'audit.actor-email-filter',
     ofExport: 'audit.export-actor-email',
     // An entry need not tell the e-mail; then only what misses it can be judged.
-    fits: (_, both) => told(both, 'actor.email', 'actor_email'),
+    fits: (_, both) => reported(both, 'actor.email', 'actor_email'),
     misses: () => [...emptyQueries('actor_email'), { actor_email: 'nobody@example.com' }],
   },
   'object-type': {
@@ -84,7 +84,7 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
 };
 
 /** A query by what both entries tell; none where they do not tell it. */
-function told(both: readonly Entry[], path: string, name: string): Query {
+function reported(both: readonly Entry[], path: string, name: string): Query {
   const [one, other] = both.map((entry) => textAt(entry, path));
   const isTold = one !== undefined && one === other;
   // What is no address is for another case to judge.

@@ -1,7 +1,7 @@
 /** Cases: the audit log as a paged list, parameter by parameter. Spec: Audit logs, "GET /logs" */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { Stage } from '../context/stage.ts';
 import { abortedDeployment, type OfferedDeployment } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   ExpectationFailure,
@@ -12,7 +12,7 @@ import {
   observed,
   observedAnswer,
   shown,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import { relationsOf } from '../target/link-header.ts';
 import { auditFilters, emptyQueries, type Filter } from './audit-filters.ts';
 import {
@@ -54,15 +54,15 @@ const user = defineScenario({
   start: 'a user with a token',
   risk: 'read',
   needs: ['operator'],
-  arrange: (stage) => stage,
+  arrange: (context) => context,
   cases: [
     {
       id: 'list-is-200',
       title: 'The audit log is answered 200 with an array.',
       requirements: ['audit.list', 'tokens.login-opens-management'],
       covers: ['list-audit-logs 200'],
-      run: async (stage) => {
-        const answer = await list(stage);
+      run: async (context) => {
+        const answer = await list(context);
         expectStatus(answer, 200);
         expectThat(listIn(answer) !== undefined, 'an array', shown(answer.text));
       },
@@ -71,9 +71,9 @@ const user = defineScenario({
       id: 'object-types-are-known',
       title: 'A filter by each of the five types of objects is answered 200.',
       requirements: ['audit.object-type-values'],
-      run: async (stage) => {
+      run: async (context) => {
         for (const type of objectTypes) {
-          const answer = await list(stage, { object_type: type });
+          const answer = await list(context, { object_type: type });
           expectEqual(`status for ${type}`, answer.status, 200);
           entriesIn(answer);
         }
@@ -83,17 +83,17 @@ const user = defineScenario({
       id: 'offered-to-this-user',
       title: 'Whether the plan of this target includes the audit log.',
       requirements: ['audit.offered'],
-      observe: async (stage) => observed(`the list is answered ${(await list(stage)).status}`),
+      observe: async (context) => observed(`the list is answered ${(await list(context)).status}`),
     },
     {
       id: 'page-sizes',
       title: 'How many entries a page has by default, and whether 500 and 501 are too many.',
       requirements: ['audit.page-sizes'],
-      observe: async (stage) => {
-        const byDefault = listIn(await list(stage))?.length;
+      observe: async (context) => {
+        const byDefault = listIn(await list(context))?.length;
         const [many, more] = [
-          await list(stage, { per_page: 500 }),
-          await list(stage, { per_page: 501 }),
+          await list(context, { per_page: 500 }),
+          await list(context, { per_page: 501 }),
         ];
         return observed(`${byDefault} by default; 500: ${many.status}; 501: ${more.status}`);
       },
@@ -102,15 +102,15 @@ const user = defineScenario({
       id: 'page-past-the-end',
       title: 'What a page past the end of the list holds.',
       requirements: ['audit.past-the-end'],
-      observe: async (stage) => observedAnswer(await list(stage, { page: 1_000_000 })),
+      observe: async (context) => observedAnswer(await list(context, { page: 1_000_000 })),
     },
     {
       id: 'bad-parameters',
       title: 'What parameters of the wrong form are answered.',
       requirements: ['audit.bad-parameters'],
-      observe: async (stage) => {
+      observe: async (context) => {
         const answers = Object.entries(unfitQueries).map(
-          async ([name, query]) => `${name}: ${(await list(stage, query)).status}`,
+          async ([name, query]) => `${name}: ${(await list(context, query)).status}`,
         );
         return observed((await Promise.all(answers)).join(', '));
       },
@@ -123,15 +123,15 @@ interface Recorded extends OfferedDeployment {
   readonly both: readonly Entry[];
 }
 
-async function recorded(stage: Stage): Promise<Recorded> {
-  const world = await abortedDeployment(stage);
-  return { ...world, both: await entriesOn(stage, world.deploymentId, 2) };
+async function recorded(context: TestContext): Promise<Recorded> {
+  const arranged = await abortedDeployment(context);
+  return { ...arranged, both: await entriesOn(context, arranged.deploymentId, 2) };
 }
 
 /** The actions of the answer to a query on the deployment's two entries, in order. */
-async function orderBy(stage: Stage, { deploymentId, both }: Recorded, query: Query) {
+async function orderBy(context: TestContext, { deploymentId, both }: Recorded, query: Query) {
   actionsOf(both);
-  const found = await entries(stage, { object_id: deploymentId, ...query });
+  const found = await entries(context, { object_id: deploymentId, ...query });
   return actionsOf(found);
 }
 
@@ -153,20 +153,20 @@ function orderCase(
     id,
     title,
     requirements: [requirement],
-    run: async (world, stage) => {
-      expectEqual('actions', await orderBy(stage, world, query), order);
+    run: async (arranged, context) => {
+      expectEqual('actions', await orderBy(context, arranged, query), order);
     },
   };
 }
 
 /** A page of the deployment's two entries, oldest first, so that no later entry moves it. */
-function page(stage: Stage, { deploymentId }: Recorded, query: Query) {
-  return list(stage, { object_id: deploymentId, sort: 'asc', ...query });
+function page(context: TestContext, { deploymentId }: Recorded, query: Query) {
+  return list(context, { object_id: deploymentId, sort: 'asc', ...query });
 }
 
 /** The relations of the Link header on a page of one entry. */
-async function relations(stage: Stage, world: Recorded, number: number) {
-  const answer = await page(stage, world, { per_page: 1, page: number });
+async function relations(context: TestContext, arranged: Recorded, number: number) {
+  const answer = await page(context, arranged, { per_page: 1, page: number });
   entriesIn(answer);
   return relationsOf(answer.headers.link);
 }
@@ -201,9 +201,9 @@ const rows = defineScenario({
       id: 'per-page-bounds-a-page',
       title: 'With per_page=1 a page has one entry, with per_page=2 two.',
       requirements: ['audit.per-page'],
-      run: async (world, stage) => {
+      run: async (arranged, context) => {
         for (const size of [1, 2]) {
-          const found = entriesIn(await page(stage, world, { per_page: size }));
+          const found = entriesIn(await page(context, arranged, { per_page: size }));
           expectEqual(`entries with per_page=${size}`, found.length, size);
         }
       },
@@ -212,11 +212,11 @@ const rows = defineScenario({
       id: 'pages-divide-the-list',
       title: 'With one entry per page the second page holds the other entry.',
       requirements: ['audit.pages'],
-      run: async (world, stage) => {
-        const first = entriesIn(await page(stage, world, { per_page: 1, page: 1 }));
-        const second = entriesIn(await page(stage, world, { per_page: 1, page: 2 }));
+      run: async (arranged, context) => {
+        const first = entriesIn(await page(context, arranged, { per_page: 1, page: 1 }));
+        const second = entriesIn(await page(context, arranged, { per_page: 1, page: 2 }));
         const acts = [...first, ...second].map((entry) => textAt(entry, 'action') ?? '');
-        actionsOf(world.both);
+        actionsOf(arranged.both);
         expectThat(new Set(acts).size === 2, 'another entry on page 2', shown(acts));
       },
     },
@@ -224,9 +224,9 @@ const rows = defineScenario({
       id: 'list-starts-at-its-first-page',
       title: 'Without `page` the first page is answered.',
       requirements: ['audit.first-page'],
-      run: async (world, stage) => {
-        const first = entriesIn(await page(stage, world, { per_page: 1, page: 1 }));
-        const other = entriesIn(await page(stage, world, { per_page: 1 }));
+      run: async (arranged, context) => {
+        const first = entriesIn(await page(context, arranged, { per_page: 1, page: 1 }));
+        const other = entriesIn(await page(context, arranged, { per_page: 1 }));
         const [one, two] = [first, other].map((found) => found.map((e) => textAt(e, 'action')));
         expectEqual('actions', two, one);
       },
@@ -235,8 +235,8 @@ const rows = defineScenario({
       id: 'total-is-counted',
       title: 'X-Total-Count tells how many entries matched, also on a page that holds fewer.',
       requirements: ['audit.total'],
-      run: async ({ deploymentId, both }, stage) => {
-        const answer = await list(stage, { object_id: deploymentId, per_page: 1 });
+      run: async ({ deploymentId, both }, context) => {
+        const answer = await list(context, { object_id: deploymentId, per_page: 1 });
         entriesIn(answer);
         expectEqual('X-Total-Count', answer.headers['x-total-count'], String(both.length));
       },
@@ -245,9 +245,9 @@ const rows = defineScenario({
       id: 'link-names-the-first-page',
       title: 'Link names the first page, on page one and on page two.',
       requirements: ['audit.links'],
-      run: async (world, stage) => {
+      run: async (arranged, context) => {
         for (const number of [1, 2]) {
-          const found = Object.keys(await relations(stage, world, number));
+          const found = Object.keys(await relations(context, arranged, number));
           expectThat(found.includes('first'), `first on page ${number}`, shown(found));
         }
       },
@@ -256,9 +256,9 @@ const rows = defineScenario({
       id: 'link-names-the-next-page',
       title: 'Link names the next page on page one of two, and none on page two.',
       requirements: ['audit.link-next'],
-      run: async (world, stage) => {
-        const one = Object.keys(await relations(stage, world, 1));
-        const two = Object.keys(await relations(stage, world, 2));
+      run: async (arranged, context) => {
+        const one = Object.keys(await relations(context, arranged, 1));
+        const two = Object.keys(await relations(context, arranged, 2));
         expectThat(one.includes('next'), 'next on page 1', shown(one));
         expectThat(!two.includes('next'), 'no next on page 2', shown(two));
       },
@@ -267,9 +267,9 @@ const rows = defineScenario({
       id: 'link-names-the-previous-page',
       title: 'Link names the previous page on page two, and none on page one.',
       requirements: ['audit.link-prev'],
-      run: async (world, stage) => {
-        const one = Object.keys(await relations(stage, world, 1));
-        const two = Object.keys(await relations(stage, world, 2));
+      run: async (arranged, context) => {
+        const one = Object.keys(await relations(context, arranged, 1));
+        const two = Object.keys(await relations(context, arranged, 2));
         expectThat(two.includes('prev'), 'prev on page 2', shown(two));
         expectThat(!one.includes('prev'), 'no prev on page 1', shown(one));
       },
@@ -278,12 +278,12 @@ const rows = defineScenario({
       id: 'links-keep-the-filters',
       title: 'The link to the next page keeps filters and page size.',
       requirements: ['audit.links-lead'],
-      run: async (world, stage) => {
-        const { next } = await relations(stage, world, 1);
+      run: async (arranged, context) => {
+        const { next } = await relations(context, arranged, 1);
         if (next === undefined) return;
         const { searchParams } = new URL(next, 'http://target.invalid');
         const kept = Object.fromEntries(searchParams);
-        expectEqual('object_id', kept.object_id, world.deploymentId);
+        expectEqual('object_id', kept.object_id, arranged.deploymentId);
         expectEqual('per_page', kept.per_page, '1');
         expectEqual('page', kept.page, '2');
       },
@@ -292,9 +292,9 @@ const rows = defineScenario({
       id: 'filters-combine',
       title: 'An entry that fits one filter and misses another is not listed.',
       requirements: ['audit.filters-combine'],
-      run: async ({ deploymentId }, stage) => {
+      run: async ({ deploymentId }, context) => {
         const query = { object_id: deploymentId, actor_id: nobody };
-        expectEqual('entries', (await entries(stage, query)).length, 0);
+        expectEqual('entries', (await entries(context, query)).length, 0);
       },
     },
   ],
@@ -305,13 +305,13 @@ function filterCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
     id: `${name}-filters`,
     title: `${filter.title} are listed.`,
     requirements: [filter.ofList],
-    run: async (world, stage) => {
-      const query = { object_id: world.deploymentId };
-      const fits = filter.fits(world, world.both);
-      const found = await entries(stage, { ...query, ...fits });
-      expectEqual('entries that fit', found.length, world.both.length);
-      for (const missing of filter.misses(world.both)) {
-        const others = await entries(stage, { ...query, ...missing });
+    run: async (arranged, context) => {
+      const query = { object_id: arranged.deploymentId };
+      const fits = filter.fits(arranged, arranged.both);
+      const found = await entries(context, { ...query, ...fits });
+      expectEqual('entries that fit', found.length, arranged.both.length);
+      for (const missing of filter.misses(arranged.both)) {
+        const others = await entries(context, { ...query, ...missing });
         expectEqual(`entries with ${shown(missing)}`, others.length, 0);
       }
     },
@@ -319,8 +319,8 @@ function filterCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
 }
 
 /** How a filter by object is judged without leaning on itself. */
-async function expectOwn(stage: Stage, objectId: string): Promise<void> {
-  const found = await entries(stage, { object_id: objectId });
+async function expectOwn(context: TestContext, objectId: string): Promise<void> {
+  const found = await entries(context, { object_id: objectId });
   const ids = found.map((entry) => at(entry, 'object.id'));
   const other = ids.find((id) => id !== objectId && id !== undefined);
   if (other === undefined) return;
@@ -343,22 +343,22 @@ const byObject = defineScenario({
   start: 'two deployments, each created and aborted by a user',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => [await abortedDeployment(stage), await abortedDeployment(stage)],
+  arrange: async (context) => [await abortedDeployment(context), await abortedDeployment(context)],
   cases: [
     {
       id: 'object-id-filters',
       title: 'With object_id only the entries on that object are listed.',
       requirements: ['audit.object-filters'],
-      run: async (worlds, stage) => {
-        const recent = await entries(stage, { per_page: 100 });
+      run: async (worlds, context) => {
+        const recent = await entries(context, { per_page: 100 });
         for (const { deploymentId } of worlds) {
-          await expectOwn(stage, deploymentId);
+          await expectOwn(context, deploymentId);
           const isThere = recent.some((entry) => at(entry, 'object.id') === deploymentId);
-          const found = await entries(stage, { object_id: deploymentId });
+          const found = await entries(context, { object_id: deploymentId });
           if (isThere) expectPresent(`an entry on ${deploymentId}`, found[0]);
         }
         for (const query of emptyQueries('object_id')) {
-          expectEqual(`entries with ${shown(query)}`, (await entries(stage, query)).length, 0);
+          expectEqual(`entries with ${shown(query)}`, (await entries(context, query)).length, 0);
         }
       },
     },

@@ -3,11 +3,11 @@
  * names, and what it needs beside that is missing in vain, not failed. Spec: Audit logs
  */
 
-import type { Stage } from '../context/stage.ts';
 import { needStatus, StartStateMissed } from '../context/start-states.ts';
-import { shown } from '../suite/expectations.ts';
+import type { TestContext } from '../context/test-context.ts';
+import type { Answer } from '../target/answer.ts';
 import type { CallOptions } from '../target/call.ts';
-import type { Answer } from '../target/target.ts';
+import { shown } from '../target/expectations.ts';
 
 /** Parameters of the list and of the export. */
 export type Query = NonNullable<CallOptions['query']>;
@@ -30,8 +30,8 @@ export const exportedTypes = ['user', 'deployment', 'artifact', 'device'];
 export const nobody = '00000000-0000-4000-8000-000000000000';
 
 /** The list as it is answered. */
-export function list(stage: Stage, query: Query = {}): Promise<Answer> {
-  return stage.operator.caller.call('list-audit-logs', { query });
+export function list(context: TestContext, query: Query = {}): Promise<Answer> {
+  return context.admin.caller.call('list-audit-logs', { query });
 }
 
 /** The entries in an answer; the start state is missed when it is no list of objects. */
@@ -58,18 +58,18 @@ export function isEntry(value: unknown): value is Entry {
 }
 
 /** The entries that the query finds. */
-export async function entries(stage: Stage, query: Query): Promise<readonly Entry[]> {
-  return entriesIn(await list(stage, query));
+export async function entries(context: TestContext, query: Query): Promise<readonly Entry[]> {
+  return entriesIn(await list(context, query));
 }
 
 /** The entries on one object, newest first, once there are so many and nothing of other objects. */
 export async function entriesOn(
-  stage: Stage,
+  context: TestContext,
   objectId: string,
   atLeast: number,
 ): Promise<readonly Entry[]> {
-  const found = await stage.settled(
-    () => entries(stage, { object_id: objectId }),
+  const found = await context.settled(
+    () => entries(context, { object_id: objectId }),
     ({ length }) => length >= atLeast,
     ENTRY_WAIT_MAX_MS,
   );

@@ -1,6 +1,5 @@
 /** Cases: requests and decisions that meet at the target at once. Spec: States and transitions */
 
-import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   factoryProvides,
@@ -8,7 +7,9 @@ import {
   unknownDevice,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
 import {
   ExpectationFailure,
   expectEqual,
@@ -16,8 +17,7 @@ import {
   expectStatus,
   expectThat,
   shownAnswer,
-} from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+} from '../target/expectations.ts';
 
 /** First contacts of one identity at once. */
 const CONTACTS = 50;
@@ -34,11 +34,11 @@ function expectAll(answers: readonly Answer[], ...statuses: readonly number[]): 
 }
 
 /** Removes the device that users see, and tells whether they still see one of its identity. */
-async function isAlone(device: SuiteDevice, stage: Stage): Promise<boolean> {
-  const find = () => stage.operator.findDevice(device.identity);
-  const first = expectPresent('a device of this identity', await stage.settled(find, Boolean));
-  await stage.operator.decommission(first.id);
-  const left = await stage.settled(find, (found) => found?.id !== first.id);
+async function isAlone(device: SuiteDevice, context: TestContext): Promise<boolean> {
+  const find = () => context.admin.findDevice(device.identity);
+  const first = expectPresent('a device of this identity', await context.settled(find, Boolean));
+  await context.admin.decommission(first.id);
+  const left = await context.settled(find, (found) => found?.id !== first.id);
   device.id = left?.id ?? '';
   return left === undefined;
 }
@@ -61,10 +61,10 @@ const contacts = defineScenario({
       id: 'fifty-first-contacts-make-one-set',
       title: 'Fifty first contacts of one identity and key at once make one pending set.',
       requirements: ['auth.one-identity-one-device'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         await atOnce(CONTACTS, () => device.authenticate());
-        const find = () => stage.operator.findDevice(device.identity);
-        const shown = expectPresent('a device', await stage.settled(find, Boolean));
+        const find = () => context.admin.findDevice(device.identity);
+        const shown = expectPresent('a device', await context.settled(find, Boolean));
         const statuses = shown.auth_sets.map(({ status }) => status);
         expectEqual('authentication sets', statuses, ['pending']);
       },
@@ -73,9 +73,9 @@ const contacts = defineScenario({
       id: 'fifty-first-contacts-make-one-device',
       title: 'Fifty first contacts of one identity at once make one device, and not a second.',
       requirements: ['auth.one-identity-one-device'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         await atOnce(CONTACTS, () => device.authenticate());
-        expectThat(await isAlone(device, stage), 'one device of the identity', 'another one');
+        expectThat(await isAlone(device, context), 'one device of the identity', 'another one');
       },
     },
   ],
@@ -93,25 +93,25 @@ const decisions = defineScenario({
       id: 'accept-meets-requests',
       title: 'Requests that meet their acceptance are 401 or 200; the next ones are granted.',
       requirements: ['auth.accepted-gets-token', 'auth.undecided-is-401'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         const asked = atOnce(REQUESTS, () => device.authenticate());
-        await stage.operator.decide(device.id, device.key, 'accepted');
+        await context.admin.decide(device.id, device.key, 'accepted');
         expectAll(await asked, 200, 401);
         const ask = () => device.authenticate();
-        expectStatus(await stage.settled(ask, ({ status }) => status === 200), 200);
+        expectStatus(await context.settled(ask, ({ status }) => status === 200), 200);
       },
     },
     {
       id: 'accept-meets-decommission',
       title: 'Acceptance and decommission at once leave a device that is accepted, or none.',
       requirements: ['auth.decommissioned-is-unknown'],
-      run: async (device, stage) => {
-        const { operator } = stage;
-        const decided = operator.decide(device.id, device.key, 'accepted');
+      run: async (device, context) => {
+        const { admin } = context;
+        const decided = admin.decide(device.id, device.key, 'accepted');
         // Whichever comes second may be refused; what counts is what remains.
-        const [, removal] = await Promise.allSettled([decided, operator.decommission(device.id)]);
-        const left = await stage.settled(
-          () => operator.device(device.id),
+        const [, removal] = await Promise.allSettled([decided, admin.decommission(device.id)]);
+        const left = await context.settled(
+          () => admin.device(device.id),
           (found) => found === undefined || removal.status === 'rejected',
         );
         // A request of a device that is gone makes another device, with an id of its own.
@@ -128,21 +128,21 @@ const ends = defineScenario({
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => acceptedDevice(stage),
+  arrange: (context) => acceptedDevice(context),
   cases: [
     {
       id: 'decommission-meets-requests',
       title: 'No token that is granted while the device is decommissioned opens anything later.',
       requirements: ['tokens.end-with-device'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         const asked = atOnce(REQUESTS, () => device.authenticate());
-        await stage.operator.decommission(device.id);
+        await context.admin.decommission(device.id);
         device.id = '';
         const tokens = (await asked).filter(({ status }) => status === 200).map(({ text }) => text);
         for (const token of new Set([device.token, ...tokens])) {
           const use = () =>
-            stage.caller(token).call('get-next-deployment', { query: factoryProvides });
-          const answer = await stage.settled(use, ({ status }) => status === 401);
+            context.caller(token).call('get-next-deployment', { query: factoryProvides });
+          const answer = await context.settled(use, ({ status }) => status === 401);
           if (answer.status === 401) continue;
           throw new ExpectationFailure('401 for each token of the device', shownAnswer(answer));
         }

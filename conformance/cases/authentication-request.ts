@@ -3,8 +3,8 @@ import { createPublicKey } from 'node:crypto';
 import { acceptedDevice, unknownDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { expectEach, expectStatus, observed, observedAnswer } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
+import { expectEach, expectStatus, observed, observedAnswer } from '../target/expectations.ts';
 import { authRequestFields, malformedBodies } from './auth-request-fields.ts';
 
 /** Holds when the request was understood: refused for what it says, or granted with a token. */
@@ -121,8 +121,8 @@ const boundaries = defineScenario({
       id: 'key-as-pkcs1',
       title: 'What a request is answered whose RSA key is a PEM block RSA PUBLIC KEY.',
       requirements: ['auth.other-key-forms'],
-      observe: async (device, stage) => {
-        const signedBy = await stage.newKey('rsa');
+      observe: async (device, context) => {
+        const signedBy = await context.newKey('rsa');
         const key = createPublicKey(signedBy.publicKeyPem);
         const pubkey = key.export({ type: 'pkcs1', format: 'pem' }).toString();
         return observedAnswer(await device.authenticate({ members: { pubkey }, signedBy }));
@@ -144,7 +144,7 @@ const identities = defineScenario({
   name: 'Identities',
   start: 'a device that is new, with an identity of many kinds of members',
   risk: 'write',
-  arrange: (stage) => stage.newDevice('ecdsa', vendorMembers),
+  arrange: (context) => context.newDevice('ecdsa', vendorMembers),
   cases: [
     {
       id: 'identity-is-free',
@@ -209,7 +209,7 @@ const same = defineScenario({
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => acceptedDevice(stage),
+  arrange: (context) => acceptedDevice(context),
   cases: [
     {
       id: 'unknown-fields-are-ignored',

@@ -1,17 +1,17 @@
 /** Cases: what users see of how a device authenticates. Spec: AuthRequest; Limits */
 
-import type { Stage } from '../context/stage.ts';
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { observed } from '../suite/expectations.ts';
+import { observed } from '../target/expectations.ts';
 
 /** One more than our own server takes. */
 const MANY_KEYS = 101;
 
 /** The external id that users see now. */
-async function shownExternalId(stage: Stage, { id }: SuiteDevice): Promise<string> {
-  const device = await stage.operator.device(id);
+async function shownExternalId(context: TestContext, { id }: SuiteDevice): Promise<string> {
+  const device = await context.admin.device(id);
   const shown = device?.external_id;
   if (shown === undefined || shown === null) return 'none';
   return typeof shown === 'object' ? JSON.stringify(shown) : String(shown);
@@ -19,11 +19,11 @@ async function shownExternalId(stage: Stage, { id }: SuiteDevice): Promise<strin
 
 /** Asks with another key of the device. */
 async function askByAnotherKey(
-  stage: Stage,
+  context: TestContext,
   device: SuiteDevice,
   members: Readonly<Record<string, unknown>> = {},
 ): Promise<number> {
-  const signedBy = await stage.newKey('ed25519');
+  const signedBy = await context.newKey('ed25519');
   const pubkey = signedBy.publicKeyPem;
   return (await device.authenticate({ members: { pubkey, ...members }, signedBy })).status;
 }
@@ -34,26 +34,26 @@ const known = defineScenario({
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => acceptedDevice(stage),
+  arrange: (context) => acceptedDevice(context),
   cases: [
     {
       id: 'external-id-is-seen',
       title: 'Whether users see the external_id of a device, and who may change it.',
       requirements: ['auth.external-id-seen'],
-      observe: async (device, stage) => {
+      observe: async (device, context) => {
         await device.authenticate({ members: { external_id: 'first' } });
-        const told = await shownExternalId(stage, device);
-        await askByAnotherKey(stage, device, { external_id: 'second' });
-        const byStranger = await shownExternalId(stage, device);
+        const reported = await shownExternalId(context, device);
+        await askByAnotherKey(context, device, { external_id: 'second' });
+        const byStranger = await shownExternalId(context, device);
         await device.authenticate({ members: { external_id: 'third' } });
-        const changed = await shownExternalId(stage, device);
-        await stage.operator.decide(device.id, device.key, 'rejected');
+        const changed = await shownExternalId(context, device);
+        await context.admin.decide(device.id, device.key, 'rejected');
         await device.authenticate({ members: { external_id: 'fourth' } });
-        const rejected = await shownExternalId(stage, device);
-        const fresh = await stage.newDevice();
+        const rejected = await shownExternalId(context, device);
+        const fresh = await context.newDevice();
         const { status } = await fresh.authenticate({ members: { external_id: 'fifth' } });
         return observed(
-          `first contact: ${status}; told: ${told}; by a key that waits: ${byStranger}; changed: ${changed}; while it is rejected: ${rejected}`,
+          `first contact: ${status}; reported: ${reported}; by a key that waits: ${byStranger}; changed: ${changed}; while it is rejected: ${rejected}`,
         );
       },
     },
@@ -66,18 +66,18 @@ const manyKeys = defineScenario({
   start: 'an accepted device with a token',
   risk: 'disruptive',
   needs: ['operator'],
-  arrange: (stage) => acceptedDevice(stage),
+  arrange: (context) => acceptedDevice(context),
   cases: [
     {
       id: 'many-keys',
       title: `How many keys of one identity a server keeps, when it comes with ${MANY_KEYS}.`,
       requirements: ['auth.most-keys'],
-      observe: async (device, stage) => {
+      observe: async (device, context) => {
         const seen = new Set<number>();
         for (let count = 1; count < MANY_KEYS; count += 1) {
-          seen.add(await askByAnotherKey(stage, device));
+          seen.add(await askByAnotherKey(context, device));
         }
-        const kept = (await stage.operator.device(device.id))?.auth_sets.length ?? 0;
+        const kept = (await context.admin.device(device.id))?.auth_sets.length ?? 0;
         return observed(`${kept} are kept, each answered ${[...seen].join(' or ')}`);
       },
     },

@@ -11,7 +11,7 @@ import { signingAlgorithms } from '../signing/algorithms.ts';
 import { tellsTextsApart, wrongTexts } from '../signing/header-text.ts';
 import type { Sign } from '../signing/signing-key.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { expectEach, expectStatus, observed } from '../suite/expectations.ts';
+import { expectEach, expectStatus, observed } from '../target/expectations.ts';
 
 /** What a request that grants nothing may be answered: the refusals of the operation. */
 const refusals = [400, 401, 403];
@@ -87,7 +87,7 @@ const known = defineScenario({
   start: 'an accepted device that asks again',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => acceptedDevice(stage),
+  arrange: (context) => acceptedDevice(context),
   cases: [
     {
       id: 'body-is-signed-as-sent',
@@ -111,11 +111,11 @@ const known = defineScenario({
       id: 'signature-by-another-key-is-refused',
       title: 'A signature by another key than the one in the request grants nothing.',
       requirements: ['auth.signature-must-verify'],
-      run: (device, stage) =>
+      run: (device, context) =>
         expectEach(
           refusals,
           { rsa: 'rsa', ecdsa: 'ecdsa', ed25519: 'ed25519' } as const,
-          async (type) => device.authenticate({ signedBy: await stage.newKey(type) }),
+          async (type) => device.authenticate({ signedBy: await context.newKey(type) }),
         ),
     },
     {
@@ -138,8 +138,8 @@ const known = defineScenario({
       id: 'wrong-signature-is-401',
       title: 'A signature of the right form that does not verify is answered 401.',
       requirements: ['auth.bad-signature-is-401'],
-      run: async (device, stage) =>
-        expectStatus(await device.authenticate({ signedBy: await stage.newKey() }), 401),
+      run: async (device, context) =>
+        expectStatus(await device.authenticate({ signedBy: await context.newKey() }), 401),
     },
   ],
 });
@@ -150,7 +150,7 @@ const foreign = defineScenario({
   start: 'a pre-authorized device with an identity in several scripts',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => preauthorizedDevice(stage, 'ecdsa', { place: 'Tür 3, 台北 \u{1f4a1}' }),
+  arrange: (context) => preauthorizedDevice(context, 'ecdsa', { place: 'Tür 3, 台北 \u{1f4a1}' }),
   cases: [
     {
       id: 'letters-are-signed-as-utf-8',
@@ -247,7 +247,7 @@ function algorithmScenario(keyType: KeyType) {
     start: `a pre-authorized device with ${keyNames[keyType]}`,
     risk: 'write',
     needs: ['operator'],
-    arrange: (stage) => preauthorizedDevice(stage, keyType),
+    arrange: (context) => preauthorizedDevice(context, keyType),
     cases: algorithmCases(keyType),
   });
 }

@@ -19,7 +19,7 @@ import {
   expectStatus,
   expectThat,
   shownAnswer,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import { claimsOf } from '../target/token-claims.ts';
 
 const WEEK_SECONDS = 604_800;
@@ -43,10 +43,10 @@ const firstContact = defineScenario({
       title: 'After its first contact a user finds the device with the identity data it sent.',
       requirements: ['auth.first-contact-is-recorded'],
       needs: ['operator'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         await device.authenticate();
-        const shown = await stage.settled(
-          () => stage.operator.findDevice(device.identity),
+        const shown = await context.settled(
+          () => context.admin.findDevice(device.identity),
           (found) => found !== undefined,
         );
         const found = expectPresent('a device of this identity', shown);
@@ -96,9 +96,9 @@ const decision = defineScenario({
       title: 'Once a user has accepted the device, its next request is answered 200 with a token.',
       requirements: ['auth.accepted-gets-token'],
       covers: ['post-auth-request 200'],
-      run: async (device, stage) => {
-        await stage.operator.decide(device.id, device.key, 'accepted');
-        const answer = await stage.settled(
+      run: async (device, context) => {
+        await context.admin.decide(device.id, device.key, 'accepted');
+        const answer = await context.settled(
           () => device.authenticate(),
           ({ status }) => status === 200,
         );
@@ -109,8 +109,8 @@ const decision = defineScenario({
       id: 'rejected-is-refused',
       title: 'Once a user has rejected the device, its next request is answered 401 or 403.',
       requirements: ['auth.rejected-is-refused'],
-      run: async (device, stage) => {
-        await stage.operator.decide(device.id, device.key, 'rejected');
+      run: async (device, context) => {
+        await context.admin.decide(device.id, device.key, 'rejected');
         expectStatus(await device.authenticate(), 401, 403);
       },
     },
@@ -118,8 +118,8 @@ const decision = defineScenario({
       id: 'decommissioned-is-unknown',
       title: 'Once a user has decommissioned the device, it is answered 401 as if it were new.',
       requirements: ['auth.decommissioned-is-unknown'],
-      run: async (device, stage) => {
-        await stage.operator.decommission(device.id);
+      run: async (device, context) => {
+        await context.admin.decommission(device.id);
         device.id = '';
         expectStatus(await device.authenticate(), 401);
       },
@@ -141,7 +141,7 @@ const preauthorized = defineScenario({
   start: 'a device that a user has pre-authorized',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => preauthorizedDevice(stage),
+  arrange: (context) => preauthorizedDevice(context),
   cases: [
     {
       id: 'preauthorized-gets-token',
@@ -177,8 +177,8 @@ const preauthorized = defineScenario({
       id: 'preauthorized-must-sign',
       title: 'A pre-authorized device whose signature is not valid is not let in.',
       requirements: ['auth.preauthorized-must-sign'],
-      run: async (device, stage) => {
-        const signedBy = await stage.newKey();
+      run: async (device, context) => {
+        const signedBy = await context.newKey();
         expectStatus(await device.authenticate({ signedBy }), 400, 401, 403);
       },
     },
@@ -199,7 +199,7 @@ const known = defineScenario({
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => acceptedDevice(stage),
+  arrange: (context) => acceptedDevice(context),
   cases: [
     {
       id: 'token-lasts-a-week',
@@ -214,11 +214,11 @@ const known = defineScenario({
       id: 'renewed-token-works',
       title: 'An accepted device may ask for a token again, and the new one opens the device API.',
       requirements: ['tokens.renewal'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         const answer = await device.authenticate();
         expectStatus(answer, 200);
         const query = factoryProvides;
-        const renewed = stage.caller(answer.text);
+        const renewed = context.caller(answer.text);
         expectStatus(await renewed.call('get-next-deployment', { query }), ...anySuccess);
       },
     },
@@ -235,9 +235,9 @@ const known = defineScenario({
       id: 'token-without-signature-grants-nothing',
       title: 'The token that a device holds does not stand in for the signature of a request.',
       requirements: ['auth.authorization-is-ignored'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         const headers = { authorization: `Bearer ${device.token}` };
-        const unsigned = { signedBy: await stage.newKey(), headers };
+        const unsigned = { signedBy: await context.newKey(), headers };
         expectStatus(await device.authenticate(unsigned), 400, 401, 403);
       },
     },
@@ -245,8 +245,8 @@ const known = defineScenario({
       id: 'new-key-waits',
       title: 'A known identity with a new key is answered 401 until a user accepts that key.',
       requirements: ['auth.new-key-waits'],
-      run: async (device, stage) => {
-        const signedBy = await stage.newKey();
+      run: async (device, context) => {
+        const signedBy = await context.newKey();
         const members = { pubkey: signedBy.publicKeyPem };
         expectStatus(await device.authenticate({ members, signedBy }), 401);
       },

@@ -9,7 +9,7 @@ import {
   callerKinds,
   statusesOf,
 } from './authorization-matrix.ts';
-import { namedThings } from './tenants.ts';
+import { namedResources } from './tenants.ts';
 
 const kinds = Object.keys(callerKinds) as CallerKind[];
 const rows = Object.entries(authorizationMatrix) as [
@@ -22,7 +22,7 @@ const cases = new Map(allCases.map((each) => [each.id, each]));
 const callsOf: Readonly<Record<string, readonly string[]>> = {
   'time/expired-token-is-refused': Object.keys(deviceCalls),
   'time/expired-user-token-is-refused': Object.keys(userCalls),
-  'tenants/things-of-another-tenant-are-refused': Object.keys(namedThings),
+  'tenants/resources-of-another-tenant-are-refused': Object.keys(namedResources),
   'tenants/artifacts-of-another-tenant-are-not-listed': ['list-artifacts'],
 };
 

@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { askingForms } from '../context/asking.ts';
-import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -11,15 +10,16 @@ import {
   twoDevices,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
 import {
   expectStatus,
   expectThat,
   NotObservable,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+} from '../target/expectations.ts';
 
 const rule: RequirementId = 'tokens.device-of-the-token';
 
@@ -40,9 +40,9 @@ const foreign = defineScenario<DeploymentOfAnother>({
   start: 'a device with an active deployment, and another device',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => ({
-    ...(await activeDeployment(stage)),
-    stranger: await acceptedDevice(stage),
+  arrange: async (context) => ({
+    ...(await activeDeployment(context)),
+    stranger: await acceptedDevice(context),
   }),
   cases: [
     ...askingForms.map(
@@ -101,7 +101,7 @@ interface Write {
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
   readonly body: unknown;
   /** What the user sees of the other device. */
-  readonly look: (stage: Stage, owner: SuiteDevice) => Promise<unknown>;
+  readonly look: (context: TestContext, owner: SuiteDevice) => Promise<unknown>;
 }
 
 /** In whatever a device of these cases writes. */
@@ -115,35 +115,35 @@ const writes: readonly Write[] = [
     status: 204,
     requirements: [rule, 'configuration.own-store'],
     body: { mark },
-    look: ({ operator }, { id }) => operator.configuration(id),
+    look: ({ admin }, { id }) => admin.configuration(id),
   },
   {
     operation: 'patch-attributes',
     status: 200,
     requirements: [rule, 'inventory.own-attributes'],
     body: attributes,
-    look: ({ operator }, { id }) => operator.attributes(id),
+    look: ({ admin }, { id }) => admin.attributes(id),
   },
   {
     operation: 'put-attributes',
     status: 200,
     requirements: [rule, 'inventory.own-attributes'],
     body: attributes,
-    look: ({ operator }, { id }) => operator.attributes(id),
+    look: ({ admin }, { id }) => admin.attributes(id),
   },
   {
     operation: 'post-alerts',
     status: 204,
     requirements: [rule],
     body: [{ name: mark, level: 'CRITICAL', subject, timestamp: '2026-01-31T12:00:00Z' }],
-    look: ({ operator }, { id }) => operator.alerts(id),
+    look: ({ admin }, { id }) => admin.alerts(id),
   },
   {
     operation: 'post-monitor-configuration',
     status: 204,
     requirements: [rule],
     body: [{ name: mark, status: 'enabled', type: 'service' }],
-    look: ({ operator }, { id }) => operator.monitorConfiguration(id),
+    look: ({ admin }, { id }) => admin.monitorConfiguration(id),
   },
 ];
 
@@ -159,14 +159,14 @@ function writeCase(write: Write): JudgingCase<TwoDevices> {
     title: `What a device writes by ${operation} is its own: another device keeps what it has.`,
     requirements,
     covers: [`${operation} ${status}`],
-    run: async ({ device, other }, stage) => {
+    run: async ({ device, other }, context) => {
       const answer = await device.call(operation, { body });
       if (answer.status !== status) throw new NotObservable(`nothing: ${shownAnswer(answer)}`);
       // When the writer's own view has it, the other's would too.
       const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
-      const own = await stage.settled(() => look(stage, device), isThere);
+      const own = await context.settled(() => look(context, device), isThere);
       if (!isThere(own)) throw new NotObservable('what was written is not shown to users');
-      const seen = await look(stage, other);
+      const seen = await look(context, other);
       expectThat(!isThere(seen), 'the other device as it was', shown(seen));
     },
   };
@@ -186,8 +186,8 @@ const own = defineScenario<TwoDevices>({
       title: 'A device reads its own configuration, not what a user set for another.',
       requirements: [rule, 'configuration.own-store'],
       covers: ['get-configuration 200'],
-      run: async ({ device, other }, stage) => {
-        await stage.operator.configure(other.id, { mark });
+      run: async ({ device, other }, context) => {
+        await context.admin.configure(other.id, { mark });
         const answer = await device.call('get-configuration');
         expectThat(!answer.text.includes(mark), 'its own configuration', shownAnswer(answer));
       },

@@ -9,12 +9,12 @@ import {
   userCalls,
 } from '../context/every-call.ts';
 import { authorizationOf } from '../context/passing-token.ts';
-import type { Stage } from '../context/stage.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { type Coverage, defineScenario, type JudgingCase } from '../suite/case.ts';
-import { anySuccess, expectEach, expectStatus } from '../suite/expectations.ts';
+import type { Answer } from '../target/answer.ts';
 import { Caller } from '../target/call.ts';
-import type { Answer } from '../target/target.ts';
+import { anySuccess, expectEach, expectStatus } from '../target/expectations.ts';
 import { forged, unsigned, withOtherClaims } from '../target/token-claims.ts';
 import { type CallerKind, statusesOf } from './authorization-matrix.ts';
 
@@ -43,11 +43,11 @@ const invalidTokens: Readonly<Record<string, (token: string) => string>> = {
 };
 
 /** A case for each of the operations whose cell of this kind is a status. */
-function casesOf<World>(
+function casesOf<Arranged>(
   kind: CallerKind,
   calls: Calls,
-  make: (id: OperationId, call: Call, status: number) => JudgingCase<World>,
-): readonly JudgingCase<World>[] {
+  make: (id: OperationId, call: Call, status: number) => JudgingCase<Arranged>,
+): readonly JudgingCase<Arranged>[] {
   return statusesOf(kind).flatMap(([id, status]) => {
     const call = calls[id];
     const covers: readonly Coverage[] = [`${id} ${status}`];
@@ -77,26 +77,26 @@ const areas: Readonly<Partial<Record<OperationId, readonly RequirementId[]>>> = 
   'export-audit-logs': ['service.management-apis', 'service.audit-logs'],
 };
 
-function withHeader(stage: Stage, authorization: string): Caller {
-  return new Caller(stage.session, { authorization });
+function withHeader(context: TestContext, authorization: string): Caller {
+  return new Caller(context.session, { authorization });
 }
 
-/** The token by which the operator calls. */
-function userToken({ operator }: Stage): string {
-  return authorizationOf(operator).authorization?.replace(/^Bearer /, '') ?? '';
+/** The token by which the target admin calls. */
+function userToken({ admin }: TestContext): string {
+  return authorizationOf(admin).authorization?.replace(/^Bearer /, '') ?? '';
 }
 
-const nobody = defineScenario<Stage>({
+const anonymous = defineScenario<TestContext>({
   area: 'authorization',
   name: 'No token',
   start: 'a caller without any token',
   risk: 'read',
-  arrange: (stage) => stage,
+  arrange: (context) => context,
   cases: casesOf('missing', tokenCalls, (id, call, status) => ({
     id: `${id}-without-token-is-${status}`,
     title: `The operation ${id} answers ${status} to a caller without an Authorization header.`,
     requirements: ['tokens.missing-is-401', ...(areas[id] ?? [])],
-    run: async (stage) => expectStatus(await call(stage.caller()), status),
+    run: async (context) => expectStatus(await call(context.caller()), status),
   })),
 });
 
@@ -107,32 +107,32 @@ function spoiledCases(calls: Calls): readonly JudgingCase<string>[] {
       id: `${id}-with-malformed-header-is-${status}`,
       title: `The operation ${id} answers ${status} to a header that is not Bearer and one token.`,
       requirements: ['tokens.malformed-is-401'],
-      run: (token, stage) =>
-        expectEach(status, malformedHeaders, (header) => call(withHeader(stage, header(token)))),
+      run: (token, context) =>
+        expectEach(status, malformedHeaders, (header) => call(withHeader(context, header(token)))),
     })),
     ...casesOf<string>('invalid', calls, (id, call, status) => ({
       id: `${id}-with-invalid-token-is-${status}`,
       title: `The operation ${id} answers ${status} to a token that was altered or made up.`,
       requirements: ['tokens.invalid-is-401'],
-      run: (token, stage) =>
-        expectEach(status, invalidTokens, (spoil) => call(stage.caller(spoil(token)))),
+      run: (token, context) =>
+        expectEach(status, invalidTokens, (alter) => call(context.caller(alter(token)))),
     })),
   ];
 }
 
-const spoiled = [
+const altered = [
   ...defineScenario<string>({
     area: 'authorization',
-    name: 'A spoiled token of a device',
+    name: 'An altered token of a device',
     start: 'the token of an accepted device',
     risk: 'write',
     needs: ['operator'],
-    arrange: async (stage) => (await acceptedDevice(stage)).token,
+    arrange: async (context) => (await acceptedDevice(context)).token,
     cases: spoiledCases(deviceCalls),
   }),
   ...defineScenario<string>({
     area: 'authorization',
-    name: 'A spoiled token of a user',
+    name: 'An altered token of a user',
     start: 'the token of a user',
     risk: 'read',
     needs: ['operator'],
@@ -147,35 +147,36 @@ const apart = defineScenario<string>({
   start: 'an accepted device with a token, and a user with one',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => (await acceptedDevice(stage)).token,
+  arrange: async (context) => (await acceptedDevice(context)).token,
   cases: [
     ...casesOf<string>('otherKind', deviceCalls, (id, call, status) => ({
       id: `${id}-with-user-token-is-${status}`,
       title: `The token of a user does not open ${id}: it is answered ${status}.`,
       requirements: ['tokens.kinds-are-apart'],
-      run: async (_, stage) => expectStatus(await call(stage.caller(userToken(stage))), status),
+      run: async (_, context) =>
+        expectStatus(await call(context.caller(userToken(context))), status),
     })),
     ...casesOf<string>('otherKind', userCalls, (id, call, status) => ({
       id: `${id}-with-device-token-is-${status}`,
       title: `The token of a device does not open ${id}: it is answered ${status}.`,
       requirements: ['tokens.devices-are-no-users'],
-      run: async (token, stage) => expectStatus(await call(stage.caller(token)), status),
+      run: async (token, context) => expectStatus(await call(context.caller(token)), status),
     })),
     {
       id: 'user-token-opens-audit-log',
       title: 'The token of a user opens the audit log.',
       requirements: ['tokens.login-opens-management'],
-      run: async (_, stage) =>
-        expectStatus(await stage.operator.caller.call('list-audit-logs'), 200),
+      run: async (_, context) =>
+        expectStatus(await context.admin.caller.call('list-audit-logs'), 200),
     },
     {
       id: 'device-token-opens-device-api',
       title: 'The token of an accepted device opens the device API.',
       requirements: ['tokens.device-token-opens'],
-      run: async (token, stage) => {
+      run: async (token, context) => {
         const query = { ...factoryProvides, device_type: 'conformance-tokens' };
         expectStatus(
-          await stage.caller(token).call('get-next-deployment', { query }),
+          await context.caller(token).call('get-next-deployment', { query }),
           ...anySuccess,
         );
       },
@@ -184,10 +185,10 @@ const apart = defineScenario<string>({
       id: 'scheme-in-any-case',
       title: 'The scheme Bearer may be written in small or in capital letters.',
       requirements: ['tokens.scheme-in-any-case'],
-      run: (token, stage) => {
+      run: (token, context) => {
         const schemes = { 'small letters': 'bearer', capitals: 'BEARER' };
         return expectEach(anySuccess, schemes, (scheme) =>
-          askForNext(withHeader(stage, `${scheme} ${token}`)),
+          askForNext(withHeader(context, `${scheme} ${token}`)),
         );
       },
     },
@@ -195,9 +196,9 @@ const apart = defineScenario<string>({
 });
 
 /** The token once the target has had time to forget it: it may do so after its answer. */
-async function forgotten(stage: Stage, token: string): Promise<string> {
-  const use = (): Promise<Answer> => askForNext(stage.caller(token));
-  await stage.settled(use, ({ status }) => status === 401);
+async function forgotten(context: TestContext, token: string): Promise<string> {
+  const use = (): Promise<Answer> => askForNext(context.caller(token));
+  await context.settled(use, ({ status }) => status === 401);
   return token;
 }
 
@@ -208,16 +209,16 @@ const dismissed = [
     start: 'the token of a device that a user has rejected since',
     risk: 'write',
     needs: ['operator'],
-    arrange: async (stage) => {
-      const { id, key, token } = await acceptedDevice(stage);
-      await stage.operator.decide(id, key, 'rejected');
-      return forgotten(stage, token);
+    arrange: async (context) => {
+      const { id, key, token } = await acceptedDevice(context);
+      await context.admin.decide(id, key, 'rejected');
+      return forgotten(context, token);
     },
     cases: casesOf('rejected', deviceCalls, (id, call, status) => ({
       id: `${id}-of-rejected-device-is-${status}`,
       title: `The token of a device that is rejected does not open ${id} any more: ${status}.`,
       requirements: ['tokens.end-with-acceptance'],
-      run: async (token, stage) => expectStatus(await call(stage.caller(token)), status),
+      run: async (token, context) => expectStatus(await call(context.caller(token)), status),
     })),
   }),
   ...defineScenario<string>({
@@ -226,19 +227,19 @@ const dismissed = [
     start: 'the token of a device that a user has decommissioned since',
     risk: 'write',
     needs: ['operator'],
-    arrange: async (stage) => {
-      const { id, token } = await acceptedDevice(stage);
-      await stage.operator.decommission(id);
-      return forgotten(stage, token);
+    arrange: async (context) => {
+      const { id, token } = await acceptedDevice(context);
+      await context.admin.decommission(id);
+      return forgotten(context, token);
     },
     cases: casesOf('decommissioned', deviceCalls, (id, call, status) => ({
       id: `${id}-of-decommissioned-device-is-${status}`,
       title: `The token of a device that is decommissioned does not open ${id} any more: ${status}.`,
       requirements: ['tokens.end-with-device'],
-      run: async (token, stage) => expectStatus(await call(stage.caller(token)), status),
+      run: async (token, context) => expectStatus(await call(context.caller(token)), status),
     })),
   }),
 ];
 
 /** Spec: Authentication */
-export const authorizationCases = [...nobody, ...spoiled, ...apart, ...dismissed];
+export const authorizationCases = [...anonymous, ...altered, ...apart, ...dismissed];

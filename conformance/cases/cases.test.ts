@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
-import { isControl } from '../suite/capabilities.ts';
+import { isControl } from '../context/capabilities.ts';
 import { allCases } from './all-cases.ts';
 
 /** Statuses that the contract names for every operation. */

@@ -2,9 +2,12 @@
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import { report } from '../context/deployment-life.ts';
-import type { Stage } from '../context/stage.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
+import { withAlteredSignature, withParameter, withSegment } from '../target/altered-link.ts';
+import type { Answer } from '../target/answer.ts';
+import { isArtifactFile, pairsIn } from '../target/configuration-body.ts';
 import {
   expectEach,
   expectEqual,
@@ -16,10 +19,7 @@ import {
   observed,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
-import { withAlteredSignature, withParameter, withSegment } from '../target/altered-link.ts';
-import { isArtifactFile, pairsIn } from '../target/configuration-body.ts';
-import type { Answer } from '../target/target.ts';
+} from '../target/expectations.ts';
 
 const configured = { timezone: 'Europe/Oslo', colour: 'blue' };
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -33,19 +33,19 @@ const malformedTimes = {
   'a month that does not exist': '2099-13-01T00:00:00Z',
 };
 
-async function configurationLink(stage: Stage, deviceType: string) {
-  const device = await acceptedDevice(stage);
-  await stage.operator.configure(device.id, configured);
-  await stage.deployConfiguration(device);
+async function configurationLink(context: TestContext, deviceType: string) {
+  const device = await acceptedDevice(context);
+  await context.admin.configure(device.id, configured);
+  await context.deployConfiguration(device);
   const query = { ...factoryProvides, device_type: deviceType };
-  const answer = await stage.settled(
+  const answer = await context.settled(
     () => device.call('get-next-deployment', { query }),
     ({ status }) => status === 200,
   );
   expectStatus(answer, 200);
   const { id, artifact } = expectShape(answer, deploymentInstructionsV1Shape);
   const uri = expectUrl('a source', artifact.source.uri);
-  const get = (url: string): Promise<Answer> => stage.session.send({ method: 'GET', url });
+  const get = (url: string): Promise<Answer> => context.session.send({ method: 'GET', url });
   return { device, deviceType, id, uri, get };
 }
 
@@ -60,7 +60,7 @@ const link = defineScenario({
   start: 'a device that has been offered a configuration deployment',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => configurationLink(stage, factoryProvides.device_type),
+  arrange: (context) => configurationLink(context, factoryProvides.device_type),
   cases: [
     {
       id: 'link-names-the-deployment',
@@ -73,7 +73,7 @@ const link = defineScenario({
     },
     {
       id: 'link-names-the-device-type',
-      title: 'The path of the link names the device type that the device told.',
+      title: 'The path of the link names the device type that the device reported.',
       requirements: ['download.path-names-device-type'],
       run: async ({ uri, deviceType }) => expectEqual('device type', segmentOf(uri, 2), deviceType),
     },
@@ -115,8 +115,8 @@ const link = defineScenario({
       id: 'configuration-deployment-takes-reports',
       title: 'The deployment of a configuration is one that its device can report on.',
       requirements: ['status.is-204'],
-      run: async (world) => {
-        const answer = await report(world, { status: 'installing' });
+      run: async (arranged) => {
+        const answer = await report(arranged, { status: 'installing' });
         expectThat(answer.status !== 404, 'a deployment that is known', shownAnswer(answer));
       },
     },
@@ -238,10 +238,10 @@ const link = defineScenario({
       id: 'link-of-another-device-is-403',
       title: 'The link with another device, device type or deployment is answered 403.',
       requirements: ['download.signature-covers-path'],
-      run: async ({ uri, get }, stage) => {
+      run: async ({ uri, get }, context) => {
         const segments = { 'another device': 1, 'another device type': 2, 'another deployment': 3 };
         await expectEach(403, segments, (fromEnd) =>
-          get(withSegment(uri, fromEnd, stage.random.uuid())),
+          get(withSegment(uri, fromEnd, context.random.uuid())),
         );
       },
     },
@@ -254,7 +254,7 @@ const odd = defineScenario({
   start: 'a device of the type `board 2/ø` that has been offered a configuration deployment',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => configurationLink(stage, 'board 2/ø'),
+  arrange: (context) => configurationLink(context, 'board 2/ø'),
   cases: [
     {
       id: 'odd-device-type-works',

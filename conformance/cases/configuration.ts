@@ -3,6 +3,7 @@
 import { acceptedDevice, twoDevices } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
 import {
   expectEach,
   expectEqual,
@@ -15,9 +16,8 @@ import {
   observedAnswer,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import { isMap, type Members } from '../target/json-members.ts';
-import type { Answer } from '../target/target.ts';
 
 /** Values that are no texts. */
 export const otherValues = {
@@ -193,9 +193,9 @@ const fresh = defineScenario({
       id: 'set-by-user-is-read',
       title: 'What a user configures for the device is what the device reads.',
       requirements: ['configuration.set-by-user'],
-      run: async (device, stage) => {
-        await stage.operator.configure(device.id, { timezone: 'Asia/Tokyo' });
-        const pairs = await stage.settled(
+      run: async (device, context) => {
+        await context.admin.configure(device.id, { timezone: 'Asia/Tokyo' });
+        const pairs = await context.settled(
           () => readPairs(device),
           ({ timezone }) => timezone !== undefined,
         );
@@ -249,8 +249,8 @@ const settled = defineScenario({
   start: 'a device that has set timezone',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const device = await acceptedDevice(stage);
+  arrange: async (context) => {
+    const device = await acceptedDevice(context);
     await write(device, { timezone: 'UTC' });
     expectEqual('timezone', (await readPairs(device)).timezone, 'UTC');
     return device;
@@ -304,8 +304,8 @@ const several = defineScenario({
   start: 'a device that has set timezone and colour',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const device = await acceptedDevice(stage);
+  arrange: async (context) => {
+    const device = await acceptedDevice(context);
     expectStatus(await write(device, { timezone: 'UTC', colour: 'blue' }), 204);
     return device;
   },
@@ -359,8 +359,8 @@ const two = defineScenario({
   start: 'two devices that have set a key each',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const { device, other } = await twoDevices(stage);
+  arrange: async (context) => {
+    const { device, other } = await twoDevices(context);
     expectStatus(await write(device, { mine: 'yes' }), 204);
     expectStatus(await write(other, { theirs: 'yes' }), 204);
     return other;

@@ -1,7 +1,7 @@
 /** How cases ask for an upgrade, header by header. Spec: Device connect */
-import type { Stage } from '../context/stage.ts';
+import type { TestContext } from '../context/test-context.ts';
+import type { UpgradeAnswer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
-import type { UpgradeAnswer } from '../target/target.ts';
 
 /** Any 16 bytes in Base64 are a key. */
 export const key = Buffer.from('sixteen bytes ok').toString('base64');
@@ -15,10 +15,10 @@ export const upgradeHeaders: Headers = {
 };
 
 /** Asks for an upgrade with exactly these headers; the socket, if any, is closed in the end. */
-export async function askUpgrade(stage: Stage, headers: Headers): Promise<UpgradeAnswer> {
-  const request = stage.caller().request('connect', { headers });
-  const answer = await stage.session.upgrade(request);
-  stage.ownership.owns('socket', async () => {
+export async function askUpgrade(context: TestContext, headers: Headers): Promise<UpgradeAnswer> {
+  const request = context.caller().request('connect', { headers });
+  const answer = await context.session.upgrade(request);
+  context.ownership.owns('socket', async () => {
     answer.socket?.destroy();
   });
   return answer;

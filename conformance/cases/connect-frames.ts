@@ -1,8 +1,8 @@
 /** Cases: the open connection of a device by RFC 6455, frame by frame. Spec: Device connect */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { Stage } from '../context/stage.ts';
 import { acceptedDevice, needStatus } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   ExpectationFailure,
@@ -10,7 +10,7 @@ import {
   expectThat,
   observed,
   shown,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import { closeCodeOf, FrameLine, type FrameToSend } from '../target/frame-line.ts';
 import { opcodes } from '../target/frames.ts';
 import { askUpgrade, upgradeHeaders } from './connect-asking.ts';
@@ -154,12 +154,12 @@ const illegal: readonly Illegal[] = [
 ];
 
 /** A connection of the device on which frames are written by hand. */
-async function lineOf(stage: Stage, { token }: SuiteDevice): Promise<FrameLine> {
+async function lineOf(context: TestContext, { token }: SuiteDevice): Promise<FrameLine> {
   const authorization = `Bearer ${token}`;
-  const answer = await askUpgrade(stage, { ...upgradeHeaders, authorization });
+  const answer = await askUpgrade(context, { ...upgradeHeaders, authorization });
   needStatus('an open connection', answer, 101);
   if (!answer.socket) throw new Error('an answer 101 came without a socket');
-  return new FrameLine(answer.socket, stage.clock);
+  return new FrameLine(answer.socket, context.clock);
 }
 
 /** Holds when a ping comes back, so that all that was sent before it has been dealt with. */
@@ -183,9 +183,9 @@ function illegalCase({ id, requirement, title, frames, codes }: Illegal): Judgin
     id,
     title,
     requirements: [requirement],
-    run: async (device, stage) => {
+    run: async (device, context) => {
       for (const [name, sent] of Object.entries(frames)) {
-        const line = await lineOf(stage, device);
+        const line = await lineOf(context, device);
         line.send(...sent);
         const isOver = await line.until(
           (each) => each.ended || each.close !== undefined,
@@ -216,8 +216,8 @@ const legal = defineScenario({
       id: 'ping-gets-pong',
       title: 'A ping is answered with a pong that holds the same data.',
       requirements: ['connect.pong'],
-      run: async (device, stage) => {
-        const line = await lineOf(stage, device);
+      run: async (device, context) => {
+        const line = await lineOf(context, device);
         expectThat(await isAlive(line, '60'), 'a pong with the data "60"', received(line));
       },
     },
@@ -225,8 +225,8 @@ const legal = defineScenario({
       id: 'ping-of-any-length-gets-pong',
       title: 'A ping without data has its pong, and one with 125 bytes too.',
       requirements: ['connect.pong-of-any-length'],
-      run: async (device, stage) => {
-        const line = await lineOf(stage, device);
+      run: async (device, context) => {
+        const line = await lineOf(context, device);
         for (const data of ['', 'x'.repeat(125)]) {
           const isBack = await isAlive(line, data);
           expectThat(isBack, `a pong of ${data.length} bytes`, received(line));
@@ -237,8 +237,8 @@ const legal = defineScenario({
       id: 'unasked-pong-does-no-harm',
       title: 'After a pong that nobody asked for the connection is still open.',
       requirements: ['connect.unasked-pong'],
-      run: async (device, stage) => {
-        const line = await lineOf(stage, device);
+      run: async (device, context) => {
+        const line = await lineOf(context, device);
         line.send({ opcode: pong, payload: Buffer.from('unasked') });
         expectThat(await isAlive(line, 'after'), 'an open connection', received(line));
       },
@@ -247,8 +247,8 @@ const legal = defineScenario({
       id: 'frames-are-not-masked',
       title: 'The frames of the server are not masked.',
       requirements: ['connect.frames-are-unmasked'],
-      run: async (device, stage) => {
-        const line = await lineOf(stage, device);
+      run: async (device, context) => {
+        const line = await lineOf(context, device);
         line.send({ opcode: ping });
         await line.until(({ received: [first] }) => first !== undefined, FRAME_WAIT_MAX_MS);
         const masked = line.received.filter((frame) => frame.masked);
@@ -259,8 +259,8 @@ const legal = defineScenario({
       id: 'fragments-are-taken',
       title: 'A message in three fragments, a ping between them, is taken: the ping has its pong.',
       requirements: ['connect.fragments'],
-      run: async (device, stage) => {
-        const line = await lineOf(stage, device);
+      run: async (device, context) => {
+        const line = await lineOf(context, device);
         line.send(
           { opcode: binary, fin: false, payload: payload.subarray(0, 9) },
           { opcode: ping, payload: Buffer.from('between') },
@@ -276,9 +276,9 @@ const legal = defineScenario({
       id: 'close-is-answered',
       title: 'A close frame is answered with one of the same code.',
       requirements: ['connect.close-is-answered'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         for (const code of [1000, 1001, 3000, 4999]) {
-          const line = await lineOf(stage, device);
+          const line = await lineOf(context, device);
           line.send(...close(codeOf(code, Buffer.from('bye'))));
           await line.until(closed, FRAME_WAIT_MAX_MS);
           const seen = line.close ? closeCodeOf(line.close) : received(line);
@@ -290,8 +290,8 @@ const legal = defineScenario({
       id: 'close-without-code-is-answered',
       title: 'A close frame without a code is answered with a close frame.',
       requirements: ['connect.close-without-code'],
-      run: async (device, stage) => {
-        const line = await lineOf(stage, device);
+      run: async (device, context) => {
+        const line = await lineOf(context, device);
         line.send({ opcode: opcodes.close });
         const isAnswered = await line.until(closed, FRAME_WAIT_MAX_MS);
         expectThat(isAnswered, 'a close frame', received(line));
@@ -301,8 +301,8 @@ const legal = defineScenario({
       id: 'close-ends-the-connection',
       title: 'After both close frames the server ends the connection.',
       requirements: ['connect.close-ends-the-connection'],
-      run: async (device, stage) => {
-        const line = await lineOf(stage, device);
+      run: async (device, context) => {
+        const line = await lineOf(context, device);
         line.send(...close(codeOf(1000)));
         await line.until(({ ended }) => ended, FRAME_WAIT_MAX_MS);
         expectThat(line.ended, 'the end of the connection', received(line));
@@ -312,8 +312,8 @@ const legal = defineScenario({
       id: 'text-frame',
       title: 'What a text message does, since the messages of devices are binary.',
       requirements: ['connect.text-frames'],
-      observe: async (device, stage) => {
-        const line = await lineOf(stage, device);
+      observe: async (device, context) => {
+        const line = await lineOf(context, device);
         line.send({ opcode: text, payload: Buffer.from('hello') });
         const lives = await isAlive(line, 'after');
         const code = line.close && closeCodeOf(line.close);

@@ -1,19 +1,19 @@
 /** Cases: the handshake of a device's connection, and what users see of it. Spec: Device connect */
 import { createHash } from 'node:crypto';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { Stage } from '../context/stage.ts';
 import { acceptedDevice, needStatus, StartStateMissed } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { bearer } from '../target/call.ts';
+import type { Headers } from '../target/exchange.ts';
 import {
   expectEach,
   expectEqual,
   expectStatus,
   expectThat,
   observed,
-} from '../suite/expectations.ts';
-import { bearer } from '../target/call.ts';
-import type { Headers } from '../target/exchange.ts';
+} from '../target/expectations.ts';
 import { FrameLine } from '../target/frame-line.ts';
 import { forged } from '../target/token-claims.ts';
 import { askUpgrade, key, upgradeHeaders } from './connect-asking.ts';
@@ -47,14 +47,14 @@ const refusedCaller = defineScenario({
   name: 'No token',
   start: 'a caller without any token',
   risk: 'read',
-  arrange: (stage) => stage,
+  arrange: (context) => context,
   cases: [
     {
       id: 'missing-token-is-401',
       title: 'An upgrade without a token is answered 401, as HTTP.',
       requirements: ['tokens.missing-is-401'],
       covers: ['connect 401'],
-      run: async (stage) => expectStatus(await askUpgrade(stage, upgradeHeaders), 401),
+      run: async (context) => expectStatus(await askUpgrade(context, upgradeHeaders), 401),
     },
   ],
 });
@@ -130,9 +130,9 @@ function refusedCase({ id, requirement, title, requests, statuses }: Refused) {
     title,
     requirements: [requirement],
     ...(id === 'no-upgrade-is-400' ? { covers: ['connect 400'] as const } : {}),
-    run: async ({ token }, stage) => {
+    run: async ({ token }, context) => {
       for (const [name, headers] of Object.entries(requests)) {
-        const { status } = await askUpgrade(stage, { ...headers, ...bearer(token) });
+        const { status } = await askUpgrade(context, { ...headers, ...bearer(token) });
         const expected = `${statuses.join(' or ')} for ${name}`;
         expectThat(statuses.includes(status), expected, String(status));
       }
@@ -142,8 +142,8 @@ function refusedCase({ id, requirement, title, requests, statuses }: Refused) {
 }
 
 /** The headers of a handshake that was granted. */
-async function granted(stage: Stage, { token }: SuiteDevice, headers: Headers = {}) {
-  const answer = await askUpgrade(stage, { ...upgradeHeaders, ...headers, ...bearer(token) });
+async function granted(context: TestContext, { token }: SuiteDevice, headers: Headers = {}) {
+  const answer = await askUpgrade(context, { ...upgradeHeaders, ...headers, ...bearer(token) });
   needStatus('an open connection', answer, 101);
   return answer.headers;
 }
@@ -161,15 +161,15 @@ const handshake = defineScenario({
       title: 'An upgrade with a Bearer token is answered 101.',
       requirements: ['connect.switches-protocols'],
       covers: ['connect 101'],
-      run: async ({ token }, stage) =>
-        expectStatus(await askUpgrade(stage, { ...upgradeHeaders, ...bearer(token) }), 101),
+      run: async ({ token }, context) =>
+        expectStatus(await askUpgrade(context, { ...upgradeHeaders, ...bearer(token) }), 101),
     },
     {
       id: 'answer-names-websocket',
       title: 'The answer 101 has the header Upgrade: websocket.',
       requirements: ['connect.answers-upgrade'],
-      run: async (device, stage) => {
-        const { upgrade } = await granted(stage, device);
+      run: async (device, context) => {
+        const { upgrade } = await granted(context, device);
         expectEqual('Upgrade', upgrade?.toLowerCase(), 'websocket');
       },
     },
@@ -177,8 +177,8 @@ const handshake = defineScenario({
       id: 'answer-names-the-upgrade',
       title: 'The answer 101 has the header Connection: Upgrade.',
       requirements: ['connect.answers-connection'],
-      run: async (device, stage) => {
-        const { connection = '' } = await granted(stage, device);
+      run: async (device, context) => {
+        const { connection = '' } = await granted(context, device);
         const words = connection
           .toLowerCase()
           .split(',')
@@ -190,9 +190,9 @@ const handshake = defineScenario({
       id: 'accept-answers-the-key',
       title: 'Sec-Websocket-Accept is the Base64 of the SHA-1 of the key and a fixed suffix.',
       requirements: ['connect.accept-answers-the-key'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         for (const each of keys) {
-          const headers = await granted(stage, device, { 'sec-websocket-key': each });
+          const headers = await granted(context, device, { 'sec-websocket-key': each });
           const accept = createHash('sha1').update(`${each}${acceptSuffix}`).digest('base64');
           expectEqual('Sec-Websocket-Accept', headers['sec-websocket-accept'], accept);
         }
@@ -202,8 +202,8 @@ const handshake = defineScenario({
       id: 'no-subprotocol-unasked',
       title: 'A device that asks for no subprotocol is given none.',
       requirements: ['connect.no-subprotocol'],
-      run: async (device, stage) => {
-        const headers = await granted(stage, device);
+      run: async (device, context) => {
+        const headers = await granted(context, device);
         expectEqual('Sec-Websocket-Protocol', headers['sec-websocket-protocol'], undefined);
       },
     },
@@ -211,8 +211,8 @@ const handshake = defineScenario({
       id: 'no-extension-unasked',
       title: 'A device that asks for no extension is given none.',
       requirements: ['connect.no-extension'],
-      run: async (device, stage) => {
-        const headers = await granted(stage, device);
+      run: async (device, context) => {
+        const headers = await granted(context, device);
         expectEqual('Sec-Websocket-Extensions', headers['sec-websocket-extensions'], undefined);
       },
     },
@@ -220,14 +220,14 @@ const handshake = defineScenario({
       id: 'header-words-count-in-any-case',
       title: 'Connection: keep-alive, UPGRADE and Upgrade: WebSocket ask for a websocket too.',
       requirements: ['connect.header-words'],
-      run: async ({ token }, stage) => {
+      run: async ({ token }, context) => {
         const forms = {
           'capitals in Upgrade': { upgrade: 'WebSocket' },
           'capitals in Connection': { connection: 'UPGRADE' },
           'two words in Connection': { connection: 'keep-alive, Upgrade' },
         };
         await expectEach(101, forms, (form) =>
-          askUpgrade(stage, { ...but(form), ...bearer(token) }),
+          askUpgrade(context, { ...but(form), ...bearer(token) }),
         );
       },
     },
@@ -235,33 +235,33 @@ const handshake = defineScenario({
       id: 'cookie-is-101',
       title: 'The token may come in the cookie JWT instead of the Authorization header.',
       requirements: ['connect.cookie'],
-      run: async ({ token }, stage) =>
-        expectStatus(await askUpgrade(stage, but({ cookie: `JWT=${token}` })), 101),
+      run: async ({ token }, context) =>
+        expectStatus(await askUpgrade(context, but({ cookie: `JWT=${token}` })), 101),
     },
     {
       id: 'cookie-among-others-is-101',
       title: 'The cookie JWT is found before and after other cookies.',
       requirements: ['connect.cookie-among-others'],
-      run: async ({ token }, stage) => {
+      run: async ({ token }, context) => {
         const cookies = {
           'before another': `JWT=${token}; theme=dark`,
           'after others': `theme=dark; XJWT=none; JWT=${token}`,
         };
-        await expectEach(101, cookies, (cookie) => askUpgrade(stage, but({ cookie })));
+        await expectEach(101, cookies, (cookie) => askUpgrade(context, but({ cookie })));
       },
     },
     {
       id: 'forged-token-is-401',
       title: 'A token whose signature was changed is answered 401, as header and as cookie.',
       requirements: ['tokens.invalid-is-401'],
-      run: async ({ token }, stage) => {
+      run: async ({ token }, context) => {
         const stolen = forged(token);
         const places = {
           header: bearer(stolen),
           cookie: { cookie: `JWT=${stolen}` },
           'another cookie': { cookie: `TOKEN=${token}` },
         };
-        await expectEach(401, places, (place) => askUpgrade(stage, but(place)));
+        await expectEach(401, places, (place) => askUpgrade(context, but(place)));
       },
     },
     ...refused.map(refusedCase),
@@ -269,9 +269,9 @@ const handshake = defineScenario({
       id: 'other-protocol-opens-no-websocket',
       title: 'An upgrade to h2c, or to a word that begins like websocket, opens no websocket.',
       requirements: ['connect.other-protocol'],
-      run: async ({ token }, stage) => {
+      run: async ({ token }, context) => {
         for (const upgrade of ['h2c', 'websocket2', 'http/2']) {
-          const answer = await askUpgrade(stage, { ...but({ upgrade }), ...bearer(token) });
+          const answer = await askUpgrade(context, { ...but({ upgrade }), ...bearer(token) });
           expectThat(answer.status !== 101, `no websocket for ${upgrade}`, `${answer.status}`);
         }
       },
@@ -280,10 +280,10 @@ const handshake = defineScenario({
       id: 'headers-that-may-be-absent',
       title: 'The contract requires none of the four headers; what happens without each.',
       requirements: ['connect.headers-may-be-absent'],
-      observe: async ({ token }, stage) => {
+      observe: async ({ token }, context) => {
         const seen: string[] = [];
         for (const name of Object.keys(upgradeHeaders)) {
-          const { status } = await askUpgrade(stage, { ...without(name), ...bearer(token) });
+          const { status } = await askUpgrade(context, { ...without(name), ...bearer(token) });
           seen.push(`without ${name}: ${status}`);
         }
         return observed(seen.join(', '));
@@ -293,9 +293,9 @@ const handshake = defineScenario({
 });
 
 /** Waits until users see the device so; gives what they see in the end. */
-function presence(stage: Stage, { id }: SuiteDevice, expected: string) {
-  return stage.settled(
-    () => stage.operator.connection(id),
+function presence(context: TestContext, { id }: SuiteDevice, expected: string) {
+  return context.settled(
+    () => context.admin.connection(id),
     (status) => status === expected,
   );
 }
@@ -306,24 +306,24 @@ interface Connected {
   readonly cut: () => void;
 }
 
-async function connectedDevice(stage: Stage): Promise<Connected> {
-  const device = await acceptedDevice(stage);
-  return connected(stage, device);
+async function connectedDevice(context: TestContext): Promise<Connected> {
+  const device = await acceptedDevice(context);
+  return connected(context, device);
 }
 
-async function connected(stage: Stage, device: SuiteDevice): Promise<Connected> {
-  const answer = await askUpgrade(stage, { ...upgradeHeaders, ...bearer(device.token) });
+async function connected(context: TestContext, device: SuiteDevice): Promise<Connected> {
+  const answer = await askUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
   needStatus('an open connection', answer, 101);
   const { socket } = answer;
   if (!socket) throw new Error('an answer 101 came without a socket');
-  return { device, line: new FrameLine(socket, stage.clock), cut: () => socket.destroy() };
+  return { device, line: new FrameLine(socket, context.clock), cut: () => socket.destroy() };
 }
 
 /** The state from which a connection can be seen to end. */
-async function shownDevice(stage: Stage): Promise<Connected> {
-  const world = await connectedDevice(stage);
-  const status = await presence(stage, world.device, 'connected');
-  if (status === 'connected') return world;
+async function shownDevice(context: TestContext): Promise<Connected> {
+  const arranged = await connectedDevice(context);
+  const status = await presence(context, arranged.device, 'connected');
+  if (status === 'connected') return arranged;
   throw new StartStateMissed('a device that is shown as connected', `it is ${status}`);
 }
 
@@ -342,8 +342,8 @@ const available = defineScenario({
       id: 'connected-is-shown',
       title: 'Users see the device as connected.',
       requirements: ['connect.makes-available'],
-      run: async ({ device }, stage) =>
-        expectEqual('status', await presence(stage, device, 'connected'), 'connected'),
+      run: async ({ device }, context) =>
+        expectEqual('status', await presence(context, device, 'connected'), 'connected'),
     },
   ],
 });
@@ -360,9 +360,9 @@ const ending = defineScenario({
       id: 'disconnected-is-shown',
       title: 'After the device has closed the connection users see it as disconnected.',
       requirements: ['connect.ends-available'],
-      run: async ({ device, line }, stage) => {
+      run: async ({ device, line }, context) => {
         line.send(closeFrame);
-        const status = await presence(stage, device, 'disconnected');
+        const status = await presence(context, device, 'disconnected');
         expectEqual('status', status, 'disconnected');
       },
     },
@@ -370,9 +370,9 @@ const ending = defineScenario({
       id: 'lost-connection-is-shown',
       title: 'After the connection broke off users see the device as disconnected.',
       requirements: ['connect.lost-is-shown'],
-      run: async ({ device, cut }, stage) => {
+      run: async ({ device, cut }, context) => {
         cut();
-        const status = await presence(stage, device, 'disconnected');
+        const status = await presence(context, device, 'disconnected');
         expectEqual('status', status, 'disconnected');
       },
     },
@@ -380,8 +380,8 @@ const ending = defineScenario({
       id: 'decommission-ends-the-connection',
       title: 'The connection of a device that a user decommissions ends.',
       requirements: ['connect.ends-with-decommission'],
-      run: async ({ device, line }, stage) => {
-        await stage.operator.decommission(device.id);
+      run: async ({ device, line }, context) => {
+        await context.admin.decommission(device.id);
         const isOver = await line.until(({ close, ended }) => ended || !!close, END_WAIT_MAX_MS);
         expectThat(isOver || line.ended, 'the end of the connection', 'it stays open');
       },
@@ -390,8 +390,8 @@ const ending = defineScenario({
       id: 'rejected-device',
       title: 'What becomes of the open connection when a user rejects the device.',
       requirements: ['connect.after-rejection'],
-      observe: async ({ device, line }, stage) => {
-        await stage.operator.decide(device.id, device.key, 'rejected');
+      observe: async ({ device, line }, context) => {
+        await context.admin.decide(device.id, device.key, 'rejected');
         await line.until(({ close, ended }) => ended || !!close, 1000);
         return observed(line.ended || line.close ? 'it ends' : 'it stays open');
       },
@@ -400,8 +400,8 @@ const ending = defineScenario({
       id: 'second-connection',
       title: 'What happens to the connection when the device opens a second one.',
       requirements: ['connect.second-connection'],
-      observe: async ({ device, line }, stage) => {
-        await connected(stage, device);
+      observe: async ({ device, line }, context) => {
+        await connected(context, device);
         const isOver = await line.until(({ close, ended }) => ended || !!close, 1000);
         if (!isOver && !line.ended) return observed('both stay open');
         return observed(
@@ -413,13 +413,13 @@ const ending = defineScenario({
       id: 'second-connection-is-shown',
       title: 'With a second connection open and the first one gone users still see the device.',
       requirements: ['connect.second-keeps-available'],
-      run: async ({ device, line, cut }, stage) => {
-        await connected(stage, device);
+      run: async ({ device, line, cut }, context) => {
+        await connected(context, device);
         await line.until(({ ended }) => ended, 1000);
         cut();
         // The end of the first one might be told late: it is looked at until it would be.
-        const status = await stage.settled(
-          () => stage.operator.connection(device.id),
+        const status = await context.settled(
+          () => context.admin.connection(device.id),
           (seen) => seen !== 'connected',
           500,
         );

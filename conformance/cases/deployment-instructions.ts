@@ -3,7 +3,6 @@
  * Spec: DeploymentInstructions (v1), DeploymentInstructions (v2)
  */
 
-import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import { type AskingForm, askingForms } from '../context/asking.ts';
 import { report } from '../context/deployment-life.ts';
@@ -16,6 +15,7 @@ import {
   textIn,
 } from '../context/instructions.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { instructionFields, instructionForms } from '../suite/instruction-fields.ts';
 import {
   expectEqual,
   expectJson,
@@ -26,78 +26,7 @@ import {
   shown,
   shownAnswer,
   sorted,
-} from '../suite/expectations.ts';
-
-/** What a field may hold, with the words for it. */
-const forms = {
-  'a text': (value: unknown) => typeof value === 'string',
-  'a list of texts': (value: unknown) =>
-    Array.isArray(value) && value.every((each) => typeof each === 'string'),
-  'an object': isObject,
-  'a date-time': (value: unknown) => typeof value === 'string' && isTimestamp(value),
-  'an absolute URL': (value: unknown) =>
-    typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
-} as const;
-
-/** One row of the contract's table. */
-interface FieldRow {
-  readonly field: string;
-  readonly form: keyof typeof forms;
-  readonly isRequired: boolean;
-  readonly requirements: Readonly<Partial<Record<'v1' | 'v2', RequirementId>>>;
-}
-
-/** The fields of instructions as the contract lists them, held against its tables by a test. */
-export const instructionFields: readonly FieldRow[] = [
-  {
-    field: 'id',
-    form: 'a text',
-    isRequired: true,
-    requirements: { v1: 'next.v1-id', v2: 'next.v2-id' },
-  },
-  {
-    field: 'artifact',
-    form: 'an object',
-    isRequired: true,
-    requirements: { v1: 'next.v1-artifact', v2: 'next.v2-artifact' },
-  },
-  {
-    field: 'artifact.id',
-    form: 'a text',
-    isRequired: false,
-    requirements: { v1: 'next.v1-artifact-id' },
-  },
-  {
-    field: 'artifact.artifact_name',
-    form: 'a text',
-    isRequired: true,
-    requirements: { v1: 'next.v1-artifact-name', v2: 'next.v2-artifact-name' },
-  },
-  {
-    field: 'artifact.source',
-    form: 'an object',
-    isRequired: true,
-    requirements: { v1: 'next.v1-source', v2: 'next.v2-source' },
-  },
-  {
-    field: 'artifact.source.uri',
-    form: 'an absolute URL',
-    isRequired: false,
-    requirements: { v1: 'next.v1-source-uri', v2: 'next.v2-source-uri' },
-  },
-  {
-    field: 'artifact.source.expire',
-    form: 'a date-time',
-    isRequired: false,
-    requirements: { v1: 'next.v1-source-expire', v2: 'next.v2-source-expire' },
-  },
-  {
-    field: 'artifact.device_types_compatible',
-    form: 'a list of texts',
-    isRequired: true,
-    requirements: { v1: 'next.v1-device-types', v2: 'next.v2-device-types' },
-  },
-];
+} from '../target/expectations.ts';
 
 function fieldCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
   const version = slug === 'v2' ? 'v2' : 'v1';
@@ -112,7 +41,11 @@ function fieldCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
       run: async ({ answer }) => {
         const value = fieldIn(needInstructions(answer), field);
         if (value === undefined && !isRequired) return;
-        expectThat(forms[form](value), `${field} as ${form}`, `${field}: ${shown(value)}`);
+        expectThat(
+          instructionForms[form](value),
+          `${field} as ${form}`,
+          `${field}: ${shown(value)}`,
+        );
       },
     };
   });
@@ -157,10 +90,10 @@ function sourceCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
       id: `${slug}-source-gives-the-artifact`,
       title: `${words}: GET on the source, without a token, gives the artifact byte by byte.`,
       requirements: ['next.source-gives-the-artifact'],
-      run: async ({ answer, artifact }, stage) => {
+      run: async ({ answer, artifact }, context) => {
         const url = textIn(needInstructions(answer), 'artifact.source.uri');
         if (!URL.canParse(url)) throw new NotObservable('the source is no URL');
-        const file = await stage.session.send({ method: 'GET', url });
+        const file = await context.session.send({ method: 'GET', url });
         expectStatus(file, 200);
         expectThat(file.bytes.equals(artifact.bytes), 'the uploaded file', 'other bytes');
       },
@@ -169,12 +102,12 @@ function sourceCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
       id: `${slug}-source-expires-later`,
       title: `${words}: when the source tells when it expires, that is still to come.`,
       requirements: ['next.source-expires-later'],
-      run: async ({ answer }, stage) => {
+      run: async ({ answer }, context) => {
         const instructions = needInstructions(answer);
         if (fieldIn(instructions, 'artifact.source.expire') === undefined) return;
         const expire = textIn(instructions, 'artifact.source.expire');
         if (!isTimestamp(expire)) throw new NotObservable('the source expires at no date-time');
-        const isLater = Date.parse(expire) > stage.serverNowMs(answer);
+        const isLater = Date.parse(expire) > context.serverNowMs(answer);
         expectThat(isLater, 'a later moment', shown(expire));
       },
     },
@@ -198,7 +131,7 @@ function instructionsIn(form: AskingForm) {
     start: `a device that has been offered a deployment by ${form.words}`,
     risk: 'write',
     needs: ['operator', ...form.needs],
-    arrange: (stage) => instructedBy(form, stage),
+    arrange: (context) => instructedBy(form, context),
     cases: [
       ...wholeCases(form),
       ...fieldCases(form),
@@ -215,7 +148,7 @@ const onlyInV2 = defineScenario({
   start: 'a device that has been offered a deployment by POST of version 2',
   risk: 'write',
   needs: ['operator', ...v2Form.needs],
-  arrange: (stage) => instructedBy(v2Form, stage),
+  arrange: (context) => instructedBy(v2Form, context),
   cases: [
     {
       id: 'id-in-v2-is-usable',

@@ -1,15 +1,16 @@
 /** Cases: how a device uploads the log of its deployment. Spec: DeploymentLog */
 
 import { abortOnTheWay, reportOnTheWay, sharedDeployment } from '../context/deployment-life.ts';
-import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
   needStatus,
   type OfferedDeployment,
 } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { expectTaken, type InputRow, inputCases } from '../suite/boundary.ts';
 import { defineScenario } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
 import {
   expectEach,
   expectStatus,
@@ -19,8 +20,7 @@ import {
   observedAnswer,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+} from '../target/expectations.ts';
 
 const entry = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'no space left' };
 
@@ -207,18 +207,18 @@ function upload({ device, id }: LogOwner, ...messages: readonly unknown[]): Prom
   return device.call('put-deployment-log', { path: { id }, body: { messages } });
 }
 
-async function uploadOnTheWay(world: LogOwner, ...messages: readonly unknown[]): Promise<void> {
-  needStatus('an uploaded log', await upload(world, ...messages), 204);
+async function uploadOnTheWay(arranged: LogOwner, ...messages: readonly unknown[]): Promise<void> {
+  needStatus('an uploaded log', await upload(arranged, ...messages), 204);
 }
 
 /** The log as users read it, once it holds the text. */
 async function shownLog(
-  stage: Stage,
+  context: TestContext,
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   text: string,
 ): Promise<string> {
-  const log = await stage.settled(
-    () => stage.operator.deploymentLog(deploymentId, device.id),
+  const log = await context.settled(
+    () => context.admin.deploymentLog(deploymentId, device.id),
     (found) => found?.includes(text) ?? false,
   );
   return log ?? '';
@@ -237,16 +237,19 @@ const active = defineScenario({
       title: 'A log of messages is answered 204.',
       requirements: ['log.is-accepted'],
       covers: ['put-deployment-log 204'],
-      run: async (world) =>
-        expectStatus(await upload(world, entry, { ...entry, level: 'INFO', message: 'bye' }), 204),
+      run: async (arranged) =>
+        expectStatus(
+          await upload(arranged, entry, { ...entry, level: 'INFO', message: 'bye' }),
+          204,
+        ),
     },
     {
       id: 'messages-are-kept',
       title: 'Users read every message of the uploaded log.',
       requirements: ['log.is-kept'],
-      run: async (world, stage) => {
-        await uploadOnTheWay(world, entry, { ...entry, message: 'rolled back' });
-        const log = await shownLog(stage, world, 'rolled back');
+      run: async (arranged, context) => {
+        await uploadOnTheWay(arranged, entry, { ...entry, message: 'rolled back' });
+        const log = await shownLog(context, arranged, 'rolled back');
         const holdsBoth = log.includes(entry.message) && log.includes('rolled back');
         expectThat(holdsBoth, 'both messages in the log', shown(log));
       },
@@ -255,10 +258,10 @@ const active = defineScenario({
       id: 'second-upload-replaces',
       title: 'A log that is uploaded again replaces the earlier one.',
       requirements: ['log.is-replaced'],
-      run: async (world, stage) => {
-        await uploadOnTheWay(world, entry);
-        await uploadOnTheWay(world, { ...entry, message: 'second upload' });
-        const log = await shownLog(stage, world, 'second upload');
+      run: async (arranged, context) => {
+        await uploadOnTheWay(arranged, entry);
+        await uploadOnTheWay(arranged, { ...entry, message: 'second upload' });
+        const log = await shownLog(context, arranged, 'second upload');
         const isReplaced = log.includes('second upload') && !log.includes(entry.message);
         expectThat(isReplaced, 'the second log only', shown(log));
       },
@@ -267,9 +270,9 @@ const active = defineScenario({
       id: 'date-time-as-timestamp-is-taken',
       title: 'A timestamp may have a fraction of a second and any offset from UTC.',
       requirements: ['log.timestamp-is-a-date-time'],
-      run: async (world) => {
+      run: async (arranged) => {
         for (const [name, timestamp] of Object.entries(timestamps.taken)) {
-          expectTaken(name, await upload(world, { ...entry, timestamp }));
+          expectTaken(name, await upload(arranged, { ...entry, timestamp }));
         }
       },
     },
@@ -278,8 +281,10 @@ const active = defineScenario({
       title: 'A timestamp that is no date-time is answered 400.',
       requirements: ['log.timestamp-is-a-date-time'],
       covers: ['put-deployment-log 400'],
-      run: (world) =>
-        expectEach(400, timestamps.refused, (timestamp) => upload(world, { ...entry, timestamp })),
+      run: (arranged) =>
+        expectEach(400, timestamps.refused, (timestamp) =>
+          upload(arranged, { ...entry, timestamp }),
+        ),
     },
     ...inputCases<OfferedDeployment>(logInputs, goodLog, ({ device, id }, raw) =>
       device.call('put-deployment-log', { path: { id }, raw }),
@@ -288,10 +293,10 @@ const active = defineScenario({
       id: 'line-breaks-in-a-message',
       title: 'A message that holds line breaks, though clients split their log by line.',
       requirements: ['log.line-breaks'],
-      observe: async (world, stage) => {
+      observe: async (arranged, context) => {
         const broken = { ...entry, message: 'first line\nsecond line' };
-        await uploadOnTheWay(world, broken, { ...entry, message: 'last line' });
-        const log = await shownLog(stage, world, 'last line');
+        await uploadOnTheWay(arranged, broken, { ...entry, message: 'last line' });
+        const log = await shownLog(context, arranged, 'last line');
         return observed(`the log ${shown(log)}`);
       },
     },
@@ -299,9 +304,9 @@ const active = defineScenario({
       id: 'upload-after-failure-is-taken',
       title: 'A device that has reported failure uploads the log that tells why.',
       requirements: ['log.after-failure'],
-      run: async (world) => {
-        await reportOnTheWay(world, 'failure');
-        const answer = await upload(world, entry);
+      run: async (arranged) => {
+        await reportOnTheWay(arranged, 'failure');
+        const answer = await upload(arranged, entry);
         expectThat(answer.status < 400, 'a log that is taken', shownAnswer(answer));
       },
     },
@@ -309,17 +314,17 @@ const active = defineScenario({
       id: 'upload-after-an-abort',
       title: 'A device uploads its log after a user has aborted the deployment.',
       requirements: ['log.after-the-abort'],
-      observe: async (world, stage) => {
-        await abortOnTheWay(stage, world);
-        return observedAnswer(await upload(world, entry));
+      observe: async (arranged, context) => {
+        await abortOnTheWay(context, arranged);
+        return observedAnswer(await upload(arranged, entry));
       },
     },
     {
       id: 'deployment-of-another-device-is-404',
       title: 'A log for a deployment of another device is answered 404.',
       requirements: ['log.foreign-deployment-is-404'],
-      run: async ({ id }, stage) => {
-        const device = await acceptedDevice(stage);
+      run: async ({ id }, context) => {
+        const device = await acceptedDevice(context);
         expectStatus(await upload({ device, id }, entry), 404);
       },
     },
@@ -338,14 +343,14 @@ const others = defineScenario({
       id: 'log-is-that-of-the-caller',
       title: 'The log of one device does not become that of the other.',
       requirements: ['log.own-part-only'],
-      run: async ({ one, other }, stage) => {
+      run: async ({ one, other }, context) => {
         await uploadOnTheWay(other, { ...entry, message: 'of the other' });
-        if (!(await shownLog(stage, other, 'of the other')).includes('of the other')) {
+        if (!(await shownLog(context, other, 'of the other')).includes('of the other')) {
           throw new NotObservable('no user sees the log');
         }
         await uploadOnTheWay(one, entry);
-        await shownLog(stage, one, entry.message);
-        const log = await shownLog(stage, other, 'of the other');
+        await shownLog(context, one, entry.message);
+        const log = await shownLog(context, other, 'of the other');
         const isOwn = log.includes('of the other') && !log.includes(entry.message);
         expectThat(isOwn, 'the own log only', shown(log));
       },
@@ -366,8 +371,8 @@ const foreign = defineScenario({
       title: 'A log for a deployment that nobody made is answered 404.',
       requirements: ['log.unknown-deployment-is-404'],
       covers: ['put-deployment-log 404'],
-      run: async (device, stage) =>
-        expectStatus(await upload({ device, id: stage.random.uuid() }, entry), 404),
+      run: async (device, context) =>
+        expectStatus(await upload({ device, id: context.random.uuid() }, entry), 404),
     },
     {
       id: 'malformed-id-is-refused',

@@ -5,13 +5,13 @@
  */
 
 import { abortOnTheWay, report, reportOnTheWay, shownStatus } from '../context/deployment-life.ts';
-import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
   factoryProvides,
   type OfferedDeployment,
 } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
 import {
   ExpectationFailure,
@@ -20,7 +20,7 @@ import {
   NotObservable,
   observed,
   shownAnswer,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import { expectNoOffer } from './next-deployment.ts';
 
 /** The columns of the table, in the order in which a device with all pauses comes through them. */
@@ -83,10 +83,10 @@ export function columnsAnswered(state: keyof typeof reportTable, answer: string)
 }
 
 /** A device whose part of a deployment of its own is in that state. */
-async function partIn(stage: Stage, state: Reported): Promise<OfferedDeployment> {
-  const world = await activeDeployment(stage);
-  if (state !== 'offered') await reportOnTheWay(world, state);
-  return world;
+async function partIn(context: TestContext, state: Reported): Promise<OfferedDeployment> {
+  const arranged = await activeDeployment(context);
+  if (state !== 'offered') await reportOnTheWay(arranged, state);
+  return arranged;
 }
 
 function slugOf(state: string): string {
@@ -99,9 +99,9 @@ function takenCase(state: Reported): JudgingCase<void> {
     id: `after-${slugOf(state)}-reports-are-204`,
     title: `A device whose part is ${state} is answered 204 whatever it reports from there on.`,
     requirements: ['status.each-value-is-accepted'],
-    run: async (_, stage) => {
+    run: async (_, context) => {
       for (const status of statuses) {
-        const answer = await report(await partIn(stage, state), { status });
+        const answer = await report(await partIn(context, state), { status });
         if (answer.status === 204) continue;
         throw new ExpectationFailure(`status 204 for ${status}`, shownAnswer(answer));
       }
@@ -114,9 +114,9 @@ function repeatedCase(state: Status): JudgingCase<void> {
     id: `${slugOf(state)}-again-is-204`,
     title: `A device that reports ${state} twice, after a lost answer say, is answered 204 twice.`,
     requirements: ['status.repeated'],
-    run: async (_, stage) => {
-      const world = await partIn(stage, state);
-      await expectEach(204, { again: state }, (status) => report(world, { status }));
+    run: async (_, context) => {
+      const arranged = await partIn(context, state);
+      await expectEach(204, { again: state }, (status) => report(arranged, { status }));
     },
   };
 }
@@ -126,10 +126,10 @@ function openCase(state: Reported): ObservingCase<void> {
     id: `after-${slugOf(state)}-other-reports`,
     title: `A device whose part is ${state} reports what lies behind it, or another end.`,
     requirements: ['status.transitions'],
-    observe: async (_, stage) => {
+    observe: async (_, context) => {
       const seen: string[] = [];
       for (const status of columnsAnswered(state, 'open')) {
-        const answer = await report(await partIn(stage, state), { status });
+        const answer = await report(await partIn(context, state), { status });
         seen.push(`${status}: ${answer.status}`);
       }
       return observed(seen.join(', '));
@@ -154,9 +154,9 @@ const matrix = defineScenario<void>({
       id: 'an-end-at-once-is-204',
       title: 'A device may report the end at once, without any status before it.',
       requirements: ['status.intermediate-is-optional'],
-      run: async (_, stage) => {
+      run: async (_, context) => {
         for (const status of endedStates) {
-          const answer = await report(await partIn(stage, 'offered'), { status });
+          const answer = await report(await partIn(context, 'offered'), { status });
           if (answer.status === 204) continue;
           throw new ExpectationFailure(`status 204 for ${status}`, shownAnswer(answer));
         }
@@ -166,9 +166,9 @@ const matrix = defineScenario<void>({
       id: 'of-another-device-is-404',
       title: 'A report of any status for a deployment of another device is answered 404.',
       requirements: ['status.foreign-deployment-is-404'],
-      run: async (_, stage) => {
-        const { id } = await activeDeployment(stage);
-        const device = await acceptedDevice(stage);
+      run: async (_, context) => {
+        const { id } = await activeDeployment(context);
+        const device = await acceptedDevice(context);
         const statuses = columnsAnswered('of another device', '404');
         const named = Object.fromEntries(statuses.map((status) => [status, status]));
         await expectEach(404, named, (status) => report({ device, id }, { status }));
@@ -182,10 +182,10 @@ function shownCase(end: (typeof endedStates)[number]): JudgingCase<OfferedDeploy
     id: `reports-up-to-${slugOf(end)}-become-the-state`,
     title: `Users see the device in the status that it reported last, up to ${end}.`,
     requirements: ['status.becomes-the-state'],
-    run: async (world, stage) => {
+    run: async (arranged, context) => {
       for (const status of [...statusColumns.slice(0, 6), end]) {
-        await reportOnTheWay(world, status);
-        expectEqual('status', await shownStatus(stage, world, status), status);
+        await reportOnTheWay(arranged, status);
+        expectEqual('status', await shownStatus(context, arranged, status), status);
       }
     },
   };
@@ -210,18 +210,18 @@ function abortCases(state: (typeof abortableStates)[number]): JudgingCase<Offere
       title: `After an abort in the state ${state} every report, an end too, is answered 409.`,
       requirements: ['status.aborted-is-409'],
       covers: ['put-deployment-status 409'],
-      run: (world) => expectEach(409, statuses, (status) => report(world, { status })),
+      run: (arranged) => expectEach(409, statuses, (status) => report(arranged, { status })),
     },
     {
       id: `abort-in-${slugOf(state)}-stays`,
       title: `Reports that are refused after an abort in the state ${state} leave it aborted.`,
       requirements: ['status.aborted-stays'],
-      run: async (world, stage) => {
+      run: async (arranged, context) => {
         for (const status of all) {
-          const { status: answered } = await report(world, { status });
+          const { status: answered } = await report(arranged, { status });
           if (answered !== 409) throw new NotObservable('a report is not refused with 409');
         }
-        expectEqual('status', await shownStatus(stage, world, 'aborted'), 'aborted');
+        expectEqual('status', await shownStatus(context, arranged, 'aborted'), 'aborted');
       },
     },
     {
@@ -241,10 +241,10 @@ const aborts = abortableStates.map((state) =>
     start: `a device whose part was ${state} when a user aborted the deployment`,
     risk: 'write',
     needs: ['operator'],
-    arrange: async (stage) => {
-      const world = await partIn(stage, state);
-      await abortOnTheWay(stage, world);
-      return world;
+    arrange: async (context) => {
+      const arranged = await partIn(context, state);
+      await abortOnTheWay(context, arranged);
+      return arranged;
     },
     cases: abortCases(state),
   }),
@@ -262,11 +262,11 @@ const abortAfterTheEnd = defineScenario<void>({
       id: `abort-after-${slugOf(state)}`,
       title: `A user aborts a deployment after its device has reported ${state}.`,
       requirements: ['status.abort-after-the-end'],
-      observe: async (_, stage) => {
-        const world = await partIn(stage, state);
-        await stage.operator.abort(world.deploymentId);
-        const status = await shownStatus(stage, world, state);
-        const { status: answered } = await report(world, { status: state });
+      observe: async (_, context) => {
+        const arranged = await partIn(context, state);
+        await context.admin.abort(arranged.deploymentId);
+        const status = await shownStatus(context, arranged, state);
+        const { status: answered } = await report(arranged, { status: state });
         return observed(`users see ${status}, the same report is answered ${answered}`);
       },
     }),

@@ -23,7 +23,7 @@ import {
   NotObservable,
   observedAnswer,
   shownAnswer,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 
 /** A good report. */
 export const goodReport = { status: 'installing', substate: 'Executing script: check' };
@@ -146,8 +146,8 @@ function statusCase(status: Status): JudgingCase<OfferedDeployment> {
     id: `${status.replaceAll('_', '-')}-is-taken`,
     title: `A device may report ${status}.`,
     requirements: [statusRequirements[status]],
-    run: async (world) => {
-      const answer = await report(world, { status });
+    run: async (arranged) => {
+      const answer = await report(arranged, { status });
       const isRefused = answer.status >= 400 && answer.status < 500;
       expectThat(!isRefused, `no refusal of ${status}`, shownAnswer(answer));
     },
@@ -167,7 +167,7 @@ const active = defineScenario({
       title: 'A report that is taken is answered 204.',
       requirements: ['status.is-204'],
       covers: ['put-deployment-status 204'],
-      run: async (world) => expectStatus(await report(world, goodReport), 204),
+      run: async (arranged) => expectStatus(await report(arranged, goodReport), 204),
     },
     ...(Object.keys(statusRequirements) as Status[]).map(statusCase),
     {
@@ -175,7 +175,7 @@ const active = defineScenario({
       title: 'A status that a device may not report, aborted and pending too, is answered 400.',
       requirements: ['status.other-values-are-400'],
       covers: ['put-deployment-status 400'],
-      run: (world) => expectEach(400, otherStatuses, (status) => report(world, { status })),
+      run: (arranged) => expectEach(400, otherStatuses, (status) => report(arranged, { status })),
     },
     ...inputCases<OfferedDeployment>(reportInputs, goodReport, ({ device, id }, raw) =>
       device.call('put-deployment-status', { path: { id }, raw }),
@@ -202,14 +202,14 @@ const others = defineScenario({
       id: 'report-is-about-the-caller',
       title: 'What one device reports does not become the state of the other.',
       requirements: ['status.own-part-only'],
-      run: async ({ one, other }, stage) => {
+      run: async ({ one, other }, context) => {
         await reportOnTheWay(other, 'downloading');
-        if ((await shownStatus(stage, other, 'downloading')) !== 'downloading') {
+        if ((await shownStatus(context, other, 'downloading')) !== 'downloading') {
           throw new NotObservable('no user sees what the device reported');
         }
         await reportOnTheWay(one, 'installing', 'failure');
-        await shownStatus(stage, one, 'failure');
-        expectEqual('status', await shownStatus(stage, other, 'downloading'), 'downloading');
+        await shownStatus(context, one, 'failure');
+        expectEqual('status', await shownStatus(context, other, 'downloading'), 'downloading');
       },
     },
   ],
@@ -234,9 +234,9 @@ const notYetAsked = defineScenario({
       id: 'report-before-asking-after-an-abort',
       title: 'A device reports on a deployment that was aborted before it asked for it.',
       requirements: ['status.not-offered'],
-      observe: async (world, stage) => {
-        await stage.operator.abort(world.deploymentId);
-        const asked = { device: world.device, id: world.deploymentId };
+      observe: async (arranged, context) => {
+        await context.admin.abort(arranged.deploymentId);
+        const asked = { device: arranged.device, id: arranged.deploymentId };
         return observedAnswer(await report(asked, { status: 'downloading' }));
       },
     },
@@ -256,8 +256,8 @@ const foreign = defineScenario({
       title: 'A report for a deployment that nobody made is answered 404.',
       requirements: ['status.unknown-deployment-is-404'],
       covers: ['put-deployment-status 404'],
-      run: async (device, stage) =>
-        expectStatus(await report({ device, id: stage.random.uuid() }, goodReport), 404),
+      run: async (device, context) =>
+        expectStatus(await report({ device, id: context.random.uuid() }, goodReport), 404),
     },
   ],
 });
@@ -274,9 +274,9 @@ const aborted = defineScenario({
       id: 'body-of-409',
       title: 'The contract shows no body for the 409; what it is here.',
       requirements: ['status.body-of-409'],
-      observe: async (world, stage) => {
-        await abortOnTheWay(stage, world);
-        return observedAnswer(await report(world, { status: 'success' }));
+      observe: async (arranged, context) => {
+        await abortOnTheWay(context, arranged);
+        return observedAnswer(await report(arranged, { status: 'success' }));
       },
     },
   ],

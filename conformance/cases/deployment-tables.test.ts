@@ -10,7 +10,7 @@ import {
   reportableStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
 import { bodyKinds, fieldKinds, type InputRow, inputText } from '../suite/boundary.ts';
-import { instructionFields } from './deployment-instructions.ts';
+import { instructionFields } from '../suite/instruction-fields.ts';
 import { goodLog, logInputs, timestamps } from './deployment-log.ts';
 import {
   abortableStates,
@@ -257,7 +257,7 @@ describe('the fields of instructions', () => {
 
   it.each(['v1', 'v2'] as const)('are those of the table of %s', (version) => {
     const resource = tables.find(({ name }) => name === `DeploymentInstructions (${version})`);
-    const told = (resource ? fieldsOf(resource) : [])
+    const reported = (resource ? fieldsOf(resource) : [])
       .map(({ path, isRequired, type }) => [path.join('.'), isRequired, forms[type]])
       .filter(([field]) => field !== 'artifact.update_control_map');
     const judged = instructionFields
@@ -269,6 +269,6 @@ describe('the fields of instructions', () => {
         form === 'an absolute URL' ? 'a text' : form,
       ]);
     expect(judged.length).toBeGreaterThan(6);
-    expect(judged).toEqual(told);
+    expect(judged).toEqual(reported);
   });
 });

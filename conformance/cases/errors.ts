@@ -2,9 +2,11 @@
 import * as v from 'valibot';
 import { errorBody } from '../context/error-body.ts';
 import { refused } from '../context/granted.ts';
-import type { Stage } from '../context/stage.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
+import type { Headers } from '../target/exchange.ts';
 import {
   expectEqual,
   expectShape,
@@ -14,9 +16,7 @@ import {
   observedAnswer,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
-import type { Headers } from '../target/exchange.ts';
-import type { Answer } from '../target/target.ts';
+} from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
 const TWO_MEBIBYTES = 2 * 1_048_576;
@@ -29,8 +29,8 @@ const withText = v.looseObject({ error: v.optional(v.string()) });
 const withRequestId = v.looseObject({ request_id: v.optional(v.string()) });
 
 /** A request that every server refuses: no JSON, and no signature. */
-async function refusal(stage: Stage, headers: Headers = {}): Promise<Answer> {
-  return refused(await stage.caller().call('post-auth-request', { raw: '{', headers }));
+async function refusal(context: TestContext, headers: Headers = {}): Promise<Answer> {
+  return refused(await context.caller().call('post-auth-request', { raw: '{', headers }));
 }
 
 /** The request id in the body of a refusal, which need not be there. */
@@ -46,44 +46,44 @@ function requestIdOf(answer: Answer): string {
 }
 
 /** A refusal that carries a request_id, if one of several does: each may leave it out. */
-async function refusalWithId(stage: Stage, headers: Headers = {}): Promise<Answer> {
-  let answer = await refusal(stage, headers);
+async function refusalWithId(context: TestContext, headers: Headers = {}): Promise<Answer> {
+  let answer = await refusal(context, headers);
   for (let asked = 1; asked < REFUSALS_MAX && requestIdIn(answer) === undefined; asked++) {
-    answer = await refusal(stage, headers);
+    answer = await refusal(context, headers);
   }
   return answer;
 }
 
-function headerOf({ headers }: Answer, { names }: Stage): string | undefined {
+function headerOf({ headers }: Answer, { names }: TestContext): string | undefined {
   return headers[names.requestId.toLowerCase()];
 }
 
-const requestIds: readonly JudgingCase<Stage>[] = [
+const requestIds: readonly JudgingCase<TestContext>[] = [
   {
     id: 'request-id-is-a-text',
     title: 'The request_id of a refusal is a text.',
     requirements: ['errors.request-id-is-a-text'],
-    run: async (stage) => {
-      expectShape(await refusal(stage), withRequestId);
+    run: async (context) => {
+      expectShape(await refusal(context), withRequestId);
     },
   },
   {
     id: 'request-id-of-the-caller',
     title: 'A request id that the caller sends comes back as request_id of the error.',
     requirements: ['errors.request-id-of-the-caller'],
-    run: async (stage) => {
-      const sent = stage.newName();
-      const headers = { [stage.names.requestId.toLowerCase()]: sent };
-      expectEqual('request_id', requestIdOf(await refusalWithId(stage, headers)), sent);
+    run: async (context) => {
+      const sent = context.newName();
+      const headers = { [context.names.requestId.toLowerCase()]: sent };
+      expectEqual('request_id', requestIdOf(await refusalWithId(context, headers)), sent);
     },
   },
   {
     id: 'request-id-of-the-server',
     title: 'Without a request id of the caller the server makes one, another for each request.',
     requirements: ['errors.request-id-of-the-server'],
-    run: async (stage) => {
-      const one = requestIdOf(await refusalWithId(stage));
-      const other = requestIdOf(await refusalWithId(stage));
+    run: async (context) => {
+      const one = requestIdOf(await refusalWithId(context));
+      const other = requestIdOf(await refusalWithId(context));
       expectThat(one !== '' && one !== other, 'two request ids', shown([one, other]));
     },
   },
@@ -91,28 +91,30 @@ const requestIds: readonly JudgingCase<Stage>[] = [
     id: 'request-id-equals-the-header',
     title: 'The request_id of a refusal is the same as in the header of the answer.',
     requirements: ['errors.request-id-equals-header'],
-    run: async (stage) => {
-      const answer = await refusalWithId(stage);
-      const inHeader = headerOf(answer, stage);
+    run: async (context) => {
+      const answer = await refusalWithId(context);
+      const inHeader = headerOf(answer, context);
       if (inHeader === undefined) throw new NotObservable('no header carries the request id');
       expectEqual('request_id', requestIdOf(answer), inHeader);
     },
   },
 ];
 
-const nobody = defineScenario<Stage>({
+const anonymous = defineScenario<TestContext>({
   area: 'errors',
   name: 'A caller without a token',
   start: 'a caller without any token',
   risk: 'read',
-  arrange: (stage) => stage,
+  arrange: (context) => context,
   cases: [
     {
       id: 'unauthorized-is-an-error-body',
       title: 'The 401 of the next deployment carries an Error body.',
       requirements: ['errors.body-is-error'],
-      run: async (stage) => {
-        const answer = await stage.caller().call('get-next-deployment', { query: factoryProvides });
+      run: async (context) => {
+        const answer = await context
+          .caller()
+          .call('get-next-deployment', { query: factoryProvides });
         expectShape(refused(answer), errorBody);
       },
     },
@@ -120,24 +122,24 @@ const nobody = defineScenario<Stage>({
       id: 'malformed-is-an-error-body',
       title: 'The 400 of an authentication request carries an Error body.',
       requirements: ['errors.body-is-error', 'service.bodies-are-json', 'auth.refusals-are-errors'],
-      run: async (stage) => {
-        expectShape(await refusal(stage), errorBody);
+      run: async (context) => {
+        expectShape(await refusal(context), errorBody);
       },
     },
     {
       id: 'error-is-a-text',
       title: 'The `error` of a refusal is a text.',
       requirements: ['errors.error-is-a-text'],
-      run: async (stage) => {
-        expectShape(await refusal(stage), withText);
+      run: async (context) => {
+        expectShape(await refusal(context), withText);
       },
     },
     {
       id: 'error-says-why',
       title: 'The Error body says in words what was wrong.',
       requirements: ['errors.says-why'],
-      run: async (stage) => {
-        const answer = await refusal(stage);
+      run: async (context) => {
+        const answer = await refusal(context);
         const { error } = expectShape(answer, v.looseObject({ error: v.optional(v.unknown()) }));
         expectThat(error !== undefined && error !== '', 'a text in `error`', shownAnswer(answer));
       },
@@ -147,10 +149,10 @@ const nobody = defineScenario<Stage>({
       id: 'odd-request-ids',
       title: 'What becomes of a request id of two thousand letters, or with a space in it.',
       requirements: ['errors.request-id-form'],
-      observe: async (stage) => {
-        const name = stage.names.requestId.toLowerCase();
+      observe: async (context) => {
+        const name = context.names.requestId.toLowerCase();
         const fate = async (sent: string) =>
-          requestIdOf(await refusal(stage, { [name]: sent })) === sent ? 'kept' : 'replaced';
+          requestIdOf(await refusal(context, { [name]: sent })) === sent ? 'kept' : 'replaced';
         const long = await fate('x'.repeat(LONG_ID_CHARACTERS));
         return observed(`long: ${long}; with a space: ${await fate('two words')}`);
       },
@@ -159,11 +161,11 @@ const nobody = defineScenario<Stage>({
       id: 'texts-of-errors',
       title: 'What the texts of a few refusals are.',
       requirements: ['errors.catalogue'],
-      observe: async (stage) => {
+      observe: async (context) => {
         const query = factoryProvides;
         const texts = [
-          await refusal(stage),
-          await stage.caller().call('get-next-deployment', { query }),
+          await refusal(context),
+          await context.caller().call('get-next-deployment', { query }),
         ];
         return observed(texts.map(shownAnswer).join('; '));
       },
@@ -172,26 +174,26 @@ const nobody = defineScenario<Stage>({
       id: 'unknown-path-without-token',
       title: 'What a path that names no operation is answered to a caller without a token.',
       requirements: ['errors.unknown-path-without-token'],
-      observe: async (stage) => {
-        const { url, method } = stage.caller().request('get-configuration');
-        return observedAnswer(await stage.session.send({ method, url: `${url}/unknown` }));
+      observe: async (context) => {
+        const { url, method } = context.caller().request('get-configuration');
+        return observedAnswer(await context.session.send({ method, url: `${url}/unknown` }));
       },
     },
     {
       id: 'body-without-schema',
       title: 'What body the 401 of the inventory has, for which the contract shows none.',
       requirements: ['errors.bodies-without-schema'],
-      observe: async (stage) =>
-        observedAnswer(await stage.caller().call('patch-attributes', { body: [] })),
+      observe: async (context) =>
+        observedAnswer(await context.caller().call('patch-attributes', { body: [] })),
     },
     {
       id: 'other-media-type',
       title: 'What an authentication request with a body of text/plain is answered.',
       requirements: ['errors.media-type'],
-      observe: async (stage) => {
+      observe: async (context) => {
         const headers = { 'content-type': 'text/plain' };
         return observedAnswer(
-          await stage.caller().call('post-auth-request', { raw: '{}', headers }),
+          await context.caller().call('post-auth-request', { raw: '{}', headers }),
         );
       },
     },
@@ -199,10 +201,10 @@ const nobody = defineScenario<Stage>({
       id: 'body-too-large',
       title: 'What an authentication request with a body of two mebibytes is answered.',
       requirements: ['errors.body-too-large'],
-      observe: async (stage) => {
+      observe: async (context) => {
         const body = { id_data: 'x'.repeat(TWO_MEBIBYTES) };
         try {
-          const { status } = await stage.caller().call('post-auth-request', { body });
+          const { status } = await context.caller().call('post-auth-request', { body });
           return observed(`answered ${status}`);
         } catch (error) {
           // A server may close the connection rather than read on.
@@ -220,14 +222,14 @@ const device = defineScenario({
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => acceptedDevice(stage),
+  arrange: (context) => acceptedDevice(context),
   cases: [
     {
       id: 'not-found-is-an-error-body',
       title: 'The 404 of a status for a deployment that there is not carries an Error body.',
       requirements: ['errors.body-is-error'],
-      run: async (caller, stage) => {
-        const path = { id: stage.random.uuid() };
+      run: async (caller, context) => {
+        const path = { id: context.random.uuid() };
         const body = { status: 'installing' };
         expectShape(refused(await caller.call('put-deployment-status', { path, body })), errorBody);
       },
@@ -236,11 +238,14 @@ const device = defineScenario({
       id: 'request-id-on-success',
       title: 'Whether a successful answer carries the request id of the caller.',
       requirements: ['errors.request-id-on-success'],
-      observe: async (caller, stage) => {
-        const name = stage.names.requestId.toLowerCase();
-        const headers = { [name]: stage.newName() };
+      observe: async (caller, context) => {
+        const name = context.names.requestId.toLowerCase();
+        const headers = { [name]: context.newName() };
         const query = factoryProvides;
-        const given = headerOf(await caller.call('get-next-deployment', { query, headers }), stage);
+        const given = headerOf(
+          await caller.call('get-next-deployment', { query, headers }),
+          context,
+        );
         return observed(given === headers[name] ? 'it does' : `it carries ${given ?? 'none'}`);
       },
     },
@@ -248,37 +253,37 @@ const device = defineScenario({
       id: 'unknown-path',
       title: 'What a path that names no operation is answered.',
       requirements: ['errors.unknown-path'],
-      observe: async (caller, stage) => {
+      observe: async (caller, context) => {
         const { url, ...request } = caller.request('get-configuration');
-        return observedAnswer(await stage.session.send({ ...request, url: `${url}/unknown` }));
+        return observedAnswer(await context.session.send({ ...request, url: `${url}/unknown` }));
       },
     },
     {
       id: 'undecodable-path',
       title: 'What a path with an escape that is no UTF-8 is answered.',
       requirements: ['errors.undecodable-path'],
-      observe: async (caller, stage) => {
+      observe: async (caller, context) => {
         const { url, ...request } = caller.request('get-artifact', { path: { id: 'escape' } });
         const broken = url.replace('escape', '%E0%A4%A');
-        return observedAnswer(await stage.session.send({ ...request, url: broken }));
+        return observedAnswer(await context.session.send({ ...request, url: broken }));
       },
     },
     {
       id: 'wrong-method',
       title: 'What a method that the operation does not have is answered.',
       requirements: ['errors.wrong-method'],
-      observe: async (caller, stage) => {
+      observe: async (caller, context) => {
         const request = caller.request('get-configuration');
-        return observedAnswer(await stage.session.send({ ...request, method: 'DELETE' }));
+        return observedAnswer(await context.session.send({ ...request, method: 'DELETE' }));
       },
     },
     {
       id: 'several-faults',
       title: 'Which of several faults of one request the status tells.',
       requirements: ['errors.order-of-rules'],
-      observe: async (caller, stage) => {
-        const path = { id: stage.random.uuid() };
-        const unsigned = await stage
+      observe: async (caller, context) => {
+        const path = { id: context.random.uuid() };
+        const unsigned = await context
           .caller('nonsense')
           .call('put-deployment-status', { path, raw: '{' });
         const unknown = await caller.call('put-deployment-status', { path, raw: '{' });
@@ -294,12 +299,14 @@ const device = defineScenario({
         const [header = '', claims = ''] = token.split('.');
         const read = (part: string) => Buffer.from(part, 'base64url').toString('utf8');
         const names = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBody), read(claims));
-        const told = names.success ? Object.keys(names.output).toSorted().join(', ') : 'no claims';
-        return observed(`${read(header)} with ${told}`);
+        const reported = names.success
+          ? Object.keys(names.output).toSorted().join(', ')
+          : 'no claims';
+        return observed(`${read(header)} with ${reported}`);
       },
     },
   ],
 });
 
 /** Spec: Error; Errors */
-export const errorCases = [...nobody, ...device];
+export const errorCases = [...anonymous, ...device];

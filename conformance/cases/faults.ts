@@ -2,24 +2,24 @@
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { expectErrorBody } from '../context/error-body.ts';
 import { type Calls, deviceCalls, tokenlessCalls, userCalls } from '../context/every-call.ts';
-import type { Stage } from '../context/stage.ts';
 import { acceptedDevice, factoryProvides, StartStateMissed } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { type Coverage, defineScenario } from '../suite/case.ts';
-import { anySuccess, expectEach, expectStatus, observed } from '../suite/expectations.ts';
+import type { Answer } from '../target/answer.ts';
 import { bearer, Caller } from '../target/call.ts';
-import type { Answer } from '../target/target.ts';
+import { anySuccess, expectEach, expectStatus, observed } from '../target/expectations.ts';
 
 const WINDOW_SECONDS = 60;
 
 type Send = () => Promise<Answer>;
 
 /** Every operation that the target has, each with a request that would be granted. */
-async function everyOperation(stage: Stage) {
-  const device = await acceptedDevice(stage);
-  const byDevice = callsBy(new Caller(stage.session, bearer(device.token)));
-  const byUser = callsBy(stage.operator.caller);
-  const withToken = stage.offered<Send>({ ...byDevice(deviceCalls), ...byUser(userCalls) });
-  const withoutToken = byDevice(await tokenlessCalls(stage, device));
+async function everyOperation(context: TestContext) {
+  const device = await acceptedDevice(context);
+  const byDevice = callsBy(new Caller(context.session, bearer(device.token)));
+  const byUser = callsBy(context.admin.caller);
+  const withToken = context.offered<Send>({ ...byDevice(deviceCalls), ...byUser(userCalls) });
+  const withoutToken = byDevice(await tokenlessCalls(context, device));
   return { device, withToken, withoutToken, all: { ...withToken, ...withoutToken } };
 }
 
@@ -48,8 +48,8 @@ const faults = defineScenario({
       title: 'Every operation that meets a fault inside the server is answered 500.',
       requirements: ['errors.unexpected-is-500'],
       covers: every(500, deviceCalls, userCalls, tokenless),
-      run: async ({ all }, stage) => {
-        await stage.control.failNext(Object.keys(all) as OperationId[]);
+      run: async ({ all }, context) => {
+        await context.control.failNext(Object.keys(all) as OperationId[]);
         await expectEach(500, all, (send) => send());
       },
     },
@@ -57,25 +57,25 @@ const faults = defineScenario({
       id: 'fault-is-an-error-body',
       title: 'The 500 of every operation carries an Error body.',
       requirements: ['errors.body-is-error'],
-      run: async ({ all }, stage) => {
-        await stage.control.failNext(Object.keys(all) as OperationId[]);
+      run: async ({ all }, context) => {
+        await context.control.failNext(Object.keys(all) as OperationId[]);
         for (const send of Object.values(all)) expectErrorBody(await send());
       },
     },
   ],
 });
 
-const haste = defineScenario({
+const rateLimit = defineScenario({
   area: 'faults',
   name: 'Haste',
   start: 'a device and a user who have asked as often as they may',
   risk: 'write',
   needs: ['operator', 'rate-control'],
-  arrange: async (stage) => {
-    const world = await everyOperation(stage);
-    stage.ownership.owns('a rate limit', () => stage.control.limitRate(undefined));
-    await stage.control.limitRate({ requests: 0, windowSeconds: WINDOW_SECONDS });
-    return world;
+  arrange: async (context) => {
+    const arranged = await everyOperation(context);
+    context.ownership.owns('a rate limit', () => context.control.limitRate(undefined));
+    await context.control.limitRate({ requests: 0, windowSeconds: WINDOW_SECONDS });
+    return arranged;
   },
   cases: [
     {
@@ -98,14 +98,14 @@ const haste = defineScenario({
       title: 'A device that waits until its window has ended is served again.',
       requirements: ['errors.slowed-down-is-served'],
       needs: ['clock-control'],
-      run: async ({ device }, stage) => {
-        await stage.control.limitRate({ requests: 1, windowSeconds: WINDOW_SECONDS });
+      run: async ({ device }, context) => {
+        await context.control.limitRate({ requests: 1, windowSeconds: WINDOW_SECONDS });
         const ask = () => device.call('get-next-deployment', { query: factoryProvides });
         await ask();
         const { status } = await ask();
         if (status !== 429)
-          throw new StartStateMissed('a device in haste', `${status} is answered`);
-        await stage.control.advance(WINDOW_SECONDS + 1);
+          throw new StartStateMissed('a device beyond its rate limit', `${status} is answered`);
+        await context.control.advance(WINDOW_SECONDS + 1);
         expectStatus(await ask(), ...anySuccess);
       },
     },
@@ -135,4 +135,4 @@ async function statusesOf(calls: Readonly<Record<string, Send>>): Promise<string
 }
 
 /** Spec: Errors, "Common statuses" */
-export const faultCases = [...faults, ...haste];
+export const faultCases = [...faults, ...rateLimit];

@@ -3,7 +3,7 @@
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { expectEach } from '../suite/expectations.ts';
+import { expectEach } from '../target/expectations.ts';
 import { type Writing, writeAttributes as write } from './inventory-writing.ts';
 
 /** Attributes that neither PATCH nor PUT may take, by the rule that they break. */
@@ -117,8 +117,8 @@ function refusalCases(how: Writing, method: string): readonly JudgingCase<SuiteD
       title: `${method} without a token, and with one that is none, is answered 401.`,
       requirements: ['inventory.unauthenticated-is-401'],
       covers: [`${how} 401`],
-      run: async (_, stage) => {
-        const callers = { 'no token': stage.caller(), 'a word as token': stage.caller('word') };
+      run: async (_, context) => {
+        const callers = { 'no token': context.caller(), 'a word as token': context.caller('word') };
         await expectEach(401, callers, (caller) => caller.call(how, { body: [good] }));
       },
     },

@@ -1,6 +1,6 @@
 /** How a device writes its attributes, for the cases of the inventory. */
 import type { SuiteDevice } from '../context/suite-device.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
 
 /** The two ways to write. */
 export type Writing = 'patch-attributes' | 'put-attributes';

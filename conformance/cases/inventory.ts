@@ -1,9 +1,9 @@
 /** Cases: the attributes of a device. Spec: Device inventory; Attribute (inventory) */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { ShownAttribute } from '../context/operator.ts';
-import type { Stage } from '../context/stage.ts';
 import { acceptedDevice, twoDevices } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
+import type { ShownAttribute } from '../context/target-admin.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   expectEqual,
@@ -15,7 +15,7 @@ import {
   observedAnswer,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import { type Writing, writeAttributes as write } from './inventory-writing.ts';
 
 /** Beyond every server of the field. */
@@ -23,20 +23,23 @@ const LONG = 100_000;
 
 /** The attributes that the device wrote, as users see them once they hold. */
 async function shownAttributes(
-  stage: Stage,
+  context: TestContext,
   device: SuiteDevice,
   holds: (attributes: Readonly<Record<string, ShownAttribute>>) => boolean,
 ): Promise<Readonly<Record<string, ShownAttribute>>> {
-  return stage.settled(async () => {
-    const attributes = await stage.operator.attributes(device.id);
+  return context.settled(async () => {
+    const attributes = await context.admin.attributes(device.id);
     const own = attributes.filter(({ scope }) => scope === 'inventory');
     return Object.fromEntries(own.map((attribute) => [attribute.name, attribute]));
   }, holds);
 }
 
 /** The attribute `probe`, once users see it. */
-async function shownProbe(stage: Stage, device: SuiteDevice): Promise<ShownAttribute | undefined> {
-  return (await shownAttributes(stage, device, ({ probe }) => probe !== undefined)).probe;
+async function shownProbe(
+  context: TestContext,
+  device: SuiteDevice,
+): Promise<ShownAttribute | undefined> {
+  return (await shownAttributes(context, device, ({ probe }) => probe !== undefined)).probe;
 }
 
 interface KindRow {
@@ -79,12 +82,12 @@ function kindCase({ id, words, requirement, values }: KindRow): JudgingCase<Suit
     id,
     title: `A value that is ${words} is stored and shown as that, by PATCH and by PUT.`,
     requirements: [requirement],
-    run: async (device, stage) => {
+    run: async (device, context) => {
       const named = Object.fromEntries(values.map((value, index) => [`probe-${index}`, value]));
       const attributes = Object.entries(named).map(([name, value]) => ({ name, value }));
       for (const how of ['patch-attributes', 'put-attributes'] as const) {
         await write(device, how, ...attributes);
-        await expectShown(stage, device, named);
+        await expectShown(context, device, named);
       }
     },
   };
@@ -92,12 +95,12 @@ function kindCase({ id, words, requirement, values }: KindRow): JudgingCase<Suit
 
 /** Holds when users see each of the attributes with its value. */
 async function expectShown(
-  stage: Stage,
+  context: TestContext,
   device: SuiteDevice,
   expected: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const names = Object.keys(expected);
-  const found = await shownAttributes(stage, device, (all) => names.every((name) => name in all));
+  const found = await shownAttributes(context, device, (all) => names.every((name) => name in all));
   const values = Object.fromEntries(names.map((name) => [name, found[name]?.value]));
   expectEqual('values', values, expected);
 }
@@ -151,10 +154,10 @@ const writing = defineScenario({
       id: 'description-is-kept',
       title: 'Users read the description of an attribute.',
       requirements: ['inventory.description-is-kept'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         const attribute = { name: 'probe', value: 1, description: 'what it is' };
         await write(device, 'put-attributes', attribute);
-        const probe = await shownProbe(stage, device);
+        const probe = await shownProbe(context, device);
         expectEqual('description', probe?.description, 'what it is');
       },
     },
@@ -162,10 +165,10 @@ const writing = defineScenario({
       id: 'scope-in-the-body-is-no-way-in',
       title: 'An attribute that claims the scope identity does not change the identity.',
       requirements: ['inventory.identity-is-safe'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         const claim = { name: 'serial', value: 'stolen', scope: 'identity' };
         await write(device, 'patch-attributes', claim);
-        const shownDevice = await stage.operator.device(device.id);
+        const shownDevice = await context.admin.device(device.id);
         expectEqual('identity data', shownDevice?.identity_data, device.identity);
       },
     },
@@ -199,10 +202,10 @@ const writing = defineScenario({
       id: 'name-twice',
       title: 'PATCH that names one attribute twice.',
       requirements: ['inventory.name-twice'],
-      observe: async (device, stage) => {
+      observe: async (device, context) => {
         const twice = ['first', 'second'].map((value) => ({ name: 'probe', value }));
         const { status } = await write(device, 'patch-attributes', ...twice);
-        const kept = status === 200 ? (await shownProbe(stage, device))?.value : 'nothing';
+        const kept = status === 200 ? (await shownProbe(context, device))?.value : 'nothing';
         return observed(`answered ${status}, and kept ${shown(kept)}`);
       },
     },
@@ -245,13 +248,13 @@ const writing = defineScenario({
 
 /** Writes, and gives what users see of `changed`, `kept` and `added` once it holds. */
 async function changeAttributes(
-  stage: Stage,
+  context: TestContext,
   device: SuiteDevice,
   { how, attributes, settled }: Change,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { status } = await write(device, how, ...attributes);
   if (status >= 300) throw new NotObservable(`the target answers ${status} to the change`);
-  const found = await shownAttributes(stage, device, settled);
+  const found = await shownAttributes(context, device, settled);
   return Object.fromEntries(Object.values(found).map(({ name, value }) => [name, value]));
 }
 
@@ -267,12 +270,12 @@ const written = defineScenario({
   start: 'a device that has the attributes kept and changed',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const device = await acceptedDevice(stage);
+  arrange: async (context) => {
+    const device = await acceptedDevice(context);
     const before = { kept: 'as it was', changed: 'before' };
     const attributes = Object.entries(before).map(([name, value]) => ({ name, value }));
     await write(device, 'put-attributes', ...attributes);
-    await expectShown(stage, device, before);
+    await expectShown(context, device, before);
     return device;
   },
   cases: [
@@ -280,8 +283,8 @@ const written = defineScenario({
       id: 'patch-upserts',
       title: 'PATCH gives an attribute that exists the new value.',
       requirements: ['inventory.patch-upserts'],
-      run: async (device, stage) => {
-        const { changed } = await changeAttributes(stage, device, {
+      run: async (device, context) => {
+        const { changed } = await changeAttributes(context, device, {
           how: 'patch-attributes',
           attributes: [{ name: 'changed', value: 'after' }],
           settled: (all) => all.changed?.value === 'after',
@@ -293,8 +296,8 @@ const written = defineScenario({
       id: 'patch-adds',
       title: 'PATCH adds an attribute that does not exist yet.',
       requirements: ['inventory.patch-adds'],
-      run: async (device, stage) => {
-        const { added } = await changeAttributes(stage, device, {
+      run: async (device, context) => {
+        const { added } = await changeAttributes(context, device, {
           how: 'patch-attributes',
           attributes: [{ name: 'added', value: 'new' }],
           settled: (all) => 'added' in all,
@@ -306,8 +309,8 @@ const written = defineScenario({
       id: 'patch-keeps-the-rest',
       title: 'PATCH keeps the attributes that it does not name.',
       requirements: ['inventory.patch-keeps'],
-      run: async (device, stage) => {
-        const { kept } = await changeAttributes(stage, device, {
+      run: async (device, context) => {
+        const { kept } = await changeAttributes(context, device, {
           how: 'patch-attributes',
           attributes: [{ name: 'changed', value: 'after' }],
           settled: (all) => all.changed?.value === 'after',
@@ -319,9 +322,9 @@ const written = defineScenario({
       id: 'value-of-another-kind',
       title: 'An attribute that is written with a value of another kind has the new kind.',
       requirements: ['inventory.value-kinds'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         for (const value of [7, [1, 2], ['a'], 'a text']) {
-          const { changed } = await changeAttributes(stage, device, {
+          const { changed } = await changeAttributes(context, device, {
             how: 'patch-attributes',
             attributes: [{ name: 'changed', value }],
             settled: (all) => shown(all.changed?.value) === shown(value),
@@ -334,8 +337,8 @@ const written = defineScenario({
       id: 'put-assigns',
       title: 'PUT leaves the device with the attributes that it names, changed or new.',
       requirements: ['inventory.put-assigns'],
-      run: async (device, stage) => {
-        const { changed, added } = await changeAttributes(stage, device, {
+      run: async (device, context) => {
+        const { changed, added } = await changeAttributes(context, device, {
           how: 'put-attributes',
           attributes: [
             { name: 'changed', value: 'after' },
@@ -350,8 +353,8 @@ const written = defineScenario({
       id: 'put-replaces',
       title: 'PUT removes the attributes that it does not name.',
       requirements: ['inventory.put-replaces'],
-      run: async (device, stage) => {
-        const { kept } = await changeAttributes(stage, device, {
+      run: async (device, context) => {
+        const { kept } = await changeAttributes(context, device, {
           how: 'put-attributes',
           attributes: [{ name: 'changed', value: 'after' }],
           settled: (all) => !('kept' in all),
@@ -363,9 +366,9 @@ const written = defineScenario({
       id: 'empty-put',
       title: 'PUT with an empty array.',
       requirements: ['inventory.empty-array'],
-      observe: async (device, stage) => {
+      observe: async (device, context) => {
         const answer = await write(device, 'put-attributes');
-        const left = Object.keys(await shownAttributes(stage, device, () => true));
+        const left = Object.keys(await shownAttributes(context, device, () => true));
         return observed(`answered ${answer.status}, and left ${shown(left)}`);
       },
     },
@@ -373,11 +376,11 @@ const written = defineScenario({
       id: 'description-that-is-left-out',
       title: 'PATCH without the description that an attribute has.',
       requirements: ['inventory.patch-without-description'],
-      observe: async (device, stage) => {
+      observe: async (device, context) => {
         const described = { name: 'probe', value: 1, description: 'what it is' };
         await write(device, 'patch-attributes', described);
         await write(device, 'patch-attributes', { name: 'probe', value: 2 });
-        const found = await shownAttributes(stage, device, ({ probe }) => probe?.value === 2);
+        const found = await shownAttributes(context, device, ({ probe }) => probe?.value === 2);
         return observed(`description ${shown(found.probe?.description ?? 'gone')}`);
       },
     },
@@ -390,10 +393,10 @@ const two = defineScenario({
   start: 'two accepted devices, each with the attribute probe',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const { device, other } = await twoDevices(stage);
+  arrange: async (context) => {
+    const { device, other } = await twoDevices(context);
     await write(other, 'put-attributes', { name: 'probe', value: 'theirs' });
-    await expectShown(stage, other, { probe: 'theirs' });
+    await expectShown(context, other, { probe: 'theirs' });
     return { device, other };
   },
   cases: [
@@ -401,10 +404,10 @@ const two = defineScenario({
       id: 'attributes-are-apart',
       title: 'What one device writes does not change the attributes of the other.',
       requirements: ['inventory.own-attributes'],
-      run: async ({ device, other }, stage) => {
+      run: async ({ device, other }, context) => {
         await write(device, 'put-attributes', { name: 'probe', value: 'own' });
-        await shownProbe(stage, device);
-        const { probe } = await shownAttributes(stage, other, () => true);
+        await shownProbe(context, device);
+        const { probe } = await shownAttributes(context, other, () => true);
         expectEqual('probe of the other device', probe?.value, 'theirs');
       },
     },

@@ -3,7 +3,7 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { expectEach } from '../suite/expectations.ts';
+import { expectEach } from '../target/expectations.ts';
 import { alert, detailed, line, notAText, sendAlerts, subject } from './monitor-samples.ts';
 
 /** One field: alerts that are accepted for all that is said of it, and alerts that are refused. */
@@ -247,8 +247,8 @@ export const monitorAlertFieldCases = defineScenario({
   start: 'an accepted device whose alerts are accepted',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const device = await acceptedDevice(stage);
+  arrange: async (context) => {
+    const device = await acceptedDevice(context);
     await expectEach(204, { 'a good alert': alert }, (good) => sendAlerts(device, good));
     return device;
   },

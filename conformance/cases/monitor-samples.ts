@@ -1,6 +1,6 @@
 /** Alerts and monitor configurations that are good, for the cases of the monitor to alter. */
 import type { SuiteDevice } from '../context/suite-device.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
 
 /** The subject of `alert`. */
 export const subject = { name: 'sshd', type: 'systemd.unit', status: 'not-running' };

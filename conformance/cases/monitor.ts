@@ -13,7 +13,7 @@ import {
   observed,
   observedAnswer,
   shown,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import {
   alert,
   detailed,
@@ -89,8 +89,8 @@ const alerts = defineScenario({
       title: 'Alerts without a token, and with one that is none, are answered 401.',
       requirements: ['alerts.need-a-token'],
       covers: ['post-alerts 401'],
-      run: async (_, stage) => {
-        const callers = { 'no token': stage.caller(), 'a word as token': stage.caller('word') };
+      run: async (_, context) => {
+        const callers = { 'no token': context.caller(), 'a word as token': context.caller('word') };
         await expectEach(401, callers, (caller) => caller.call('post-alerts', { body: [alert] }));
       },
     },
@@ -98,10 +98,10 @@ const alerts = defineScenario({
       id: 'alert-is-shown',
       title: 'Users read the alert that the device sent.',
       requirements: ['alerts.are-shown'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         await sendAlerts(device, alert);
-        const found = await stage.settled(
-          () => stage.operator.alerts(device.id),
+        const found = await context.settled(
+          () => context.admin.alerts(device.id),
           (all) => all.length > 0,
         );
         expectEqual('names', [...new Set(found.map(({ name }) => name))], [alert.name]);
@@ -111,14 +111,14 @@ const alerts = defineScenario({
       id: 'return-to-normal-is-shown',
       title: 'Users read the alert of level OK that follows one of level CRITICAL.',
       requirements: ['alerts.both-levels-are-shown'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         await sendAlerts(device, alert, {
           ...alert,
           level: 'OK',
           timestamp: '2026-01-31T12:00:01Z',
         });
-        const found = await stage.settled(
-          () => stage.operator.alerts(device.id),
+        const found = await context.settled(
+          () => context.admin.alerts(device.id),
           (all) => all.length > 1,
         );
         const levels = found.map(({ level }) => level).sort();
@@ -228,8 +228,8 @@ const configuration = defineScenario({
       title: 'A monitor configuration without a token, or with one that is none, is 401.',
       requirements: ['monitor.needs-a-token'],
       covers: ['post-monitor-configuration 401'],
-      run: async (_, stage) => {
-        const callers = { 'no token': stage.caller(), 'a word as token': stage.caller('word') };
+      run: async (_, context) => {
+        const callers = { 'no token': context.caller(), 'a word as token': context.caller('word') };
         await expectEach(401, callers, (caller) =>
           caller.call('post-monitor-configuration', { body: [service] }),
         );
@@ -239,10 +239,10 @@ const configuration = defineScenario({
       id: 'configuration-is-stored',
       title: 'Users read every field of the configuration that the device sent.',
       requirements: ['monitor.is-stored'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         await sendConfiguration(device, service);
-        const [first] = await stage.settled(
-          () => stage.operator.monitorConfiguration(device.id),
+        const [first] = await context.settled(
+          () => context.admin.monitorConfiguration(device.id),
           (found) => found.length > 0,
         );
         const { name, status, type } = first ?? {};
@@ -253,12 +253,12 @@ const configuration = defineScenario({
       id: 'configuration-is-the-last-one',
       title: 'Of two configurations users read the one that the device sent last.',
       requirements: ['monitor.is-current'],
-      run: async (device, stage) => {
+      run: async (device, context) => {
         const { status } = await sendConfiguration(device, service);
         if (status >= 300) throw new NotObservable('the target takes no configuration');
         await sendConfiguration(device, { ...service, status: 'disabled' });
-        const found = await stage.settled(
-          () => stage.operator.monitorConfiguration(device.id),
+        const found = await context.settled(
+          () => context.admin.monitorConfiguration(device.id),
           (all) => all.length === 1 && all[0]?.status === 'disabled',
         );
         const statuses = found.map((entry) => entry.status);

@@ -10,7 +10,7 @@ import {
   pendingDeployment,
 } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
-import { expectStatus, observed } from '../suite/expectations.ts';
+import { expectStatus, observed } from '../target/expectations.ts';
 import { expectNoOffer } from './next-deployment.ts';
 
 const [neededChecksum] = sampleArtifacts.dependent.depends['rootfs-image.checksum'];
@@ -24,7 +24,7 @@ const dependent = defineScenario({
   start: 'a device for which an artifact waits that needs the checksum of the release before',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => deploymentOf(stage, 'dependent'),
+  arrange: (context) => deploymentOf(context, 'dependent'),
   cases: [
     {
       id: 'unmet-depends-offers-nothing',
@@ -85,11 +85,11 @@ const several = defineScenario({
   start: 'a device for which two deployments wait',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const world = await pendingDeployment(stage);
-    const { name } = await stage.artifact('dependent');
-    const later = await stage.deploy({ artifact_name: name, devices: [world.device.id] });
-    return { ...world, laterId: later.id };
+  arrange: async (context) => {
+    const arranged = await pendingDeployment(context);
+    const { name } = await context.artifact('dependent');
+    const later = await context.deploy({ artifact_name: name, devices: [arranged.device.id] });
+    return { ...arranged, laterId: later.id };
   },
   cases: [
     {
@@ -113,10 +113,10 @@ const everyDevice = defineScenario({
   start: 'an accepted device, and a deployment for every device of the server',
   risk: 'disruptive',
   needs: ['operator'],
-  arrange: async (stage) => {
-    const device = await acceptedDevice(stage);
-    const { name } = await stage.artifact('plain');
-    await stage.deploy({ artifact_name: name, all_devices: true });
+  arrange: async (context) => {
+    const device = await acceptedDevice(context);
+    const { name } = await context.artifact('plain');
+    await context.deploy({ artifact_name: name, all_devices: true });
     return device;
   },
   cases: [

@@ -7,7 +7,7 @@ import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { expectTaken, type InputRow, inputCases } from '../suite/boundary.ts';
 import { defineScenario } from '../suite/case.ts';
-import { expectEach, observed } from '../suite/expectations.ts';
+import { expectEach, observed } from '../target/expectations.ts';
 
 const { device_type, artifact_name } = factoryProvides;
 const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as const;

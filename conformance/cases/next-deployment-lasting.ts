@@ -4,7 +4,6 @@ import { askingForms } from '../context/asking.ts';
 import { shownStatus } from '../context/deployment-life.ts';
 import { needInstructions, textIn } from '../context/instructions.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
-import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -14,9 +13,10 @@ import {
   pendingDeployment,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
-import { expectStatus, NotObservable, observed } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
+import { expectStatus, NotObservable, observed } from '../target/expectations.ts';
 
 /** Bytes in the artifacts, more than a block of tar apart, so that the files differ as they do. */
 const TINY_BYTES = 10;
@@ -37,17 +37,17 @@ const groups = { one: 'group-one', two: 'group-two', three: 'group-three' } as c
 /** What the device says: it is of no single group, so that each artifact asks for another pair. */
 const provides = { ...factoryProvides, ...groups };
 
-async function twoThatFit(stage: Stage): Promise<FitsAll> {
-  const device = await acceptedDevice(stage);
-  const name = stage.newName();
+async function twoThatFit(context: TestContext): Promise<FitsAll> {
+  const device = await acceptedDevice(context);
+  const name = context.newName();
   const upload = async (pair: keyof typeof groups, bytes: number): Promise<string> => {
-    const content = stage.random.bytes(bytes);
+    const content = context.random.bytes(bytes);
     const depends = { [pair]: [groups[pair]] };
-    return (await ownArtifact(stage, { name, content, depends })).id;
+    return (await ownArtifact(context, { name, content, depends })).id;
   };
   const largeId = await upload('one', LARGE_BYTES);
   const smallId = await upload('two', SMALL_BYTES);
-  const { id } = await stage.deploy({ artifact_name: name, devices: [device.id] });
+  const { id } = await context.deploy({ artifact_name: name, devices: [device.id] });
   return { device, release: name, deploymentId: id, smallId, largeId };
 }
 
@@ -79,12 +79,12 @@ const choosing = defineScenario({
       id: 'artifact-that-comes-later',
       title: 'Whether a device in mid-update is given an artifact that was uploaded since.',
       requirements: ['next.which-artifact'],
-      observe: async ({ device, release, deploymentId }, stage) => {
+      observe: async ({ device, release, deploymentId }, context) => {
         const before = await servedId(device);
         const depends = { three: [groups.three] };
-        await ownArtifact(stage, {
+        await ownArtifact(context, {
           name: release,
-          content: stage.random.bytes(TINY_BYTES),
+          content: context.random.bytes(TINY_BYTES),
           depends,
         });
         try {
@@ -92,7 +92,7 @@ const choosing = defineScenario({
           return observed(isSame ? 'the artifact stays' : 'another artifact is given');
         } finally {
           // What is made last is removed first, and an artifact in use cannot be.
-          await stage.operator.abort(deploymentId);
+          await context.admin.abort(deploymentId);
         }
       },
     },
@@ -104,7 +104,7 @@ function seenCase(
   id: string,
   given: {
     readonly title: string;
-    readonly ask: (world: DeviceInDeployment) => Promise<Answer>;
+    readonly ask: (arranged: DeviceInDeployment) => Promise<Answer>;
     readonly expected: string;
   },
 ): ObservingCase<DeviceInDeployment> {
@@ -112,10 +112,10 @@ function seenCase(
     id,
     title: given.title,
     requirements: ['next.seen-by-users'],
-    observe: async (world, stage) => {
-      const { status } = await given.ask(world);
-      const seen = await shownStatus(stage, world, given.expected);
-      const again = await world.device.call('post-next-deployment', { body: factoryProvides });
+    observe: async (arranged, context) => {
+      const { status } = await given.ask(arranged);
+      const seen = await shownStatus(context, arranged, given.expected);
+      const again = await arranged.device.call('post-next-deployment', { body: factoryProvides });
       return observed(`answered ${status}, users see ${seen}, then it is ${again.status}`);
     },
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ExpectationFailure, NotObservable } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
+import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { expectNoOffer } from './next-deployment.ts';
 
 function answer(status: number, text = ''): Answer {

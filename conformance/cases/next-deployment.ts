@@ -3,7 +3,6 @@
 import { type AskingForm, askingForms } from '../context/asking.ts';
 import { abortOnTheWay, reportOnTheWay } from '../context/deployment-life.ts';
 import { needInstructions, offersAny, textIn } from '../context/instructions.ts';
-import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -14,15 +13,16 @@ import {
   pendingDeployment,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
 import {
   expectStatus,
   expectThat,
   NotObservable,
   observedAnswer,
   shownAnswer,
-} from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+} from '../target/expectations.ts';
 
 /** What a device says that no deployment names. */
 const strangerProvides = { ...factoryProvides, artifact_name: 'conformance-stranger' };
@@ -76,8 +76,8 @@ const idle = defineScenario({
       title: 'A device may report an artifact that the server has never seen; GET names 404.',
       requirements: ['next.not-found'],
       covers: ['get-next-deployment 404'],
-      observe: async (device, stage) => {
-        const query = { ...factoryProvides, artifact_name: stage.newName() };
+      observe: async (device, context) => {
+        const query = { ...factoryProvides, artifact_name: context.newName() };
         return observedAnswer(await device.call('get-next-deployment', { query }));
       },
     },
@@ -114,8 +114,8 @@ function pendingCases({ operation, slug, words, needs, ask }: AskingForm): Offer
       title: `${words}: a device that the deployment does not name is offered nothing.`,
       requirements: ['next.own-deployments-only'],
       needs,
-      run: async ({ device }, stage) => {
-        const other = await acceptedDevice(stage);
+      run: async ({ device }, context) => {
+        const other = await acceptedDevice(context);
         needStatus('a pending deployment', await ask(device, factoryProvides), 200);
         expectNoOffer(await ask(other, strangerProvides));
       },
@@ -146,11 +146,11 @@ interface AskedInForm extends DeviceInDeployment {
   readonly id: string;
 }
 
-async function askedBy({ ask }: AskingForm, stage: Stage): Promise<AskedInForm> {
-  const world = await pendingDeployment(stage);
-  const answer = await ask(world.device, factoryProvides);
+async function askedBy({ ask }: AskingForm, context: TestContext): Promise<AskedInForm> {
+  const arranged = await pendingDeployment(context);
+  const answer = await ask(arranged.device, factoryProvides);
   needStatus('an offered update', answer, 200);
-  return { ...world, id: textIn(needInstructions(answer), 'id') };
+  return { ...arranged, id: textIn(needInstructions(answer), 'id') };
 }
 
 function activeIn(form: AskingForm) {
@@ -161,7 +161,7 @@ function activeIn(form: AskingForm) {
     start: `a device that has been offered a deployment by ${words}`,
     risk: 'write',
     needs: ['operator', ...needs],
-    arrange: (stage) => askedBy(form, stage),
+    arrange: (context) => askedBy(form, context),
     cases: [
       {
         id: `${slug}-changed-request-is-409`,
@@ -177,12 +177,12 @@ function activeIn(form: AskingForm) {
         id: `${slug}-asking-again-repeats`,
         title: `${words}: a device that asks again, after a reboot say, gets the same deployment.`,
         requirements: ['next.repeatable'],
-        run: async (world) => {
-          await reportOnTheWay(world, 'rebooting');
-          const answer = await ask(world.device, factoryProvides);
+        run: async (arranged) => {
+          await reportOnTheWay(arranged, 'rebooting');
+          const answer = await ask(arranged.device, factoryProvides);
           expectStatus(answer, 200);
           const id = textIn(needInstructions(answer), 'id');
-          expectThat(id === world.id, `the deployment ${world.id}`, `the deployment ${id}`);
+          expectThat(id === arranged.id, `the deployment ${arranged.id}`, `the deployment ${id}`);
         },
       },
     ],
@@ -198,9 +198,9 @@ function overIn(
     title: `${words}: after the device has reported ${status} the deployment is offered no more.`,
     requirements: ['next.finished-is-over'],
     needs,
-    run: async (world) => {
-      await reportOnTheWay(world, status);
-      expectNoOffer(await ask(world.device, factoryProvides));
+    run: async (arranged) => {
+      await reportOnTheWay(arranged, status);
+      expectNoOffer(await ask(arranged.device, factoryProvides));
     },
   };
 }
@@ -220,9 +220,9 @@ const active = defineScenario({
         title: `${words}: after a user has aborted the deployment it is offered no more.`,
         requirements: ['next.aborted-is-over'],
         needs,
-        run: async (world, stage) => {
-          await abortOnTheWay(stage, world);
-          expectNoOffer(await ask(world.device, factoryProvides));
+        run: async (arranged, context) => {
+          await abortOnTheWay(context, arranged);
+          expectNoOffer(await ask(arranged.device, factoryProvides));
         },
       }),
     ),

@@ -12,7 +12,6 @@ import {
   shownStatus,
 } from '../context/deployment-life.ts';
 import { needInstructions, offersAny, textIn } from '../context/instructions.ts';
-import type { Stage } from '../context/stage.ts';
 import {
   type DeviceAndArtifact,
   type DeviceInDeployment,
@@ -22,7 +21,9 @@ import {
   type OfferedDeployment,
   pendingDeployment,
 } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
 import {
   ExpectationFailure,
   expectEqual,
@@ -30,8 +31,7 @@ import {
   expectThat,
   NotObservable,
   shownAnswer,
-} from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+} from '../target/expectations.ts';
 
 /** How often two requests are sent at once: enough that either comes first some time. */
 const ROUNDS = 12;
@@ -46,40 +46,40 @@ type Raced = keyof typeof outcomes;
 
 /** A new deployment for the device, which it has been offered. */
 async function nextRound(
-  stage: Stage,
+  context: TestContext,
   { device, artifact }: DeviceAndArtifact,
 ): Promise<OfferedDeployment> {
-  const deployment = await stage.deploy({ artifact_name: artifact.name, devices: [device.id] });
+  const deployment = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
   const id = await offeredId(device);
   return { device, artifact, id, deploymentId: deployment.id, deploymentName: deployment.name };
 }
 
 /** Sends the report and the abort at once; the one that is sent first changes with the round. */
 async function race(
-  stage: Stage,
-  world: OfferedDeployment,
+  context: TestContext,
+  arranged: OfferedDeployment,
   { status, round }: { readonly status: Raced; readonly round: number },
 ): Promise<Answer> {
-  const abort = (): Promise<void> => stage.operator.abort(world.deploymentId);
+  const abort = (): Promise<void> => context.admin.abort(arranged.deploymentId);
   if (round % 2 === 0) {
-    const [answer] = await Promise.all([report(world, { status }), abort()]);
+    const [answer] = await Promise.all([report(arranged, { status }), abort()]);
     return answer;
   }
-  const [, answer] = await Promise.all([abort(), report(world, { status })]);
+  const [, answer] = await Promise.all([abort(), report(arranged, { status })]);
   return answer;
 }
 
 /** Holds when the state is one that the answer to the report allows. */
 async function expectOneMoment(
-  stage: Stage,
-  world: OfferedDeployment,
+  context: TestContext,
+  arranged: OfferedDeployment,
   { status, answer }: { readonly status: Raced; readonly answer: Answer },
 ): Promise<void> {
   if (answer.status !== 204 && answer.status !== 409) {
     throw new ExpectationFailure(`204 or 409 for ${status}`, shownAnswer(answer));
   }
   const allowed: readonly string[] = outcomes[status][answer.status];
-  const state = await shownStatus(stage, world, ...allowed);
+  const state = await shownStatus(context, arranged, ...allowed);
   const expected = `${allowed.join(' or ')} after a report that was answered ${answer.status}`;
   expectThat(allowed.includes(state), expected, state);
 }
@@ -90,17 +90,17 @@ const againstAbort = defineScenario({
   start: 'a device that is offered a deployment in each round',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => deviceAndArtifact(stage, 'plain'),
+  arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     ...(['installing', 'success'] as const).map((status) => ({
       id: `report-of-${status}-against-abort`,
       title: `A report of ${status} and an abort at once end in a state that fits the answer.`,
       requirements: ['status.abort-is-one-moment'] as const,
-      run: async (world: DeviceAndArtifact, stage: Stage) => {
+      run: async (arranged: DeviceAndArtifact, context: TestContext) => {
         for (let round = 0; round < ROUNDS; round += 1) {
-          const offered = await nextRound(stage, world);
-          const answer = await race(stage, offered, { status, round });
-          await expectOneMoment(stage, offered, { status, answer });
+          const offered = await nextRound(context, arranged);
+          const answer = await race(context, offered, { status, round });
+          await expectOneMoment(context, offered, { status, answer });
         }
       },
     })),
@@ -108,10 +108,10 @@ const againstAbort = defineScenario({
       id: 'report-after-confirmed-abort-is-409',
       title: 'A report that is sent once the abort is confirmed is answered 409, however soon.',
       requirements: ['status.aborted-is-409'],
-      run: async (world, stage) => {
+      run: async (arranged, context) => {
         for (let round = 0; round < ROUNDS; round += 1) {
-          const offered = await nextRound(stage, world);
-          await race(stage, offered, { status: 'installing', round });
+          const offered = await nextRound(context, arranged);
+          await race(context, offered, { status: 'installing', round });
           expectStatus(await report(offered, { status: 'success' }), 409);
         }
       },
@@ -161,12 +161,12 @@ const together = defineScenario({
       id: 'reports-of-two-devices-at-once',
       title: 'Two devices that report at once do not disturb each other.',
       requirements: ['status.own-part-only'],
-      run: async ({ one, other }, stage) => {
+      run: async ({ one, other }, context) => {
         const ofOne = ['downloading', 'installing', 'failure'];
         const ofOther = ['pause_before_installing', 'pause_before_rebooting', 'rebooting'];
         await Promise.all([reportOnTheWay(one, ...ofOne), reportOnTheWay(other, ...ofOther)]);
-        const seen = await shownStatus(stage, one, 'failure');
-        const seenOfOther = await shownStatus(stage, other, 'rebooting');
+        const seen = await shownStatus(context, one, 'failure');
+        const seenOfOther = await shownStatus(context, other, 'rebooting');
         expectThat(!ofOther.includes(seen), 'no status of the other device', seen);
         expectThat(!ofOne.includes(seenOfOther), 'no status of the first device', seenOfOther);
       },
@@ -175,10 +175,10 @@ const together = defineScenario({
       id: 'abort-reaches-both-devices',
       title: 'After an abort the reports of both devices are answered 409, sent at once.',
       requirements: ['status.aborted-is-409'],
-      run: async ({ one, other }, stage) => {
-        await stage.operator.abort(one.deploymentId);
+      run: async ({ one, other }, context) => {
+        await context.admin.abort(one.deploymentId);
         const answers = await Promise.all(
-          [one, other].map((world) => report(world, { status: 'success' })),
+          [one, other].map((arranged) => report(arranged, { status: 'success' })),
         );
         for (const answer of answers) expectStatus(answer, 409);
       },
@@ -192,16 +192,16 @@ const logAndStatus = defineScenario({
   start: 'a device that is offered a deployment',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (stage) => nextRound(stage, await deviceAndArtifact(stage, 'plain')),
+  arrange: async (context) => nextRound(context, await deviceAndArtifact(context, 'plain')),
   cases: [
     {
       id: 'log-beside-a-report-is-kept',
       title: 'A log that is uploaded while the device reports is kept.',
       requirements: ['log.is-kept'],
-      run: async (world, stage) => {
-        await logBesideReport(world);
-        const read = () => stage.operator.deploymentLog(world.deploymentId, world.device.id);
-        const log = await stage.settled(read, (text) => text?.includes('at once') ?? false);
+      run: async (arranged, context) => {
+        await logBesideReport(arranged);
+        const read = () => context.admin.deploymentLog(arranged.deploymentId, arranged.device.id);
+        const log = await context.settled(read, (text) => text?.includes('at once') ?? false);
         expectThat(log?.includes('at once') ?? false, 'the log', log ?? 'no log');
       },
     },
@@ -209,21 +209,21 @@ const logAndStatus = defineScenario({
       id: 'report-beside-a-log-becomes-the-state',
       title: 'A status that is reported while the device uploads its log becomes the state.',
       requirements: ['status.becomes-the-state'],
-      run: async (world, stage) => {
-        await logBesideReport(world);
-        expectEqual('status', await shownStatus(stage, world, 'failure'), 'failure');
+      run: async (arranged, context) => {
+        await logBesideReport(arranged);
+        expectEqual('status', await shownStatus(context, arranged, 'failure'), 'failure');
       },
     },
   ],
 });
 
 /** Sends both at once; both must be taken, which other cases judge. */
-async function logBesideReport(world: OfferedDeployment): Promise<void> {
-  const path = { id: world.id };
+async function logBesideReport(arranged: OfferedDeployment): Promise<void> {
+  const path = { id: arranged.id };
   const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'at once' }];
   const [logged, reported] = await Promise.all([
-    world.device.call('put-deployment-log', { path, body: { messages } }),
-    report(world, { status: 'failure' }),
+    arranged.device.call('put-deployment-log', { path, body: { messages } }),
+    report(arranged, { status: 'failure' }),
   ]);
   needStatus('an uploaded log', logged, 204);
   if (reported.status !== 204) throw new NotObservable('the report is not answered 204');

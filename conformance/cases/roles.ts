@@ -5,10 +5,10 @@ import {
 } from '../../fixtures/contract/management/index.ts';
 import { expectErrorBody } from '../context/error-body.ts';
 import { userCalls } from '../context/every-call.ts';
-import type { Stage } from '../context/stage.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { expectEach } from '../suite/expectations.ts';
 import { bearer, type CallOptions, requestOf } from '../target/call.ts';
+import { expectEach } from '../target/expectations.ts';
 
 const id = '11111111-2222-4333-8444-555555555555';
 const aid = '66666666-7777-4888-8999-aaaaaaaaaaaa';
@@ -17,7 +17,7 @@ type Parameters = CallOptions & { readonly path?: Readonly<Record<string, string
 
 /**
  * Operations beside the audit log that take a permission, each with a request that is right in its
- * form; of each kind of thing one that looks and one that changes.
+ * form; of each kind of resource one that looks and one that changes.
  */
 export const permittedOnly: Readonly<Partial<Record<ManagementId, Parameters>>> = {
   'list-users': {},
@@ -51,11 +51,11 @@ export const permittedOnly: Readonly<Partial<Record<ManagementId, Parameters>>> 
   'get-connection': { path: { id } },
 };
 
-async function powerless(stage: Stage): Promise<string> {
-  return stage.control.powerlessUser({
-    session: stage.session,
-    name: stage.newName(),
-    learnSecret: stage.learnSecret,
+async function powerless(context: TestContext): Promise<string> {
+  return context.control.powerlessUser({
+    session: context.session,
+    name: context.newName(),
+    learnSecret: context.learnSecret,
   });
 }
 
@@ -72,16 +72,16 @@ const roles = defineScenario({
       title: 'The audit log, list and export, answers 403 to a user whose role does not open it.',
       requirements: ['errors.role-forbidden-is-403'],
       covers: ['list-audit-logs 403', 'export-audit-logs 403'],
-      run: async (token, stage) =>
-        expectEach(403, stage.offered(userCalls), (call) => call(stage.caller(token))),
+      run: async (token, context) =>
+        expectEach(403, context.offered(userCalls), (call) => call(context.caller(token))),
     },
     {
       id: 'forbidden-is-an-error-body',
       title: 'The 403 of the audit log carries an Error body.',
       requirements: ['errors.body-is-error'],
-      run: async (token, stage) => {
-        for (const call of Object.values(stage.offered(userCalls))) {
-          expectErrorBody(await call(stage.caller(token)));
+      run: async (token, context) => {
+        for (const call of Object.values(context.offered(userCalls))) {
+          expectErrorBody(await call(context.caller(token)));
         }
       },
     },

@@ -4,10 +4,11 @@ import { type OperationId, operations } from '../../fixtures/contract/operations
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { valueText } from '../../fixtures/value-text.ts';
 import { refused } from '../context/granted.ts';
-import type { Stage } from '../context/stage.ts';
 import { acceptedDevice, deviceAndArtifact, factoryProvides } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
 import {
   anySuccess,
   expectEach,
@@ -18,8 +19,7 @@ import {
   observed,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+} from '../target/expectations.ts';
 
 /** Paths of internal APIs, as the parts of such servers call them among themselves. */
 const internalPaths = {
@@ -55,41 +55,43 @@ const paths: Readonly<Partial<Record<OperationId, string>>> = Object.fromEntries
 
 const preflight = { origin: 'https://example.com', 'access-control-request-method': 'PUT' };
 
-const nobody = defineScenario<Stage>({
+const anonymous = defineScenario<TestContext>({
   area: 'service',
   name: 'A caller without a token',
   start: 'a caller without any token',
   risk: 'read',
-  arrange: (stage) => stage,
+  arrange: (context) => context,
   cases: [
     {
       id: 'options-is-success',
       title: 'OPTIONS of a browser, without a token, is answered with success on every path.',
       requirements: ['service.options-for-browsers'],
-      run: (stage) =>
-        expectEach(anySuccess, stage.offered(paths), (url) =>
-          stage.session.send({ method: 'OPTIONS', url, headers: preflight }),
+      run: (context) =>
+        expectEach(anySuccess, context.offered(paths), (url) =>
+          context.session.send({ method: 'OPTIONS', url, headers: preflight }),
         ),
     },
     {
       id: 'cors-headers',
       title: 'Which origins, methods and headers OPTIONS allows a page.',
       requirements: ['service.cors-headers'],
-      observe: async (stage) => {
+      observe: async (context) => {
         const url = pathOf('put-configuration');
-        const answer = await stage.session.send({ method: 'OPTIONS', url, headers: preflight });
-        const told = Object.entries(answer.headers).filter(([name]) =>
+        const answer = await context.session.send({ method: 'OPTIONS', url, headers: preflight });
+        const reported = Object.entries(answer.headers).filter(([name]) =>
           /^(access|allow)/.test(name),
         );
-        return observed(told.map(([name, value]) => `${name}: ${value}`).join('; ') || 'nothing');
+        return observed(
+          reported.map(([name, value]) => `${name}: ${value}`).join('; ') || 'nothing',
+        );
       },
     },
     {
       id: 'json-is-labelled',
       title: 'An Error body is labelled application/json.',
       requirements: ['service.json-is-labelled'],
-      run: async (stage) => {
-        const answer = refused(await stage.caller().call('post-auth-request', { raw: '{' }));
+      run: async (context) => {
+        const answer = refused(await context.caller().call('post-auth-request', { raw: '{' }));
         const mediaType = answer.headers['content-type'] ?? '';
         // Types and their parameters come in any case (RFC 9110, section 8.3.1).
         const isJson = /^application\/json\s*(;|$)/i.test(mediaType);
@@ -100,8 +102,8 @@ const nobody = defineScenario<Stage>({
       id: 'answers-are-json',
       title: 'The body of a refusal is JSON.',
       requirements: ['service.bodies-are-json', 'errors.body-is-error', 'auth.refusals-are-errors'],
-      run: async (stage) => {
-        const answer = refused(await stage.caller().call('post-auth-request', { raw: '{' }));
+      run: async (context) => {
+        const answer = refused(await context.caller().call('post-auth-request', { raw: '{' }));
         expectShape(answer, v.unknown());
       },
     },
@@ -109,8 +111,8 @@ const nobody = defineScenario<Stage>({
       id: 'other-bodies-are-refused',
       title: 'A body of a form, of XML or of YAML under the label JSON is answered 400.',
       requirements: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
-      run: async (stage) => {
-        const device = await stage.newDevice();
+      run: async (context) => {
+        const device = await context.newDevice();
         const bodies = {
           'a form': 'id_data=%7B%7D&pubkey=key',
           XML: '<request><id_data>{}</id_data></request>',
@@ -123,9 +125,9 @@ const nobody = defineScenario<Stage>({
       id: 'internal-apis-are-hidden',
       title: 'A path of the internal APIs is no way in: it is refused or not found.',
       requirements: ['service.internal-apis-are-hidden'],
-      run: (stage) =>
+      run: (context) =>
         expectEach([401, 403, 404], internalPaths, (url) =>
-          stage.session.send({ method: 'GET', url }),
+          context.session.send({ method: 'GET', url }),
         ),
     },
   ],
@@ -171,7 +173,7 @@ const device = defineScenario({
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => acceptedDevice(stage),
+  arrange: (context) => acceptedDevice(context),
   cases: [
     ...Object.entries(verbs).map(verbCase),
     {
@@ -191,9 +193,13 @@ const device = defineScenario({
       id: 'internal-apis-are-hidden-from-devices',
       title: 'The token of a device opens no internal API either.',
       requirements: ['service.internal-apis-are-hidden'],
-      run: ({ token }, stage) =>
+      run: ({ token }, context) =>
         expectEach([401, 403, 404], internalPaths, (url) =>
-          stage.session.send({ method: 'GET', url, headers: { authorization: `Bearer ${token}` } }),
+          context.session.send({
+            method: 'GET',
+            url,
+            headers: { authorization: `Bearer ${token}` },
+          }),
         ),
     },
     {
@@ -215,10 +221,10 @@ const device = defineScenario({
       id: 'upgrade-header',
       title: 'What a request for the next deployment is answered that also asks for an upgrade.',
       requirements: ['service.upgrade-header'],
-      observe: async (caller, stage) => {
+      observe: async (caller, context) => {
         const headers = { connection: 'Upgrade', upgrade: 'websocket' };
         const request = caller.request('get-next-deployment', { query: factoryProvides, headers });
-        const { socket, status } = await stage.session.upgrade(request);
+        const { socket, status } = await context.session.upgrade(request);
         socket?.destroy();
         return observed(`answered ${status}`);
       },
@@ -239,7 +245,7 @@ const times = defineScenario({
   start: 'an accepted device, and an artifact on the target',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => deviceAndArtifact(stage, 'plain'),
+  arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {
       id: 'times-are-iso-8601',
@@ -258,4 +264,4 @@ const times = defineScenario({
 });
 
 /** Spec: What the service does */
-export const serviceCases = [...nobody, ...device, ...times];
+export const serviceCases = [...anonymous, ...device, ...times];

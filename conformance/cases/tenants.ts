@@ -2,14 +2,16 @@
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { expectErrorBody } from '../context/error-body.ts';
 import { configurationLink, deviceCalls } from '../context/every-call.ts';
-import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
   factoryProvides,
   StartStateMissed,
 } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { type Coverage, defineScenario } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
+import type { Caller } from '../target/call.ts';
 import {
   expectEach,
   expectStatus,
@@ -17,18 +19,16 @@ import {
   observed,
   observedAnswer,
   shownAnswer,
-} from '../suite/expectations.ts';
-import type { Caller } from '../target/call.ts';
-import type { Answer } from '../target/target.ts';
+} from '../target/expectations.ts';
 
 const onDeviceOperations = (Object.keys(deviceCalls) as OperationId[]).map(
   (id): Coverage => `${id} 403`,
 );
 
-async function suspended(stage: Stage) {
-  const device = await acceptedDevice(stage);
-  const link = await configurationLink(stage, device);
-  await stage.control.suspend();
+async function suspended(context: TestContext) {
+  const device = await acceptedDevice(context);
+  const link = await configurationLink(context, device);
+  await context.control.suspend();
   return { device, link };
 }
 
@@ -60,10 +60,10 @@ const lockedOut = defineScenario({
       title: 'What every operation answers to a device whose tenant is suspended.',
       requirements: ['errors.device-forbidden'],
       covers: onDeviceOperations,
-      observe: async ({ device }, stage) => {
+      observe: async ({ device }, context) => {
         const seen = new Map<number, number>();
-        for (const call of Object.values(stage.offered(deviceCalls))) {
-          const { status } = await call(stage.caller(device.token));
+        for (const call of Object.values(context.offered(deviceCalls))) {
+          const { status } = await call(context.caller(device.token));
           seen.set(status, (seen.get(status) ?? 0) + 1);
         }
         return observed([...seen].map(([status, count]) => `${count} times ${status}`).join(', '));
@@ -74,20 +74,20 @@ const lockedOut = defineScenario({
       title: 'What a configuration link answers once the tenant of its device is suspended.',
       requirements: ['download.unauthorized-is-401'],
       covers: ['download-configuration 401'],
-      observe: async ({ link }, stage) => {
+      observe: async ({ link }, context) => {
         if (link === undefined) throw new StartStateMissed('a link', 'there is none');
-        return observedAnswer(await stage.session.send({ method: 'GET', url: link }));
+        return observedAnswer(await context.session.send({ method: 'GET', url: link }));
       },
     },
   ],
 });
 
 /** A device in a deployment of its tenant, and a device and a user of another tenant. */
-async function neighbours(stage: Stage) {
-  const owner = await activeDeployment(stage);
-  const elsewhere = await stage.inNewTenant();
+async function neighbours(context: TestContext) {
+  const owner = await activeDeployment(context);
+  const elsewhere = await context.inNewTenant();
   const stranger = await acceptedDevice(elsewhere);
-  return { owner, stranger, otherUser: elsewhere.operator.caller };
+  return { owner, stranger, otherUser: elsewhere.admin.caller };
 }
 
 type Ask = (
@@ -97,11 +97,11 @@ type Ask = (
 
 const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
 
-/** How a thing is refused of which nobody may tell whether it is there. */
+/** How a resource is refused of which nobody may tell whether it is there. */
 const refusals = [400, 401, 403, 404] as const;
 
-/** The calls that name a thing of one tenant. */
-export const namedThings: Readonly<Partial<Record<OperationId, Ask>>> = {
+/** The calls that name a resource of one tenant. */
+export const namedResources: Readonly<Partial<Record<OperationId, Ask>>> = {
   'get-artifact': (caller, { artifact: id }) => caller.call('get-artifact', { path: { id } }),
   'get-artifact-link': (caller, { artifact: id }) =>
     caller.call('get-artifact-link', { path: { id } }),
@@ -122,21 +122,21 @@ const apart = defineScenario({
   arrange: neighbours,
   cases: [
     {
-      id: 'things-of-another-tenant-are-refused',
+      id: 'resources-of-another-tenant-are-refused',
       title: 'Artifacts and deployments of a tenant are refused to a device of another one.',
       requirements: ['tenants.are-apart'],
-      run: async ({ owner, stranger }, stage) => {
+      run: async ({ owner, stranger }, context) => {
         const ids = { artifact: owner.artifact.id, deployment: owner.id };
-        const thief = stage.caller(stranger.token);
-        await expectEach(refusals, stage.offered(namedThings), (ask) => ask(thief, ids));
+        const thief = context.caller(stranger.token);
+        await expectEach(refusals, context.offered(namedResources), (ask) => ask(thief, ids));
       },
     },
     {
       id: 'tenant-token-of-nobody',
       title: 'What a device is answered whose tenant_token is that of no tenant.',
       requirements: ['auth.tenant-token-of-nobody'],
-      observe: async (_, stage) => {
-        const device = await stage.newDevice();
+      observe: async (_, context) => {
+        const device = await context.newDevice();
         const answer = await device.authenticate({ members: { tenant_token: 'nobody' } });
         return observed(`answered ${answer.status}`);
       },
@@ -146,8 +146,8 @@ const apart = defineScenario({
       title:
         'A device is offered nothing of what another tenant deploys, in none of the three ways.',
       requirements: ['tenants.are-apart'],
-      run: async ({ owner, stranger }, stage) => {
-        const asked = stage.offered({
+      run: async ({ owner, stranger }, context) => {
+        const asked = context.offered({
           'get-next-deployment': () =>
             stranger.call('get-next-deployment', { query: factoryProvides }),
           'post-next-deployment': () =>

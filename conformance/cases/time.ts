@@ -2,13 +2,13 @@
 import { artifactLinkShape } from '../../fixtures/contract/resources.ts';
 import { configurationLink, deviceCalls, userCalls } from '../context/every-call.ts';
 import { passingUserToken } from '../context/passing-token.ts';
-import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   deviceAndArtifact,
   factoryProvides,
   StartStateMissed,
 } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import {
   anySuccess,
@@ -17,7 +17,7 @@ import {
   expectStatus,
   expectThat,
   NotObservable,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
 
 const WEEK_SECONDS = 7 * 86_400;
@@ -35,8 +35,8 @@ const tokens = defineScenario({
       id: 'token-lasts-a-week',
       title: 'A token still opens a minute before its week is over.',
       requirements: ['tokens.device-token-lasts-a-week'],
-      run: async (device, stage) => {
-        await stage.control.advance(WEEK_SECONDS - MINUTE_SECONDS);
+      run: async (device, context) => {
+        await context.control.advance(WEEK_SECONDS - MINUTE_SECONDS);
         expectStatus(
           await device.call('get-next-deployment', { query: factoryProvides }),
           ...anySuccess,
@@ -47,8 +47,8 @@ const tokens = defineScenario({
       id: 'token-lasts-no-longer',
       title: 'A minute after its week a token opens nothing any more.',
       requirements: ['tokens.device-token-lasts-a-week', 'tokens.expired-is-refused'],
-      run: async (device, stage) => {
-        await stage.control.advance(WEEK_SECONDS + MINUTE_SECONDS);
+      run: async (device, context) => {
+        await context.control.advance(WEEK_SECONDS + MINUTE_SECONDS);
         expectStatus(await device.call('get-next-deployment', { query: factoryProvides }), 401);
       },
     },
@@ -56,9 +56,9 @@ const tokens = defineScenario({
       id: 'expired-token-is-refused',
       title: 'Every operation answers 401 to a token that has long expired.',
       requirements: ['tokens.expired-is-refused'],
-      run: async ({ token }, stage) => {
-        await stage.control.advance(2 * WEEK_SECONDS);
-        await expectEach(401, stage.offered(deviceCalls), (call) => call(stage.caller(token)));
+      run: async ({ token }, context) => {
+        await context.control.advance(2 * WEEK_SECONDS);
+        await expectEach(401, context.offered(deviceCalls), (call) => call(context.caller(token)));
       },
     },
     {
@@ -66,19 +66,19 @@ const tokens = defineScenario({
       title: "The audit log answers 401 to a user's token a minute after its time.",
       requirements: ['tokens.expired-is-refused'],
       needs: ['audit-log'],
-      run: async (_, stage) => {
-        const token = await passingUserToken(stage, MINUTE_SECONDS);
-        await stage.control.advance(2 * MINUTE_SECONDS);
-        await expectEach(401, stage.offered(userCalls), (call) => call(stage.caller(token)));
+      run: async (_, context) => {
+        const token = await passingUserToken(context, MINUTE_SECONDS);
+        await context.control.advance(2 * MINUTE_SECONDS);
+        await expectEach(401, context.offered(userCalls), (call) => call(context.caller(token)));
       },
     },
     {
       id: 'expired-token-is-renewed',
       title: 'A device whose token has expired asks again and gets one that works.',
       requirements: ['tokens.expired-is-renewed'],
-      run: async (device, stage) => {
-        await stage.control.advance(2 * WEEK_SECONDS);
-        const renewed = stage.caller(expectToken(await device.authenticate()));
+      run: async (device, context) => {
+        await context.control.advance(2 * WEEK_SECONDS);
+        const renewed = context.caller(expectToken(await device.authenticate()));
         expectStatus(
           await renewed.call('get-next-deployment', { query: factoryProvides }),
           ...anySuccess,
@@ -89,19 +89,23 @@ const tokens = defineScenario({
 });
 
 /** Seconds from the answer until the moment that it names. */
-function secondsUntil(stage: Stage, answer: Parameters<Stage['serverNowMs']>[0], moment: string) {
-  const seconds = (Date.parse(moment) - stage.serverNowMs(answer)) / 1000;
+function secondsUntil(
+  context: TestContext,
+  answer: Parameters<TestContext['serverNowMs']>[0],
+  moment: string,
+) {
+  const seconds = (Date.parse(moment) - context.serverNowMs(answer)) / 1000;
   if (Number.isFinite(seconds) && seconds > MINUTE_SECONDS) return Math.floor(seconds);
   throw new NotObservable(`the link ends at ${moment}, which leaves no time to look`);
 }
 
-async function artifactLink(stage: Stage) {
-  const { device, artifact } = await deviceAndArtifact(stage, 'plain');
+async function artifactLink(context: TestContext) {
+  const { device, artifact } = await deviceAndArtifact(context, 'plain');
   const answer = await device.call('get-artifact-link', { path: { id: artifact.id } });
   if (answer.status !== 200) throw new StartStateMissed('a link', `${answer.status} was answered`);
   const { uri, expire } = expectShape(answer, artifactLinkShape);
-  const follow = () => stage.session.send({ method: 'GET', url: uri });
-  return { seconds: secondsUntil(stage, answer, expire), follow };
+  const follow = () => context.session.send({ method: 'GET', url: uri });
+  return { seconds: secondsUntil(context, answer, expire), follow };
 }
 
 const artifactLinks = defineScenario({
@@ -116,8 +120,8 @@ const artifactLinks = defineScenario({
       id: 'artifact-link-lasts',
       title: 'A minute before the time that it names the link still gives the file.',
       requirements: ['link.valid-until-expire'],
-      run: async ({ seconds, follow }, stage) => {
-        await stage.control.advance(seconds - MINUTE_SECONDS);
+      run: async ({ seconds, follow }, context) => {
+        await context.control.advance(seconds - MINUTE_SECONDS);
         expectStatus(await follow(), 200);
       },
     },
@@ -125,8 +129,8 @@ const artifactLinks = defineScenario({
       id: 'expired-artifact-link-is-refused',
       title: 'A minute after the time that it names the link gives no file.',
       requirements: ['link.expired'],
-      run: async ({ seconds, follow }, stage) => {
-        await stage.control.advance(seconds + MINUTE_SECONDS);
+      run: async ({ seconds, follow }, context) => {
+        await context.control.advance(seconds + MINUTE_SECONDS);
         const { status } = await follow();
         expectThat(status >= 400, 'a refusal', `status ${status}`);
       },
@@ -134,13 +138,13 @@ const artifactLinks = defineScenario({
   ],
 });
 
-async function configurationOffer(stage: Stage) {
-  const device = await acceptedDevice(stage);
-  const uri = await configurationLink(stage, device);
+async function configurationOffer(context: TestContext) {
+  const device = await acceptedDevice(context);
+  const uri = await configurationLink(context, device);
   if (uri === undefined) throw new StartStateMissed('a link to a configuration', 'there is none');
-  const expire = new URL(uri).searchParams.get(stage.names.linkExpire) ?? '';
-  const follow = () => stage.session.send({ method: 'GET', url: uri });
-  return { seconds: secondsUntil(stage, await follow(), expire), follow };
+  const expire = new URL(uri).searchParams.get(context.names.linkExpire) ?? '';
+  const follow = () => context.session.send({ method: 'GET', url: uri });
+  return { seconds: secondsUntil(context, await follow(), expire), follow };
 }
 
 const configurationLinks = defineScenario({
@@ -155,8 +159,8 @@ const configurationLinks = defineScenario({
       id: 'configuration-link-lasts',
       title: 'A minute before the time in its query the link still gives the configuration.',
       requirements: ['download.valid-until-expire'],
-      run: async ({ seconds, follow }, stage) => {
-        await stage.control.advance(seconds - MINUTE_SECONDS);
+      run: async ({ seconds, follow }, context) => {
+        await context.control.advance(seconds - MINUTE_SECONDS);
         expectStatus(await follow(), 200);
       },
     },
@@ -164,8 +168,8 @@ const configurationLinks = defineScenario({
       id: 'expired-configuration-link-is-403',
       title: 'A minute after it the link is answered 403, its signature intact.',
       requirements: ['download.expired-is-403'],
-      run: async ({ seconds, follow }, stage) => {
-        await stage.control.advance(seconds + MINUTE_SECONDS);
+      run: async ({ seconds, follow }, context) => {
+        await context.control.advance(seconds + MINUTE_SECONDS);
         expectStatus(await follow(), 403);
       },
     },

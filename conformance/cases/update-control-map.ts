@@ -2,8 +2,6 @@
 
 import { abortOnTheWay, reportOnTheWay } from '../context/deployment-life.ts';
 import { fieldIn, isObject, needInstructions, textIn } from '../context/instructions.ts';
-import { OperatorFailure } from '../context/operator.ts';
-import type { Stage } from '../context/stage.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -15,7 +13,10 @@ import {
   needStatus,
   type OfferedDeployment,
 } from '../context/start-states.ts';
+import { AdminFailure } from '../context/target-admin.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
 import {
   expectEqual,
   expectJson,
@@ -26,8 +27,7 @@ import {
   observedAnswer,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+} from '../target/expectations.ts';
 
 const givenMap = {
   priority: 3,
@@ -46,12 +46,12 @@ function askForMap({ device }: Pick<DeviceInDeployment, 'device'>): Promise<Answ
   return device.call('post-next-deployment-v2', { body: asking });
 }
 
-async function mappedDeployment(stage: Stage): Promise<Mapped> {
-  const world = await deploymentOf(stage, 'plain', givenMap);
-  const answer = await askForMap(world);
+async function mappedDeployment(context: TestContext): Promise<Mapped> {
+  const arranged = await deploymentOf(context, 'plain', givenMap);
+  const answer = await askForMap(arranged);
   needStatus('an offered update', answer, 200);
   const instructions = needInstructions(answer);
-  return { ...world, instructions, id: textIn(instructions, 'id') };
+  return { ...arranged, instructions, id: textIn(instructions, 'id') };
 }
 
 function fetchMap({ device, id }: Pick<OfferedDeployment, 'device' | 'id'>): Promise<Answer> {
@@ -59,8 +59,8 @@ function fetchMap({ device, id }: Pick<OfferedDeployment, 'device' | 'id'>): Pro
 }
 
 /** The map of the deployment, as the device fetches it, where there is one to look into. */
-async function fetchedMap(world: Mapped): Promise<Readonly<Record<string, unknown>>> {
-  const answer = await fetchMap(world);
+async function fetchedMap(arranged: Mapped): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await fetchMap(arranged);
   if (answer.status !== 200) throw new NotObservable('there is no map to look into');
   const map = fieldIn(needInstructions(answer), 'update_control_map');
   if (!isObject(map)) throw new NotObservable('the answer wraps no map');
@@ -115,9 +115,9 @@ const inInstructions = defineScenario({
       id: 'unasked',
       title: 'A device that says that it supports no maps, or nothing, may be given one or none.',
       requirements: ['next.control-map-unasked'],
-      observe: async (_, stage) => {
-        const silent = await mapFor(stage, { device_provides: factoryProvides });
-        const refusing = await mapFor(stage, { ...asking, update_control_map: false });
+      observe: async (_, context) => {
+        const silent = await mapFor(context, { device_provides: factoryProvides });
+        const refusing = await mapFor(context, { ...asking, update_control_map: false });
         return observed(`without the field ${silent}, with false ${refusing}`);
       },
     },
@@ -133,8 +133,8 @@ function expectGiven(map: Readonly<Record<string, unknown>>): void {
 }
 
 /** Whether a device that asks so is given the map of its deployment. */
-async function mapFor(stage: Stage, body: unknown): Promise<string> {
-  const { device } = await deploymentOf(stage, 'plain', givenMap);
+async function mapFor(context: TestContext, body: unknown): Promise<string> {
+  const { device } = await deploymentOf(context, 'plain', givenMap);
   const answer = await device.call('post-next-deployment-v2', { body });
   needStatus('an offered update', answer, 200);
   const map = fieldIn(needInstructions(answer), 'artifact.update_control_map');
@@ -150,8 +150,8 @@ function fieldCase(
     id: `${what}-of-the-map`,
     title,
     requirements: [requirement],
-    run: async (world) => {
-      const map = await fetchedMap(world);
+    run: async (arranged) => {
+      const map = await fetchedMap(arranged);
       expectThat(fits(map), `a map with that ${what}`, shown(map));
     },
   };
@@ -170,16 +170,16 @@ const mapped = defineScenario({
       title: 'The map of an active deployment is answered 200.',
       requirements: ['map.of-active-deployment'],
       covers: ['get-update-control-map 200'],
-      run: async (world) => expectStatus(await fetchMap(world), 200),
+      run: async (arranged) => expectStatus(await fetchMap(arranged), 200),
     },
     {
       id: 'is-there-in-mid-update',
       title: 'The map is there in every step of the update, so that a paused device can ask.',
       requirements: ['map.of-active-deployment'],
-      run: async (world) => {
+      run: async (arranged) => {
         for (const status of ['downloading', 'pause_before_installing', 'installing']) {
-          await reportOnTheWay(world, status);
-          expectStatus(await fetchMap(world), 200);
+          await reportOnTheWay(arranged, status);
+          expectStatus(await fetchMap(arranged), 200);
         }
       },
     },
@@ -187,8 +187,8 @@ const mapped = defineScenario({
       id: 'is-wrapped',
       title: 'The map is an object in update_control_map of an object.',
       requirements: ['map.is-wrapped'],
-      run: async (world) => {
-        const answer = await fetchMap(world);
+      run: async (arranged) => {
+        const answer = await fetchMap(arranged);
         if (answer.status !== 200) throw new NotObservable('there is no map to look into');
         const body = expectJson(answer);
         const isWrapped = isObject(body) && isObject(body.update_control_map);
@@ -199,17 +199,17 @@ const mapped = defineScenario({
       id: 'has-the-id-of-the-deployment',
       title: 'The id of the map is the id of the deployment.',
       requirements: ['map.id-is-the-deployment'],
-      run: async (world) => {
-        const { id } = await fetchedMap(world);
+      run: async (arranged) => {
+        const { id } = await fetchedMap(arranged);
         if (typeof id !== 'string') throw new NotObservable('the map has no text as its id');
-        expectEqual('id of the map', id, world.id);
+        expectEqual('id of the map', id, arranged.id);
       },
     },
     {
       id: 'is-the-assigned-one',
       title: 'Priority and the action of each state are those that the user gave.',
       requirements: ['map.is-the-assigned-one'],
-      run: async (world) => expectGiven(await fetchedMap(world)),
+      run: async (arranged) => expectGiven(await fetchedMap(arranged)),
     },
     fieldCase('map.id', ['id', 'The id of a map is a text.'], ({ id }) => typeof id === 'string'),
     fieldCase(
@@ -235,8 +235,8 @@ const mapped = defineScenario({
       id: 'another-device-is-404',
       title: 'The map of a deployment of another device is answered 404.',
       requirements: ['map.foreign-is-404'],
-      run: async ({ id }, stage) => {
-        const device = await acceptedDevice(stage);
+      run: async ({ id }, context) => {
+        const device = await acceptedDevice(context);
         expectStatus(await fetchMap({ device, id }), 404);
       },
     },
@@ -244,9 +244,9 @@ const mapped = defineScenario({
       id: 'after-an-abort-is-404',
       title: 'After a user has aborted the deployment its map is answered 404.',
       requirements: ['map.finished-is-404'],
-      run: async (world, stage) => {
-        await abortOnTheWay(stage, world);
-        expectStatus(await fetchMap(world), 404);
+      run: async (arranged, context) => {
+        await abortOnTheWay(context, arranged);
+        expectStatus(await fetchMap(arranged), 404);
       },
     },
     finishedCase('success'),
@@ -260,9 +260,9 @@ function finishedCase(status: 'success' | 'failure'): JudgingCase<Mapped> {
     title: `After the device has reported ${status} its map is answered 404.`,
     requirements: ['map.finished-is-404'],
     covers: ['get-update-control-map 404'],
-    run: async (world) => {
-      await reportOnTheWay(world, status);
-      expectStatus(await fetchMap(world), 404);
+    run: async (arranged) => {
+      await reportOnTheWay(arranged, status);
+      expectStatus(await fetchMap(arranged), 404);
     },
   };
 }
@@ -279,14 +279,14 @@ const plain = defineScenario({
       id: 'deployment-without-map',
       title: 'An active deployment that has no map.',
       requirements: ['map.deployment-without-one'],
-      observe: async (world) => observedAnswer(await fetchMap(world)),
+      observe: async (arranged) => observedAnswer(await fetchMap(arranged)),
     },
     {
       id: 'none-in-instructions',
       title: 'Instructions of a deployment without a map hold none.',
       requirements: ['next.control-map-only-if-given'],
-      run: async (_, stage) => {
-        const answer = await askForMap(await deploymentOf(stage, 'plain'));
+      run: async (_, context) => {
+        const answer = await askForMap(await deploymentOf(context, 'plain'));
         needStatus('an offered update', answer, 200);
         const map = fieldIn(needInstructions(answer), 'artifact.update_control_map');
         expectThat(map === undefined || map === null, 'no update control map', shown(map));
@@ -296,8 +296,8 @@ const plain = defineScenario({
       id: 'unknown-deployment-is-404',
       title: 'The map of a deployment that nobody made is answered 404.',
       requirements: ['map.unknown-is-404'],
-      run: async ({ device }, stage) =>
-        expectStatus(await fetchMap({ device, id: stage.random.uuid() }), 404),
+      run: async ({ device }, context) =>
+        expectStatus(await fetchMap({ device, id: context.random.uuid() }), 404),
     },
     {
       id: 'malformed-id-is-refused',
@@ -310,12 +310,12 @@ const plain = defineScenario({
   ],
 });
 
-type GivenMap = NonNullable<Parameters<Stage['deploy']>[0]['update_control_map']>;
+type GivenMap = NonNullable<Parameters<TestContext['deploy']>[0]['update_control_map']>;
 
 /** Which of the maps a user may give to a deployment, in words. */
 async function mapsTaken(
   { device, artifact }: DeviceAndArtifact,
-  stage: Stage,
+  context: TestContext,
   maps: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const seen: string[] = [];
@@ -323,10 +323,10 @@ async function mapsTaken(
     const update_control_map = map as GivenMap;
     const deployment = { artifact_name: artifact.name, devices: [device.id], update_control_map };
     try {
-      await stage.deploy(deployment);
+      await context.deploy(deployment);
       seen.push(`${name}: taken`);
     } catch (error) {
-      if (!(error instanceof OperatorFailure)) throw error;
+      if (!(error instanceof AdminFailure)) throw error;
       seen.push(`${name}: refused`);
     }
   }
@@ -351,51 +351,53 @@ const openMaps = defineScenario({
   start: 'an accepted device, to which a user deploys with maps of several kinds',
   risk: 'write',
   needs: ['operator', 'update-control-map'],
-  arrange: (stage) => deviceAndArtifact(stage, 'plain'),
+  arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {
       id: 'other-fields',
       title: 'A map may have fields that the contract does not show, and other priorities.',
       requirements: ['map.other-fields'],
-      observe: async (world, stage) => {
+      observe: async (arranged, context) => {
         const maps = {
           'a further field': { priority: 1, colour: 'blue' },
           'priority 11': { priority: 11 },
         };
-        return observed(await mapsTaken(world, stage, maps));
+        return observed(await mapsTaken(arranged, context, maps));
       },
     },
     {
       id: 'state-names',
       title: 'Which states a map may name, of those that clients have known and of others.',
       requirements: ['map.state-names'],
-      observe: async (world, stage) => {
+      observe: async (arranged, context) => {
         const known = ['ArtifactInstall_Enter', 'ArtifactReboot_Enter', 'ArtifactCommit_Enter'];
-        return observed(await mapsTaken(world, stage, stateMaps([...known, 'Download_Enter'])));
+        return observed(
+          await mapsTaken(arranged, context, stateMaps([...known, 'Download_Enter'])),
+        );
       },
     },
     {
       id: 'actions',
       title: 'Which actions a state may ask for, of those that clients have known and of others.',
       requirements: ['map.actions'],
-      observe: async (world, stage) => {
+      observe: async (arranged, context) => {
         const actions = ['pause', 'continue', 'force_continue', 'fail', 'stop'];
         const maps = entryMaps(actions.map((action) => ({ action })));
-        return observed(await mapsTaken(world, stage, maps));
+        return observed(await mapsTaken(arranged, context, maps));
       },
     },
     {
       id: 'state-fields',
       title: 'Which fields a state may have beside its action.',
       requirements: ['map.state-fields'],
-      observe: async (world, stage) => {
+      observe: async (arranged, context) => {
         const fields = [
           { on_map_expire: 'fail' },
           { on_action_executed: 'continue' },
           { after: 1 },
         ];
         const maps = entryMaps(fields.map((field) => ({ action: 'pause', ...field })));
-        return observed(await mapsTaken(world, stage, maps));
+        return observed(await mapsTaken(arranged, context, maps));
       },
     },
   ],

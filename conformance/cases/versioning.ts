@@ -2,7 +2,7 @@
 import { operations } from '../../fixtures/contract/operations.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
-import { expectThat, observedAnswer, shownAnswer } from '../suite/expectations.ts';
+import { expectThat, observedAnswer, shownAnswer } from '../target/expectations.ts';
 
 /** Tells the requests of these cases from all others. */
 const provides = { ...factoryProvides, device_type: 'conformance-versions' };
@@ -13,7 +13,7 @@ const versions = defineScenario({
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => acceptedDevice(stage),
+  arrange: (context) => acceptedDevice(context),
   cases: [
     {
       id: 'both-versions-are-served',
@@ -35,12 +35,12 @@ const versions = defineScenario({
       id: 'unknown-version',
       title: 'What a path of a version that there is not is answered.',
       requirements: ['versioning.unknown-version'],
-      observe: async (device, stage) => {
+      observe: async (device, context) => {
         const { path } = operations['post-next-deployment-v2'];
         const body = { device_provides: provides };
         const request = device.request('post-next-deployment-v2', { body });
         const url = path.replace('/v2/', '/v99/');
-        return observedAnswer(await stage.session.send({ ...request, url }));
+        return observedAnswer(await context.session.send({ ...request, url }));
       },
     },
   ],

@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
+import { CleanupLedgerFile } from '../context/cleanup-ledger.ts';
 import {
+  AdminUnusableError,
   ControlRefusedError,
   LoginRefusedError,
-  OperatorUnusableError,
-} from '../runner/setup-error.ts';
+} from '../target/setup-error.ts';
 import { deserted, serve } from '../testing/tiny-server.ts';
 import { type CleanupOptions, cleanUp } from './cleanup.ts';
-import { LedgerFile } from './ledger.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetbed-cleanup-'));
 const ledgerFile = join(folder, 'run.ledger');
-const things = [
+const resources = [
   { kind: 'artifact', name: 'release', deviceType: 'board' },
   { kind: 'device', identity: { serial: '1' } },
   { kind: 'deployment', name: 'rollout' },
@@ -24,9 +24,9 @@ const things = [
 beforeEach(async () => {
   rmSync(ledgerFile, { force: true });
   const head = { runId: 'cafe', baseUrl: 'http://127.0.0.1:9', startedAt: '2026-01-31T12:00:00Z' };
-  const ledger = LedgerFile.open(ledgerFile, head);
-  for (const [index, thing] of things.entries()) {
-    (await ledger.intend(thing, 'a/one')).made(`id-${index}`);
+  const ledger = CleanupLedgerFile.open(ledgerFile, head);
+  for (const [index, resource] of resources.entries()) {
+    (await ledger.intend(resource, 'a/one')).made(`id-${index}`);
   }
   ledger.close();
 });
@@ -103,7 +103,7 @@ describe('a clean-up', () => {
 
   it('leaves tenants to the control listener, and says so without one', async () => {
     const head = { runId: 'beef', baseUrl: 'http://127.0.0.1:9', startedAt: '2026-01-31' };
-    const ledger = LedgerFile.open(ledgerFile, head);
+    const ledger = CleanupLedgerFile.open(ledgerFile, head);
     (await ledger.intend({ kind: 'tenant', name: 'of an id' }, 'a/one')).made('t-1');
     await ledger.intend({ kind: 'tenant', name: 'of an answer lost' }, 'a/one');
     await ledger.intend({ kind: 'tenant', name: 'never made' }, 'a/one');
@@ -156,7 +156,7 @@ describe('a clean-up', () => {
   it('does not begin when the login gives no token', async () => {
     const baseUrl = await serve((_, answer) => answer.end('<html>no token'));
     const credentials = { email: 'a@b', password: 'secret' };
-    await expect(clean(baseUrl, { credentials })).rejects.toThrow(OperatorUnusableError);
+    await expect(clean(baseUrl, { credentials })).rejects.toThrow(AdminUnusableError);
   });
 
   it('does not begin when nothing answers where the run has played', async () => {

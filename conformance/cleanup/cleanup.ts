@@ -1,15 +1,15 @@
 /** Removes what runs have left on a target, by the ledger that they wrote. */
 import { closeSync, writeSync } from 'node:fs';
 import type { Clock } from '../../fixtures/clock.ts';
+import { adminOn } from '../adapters/admin-source.ts';
 import { type ControlAddress, HttpControl } from '../adapters/http-control.ts';
-import { operatorOn } from '../adapters/operator-source.ts';
 import { checkControl } from '../adapters/steering.ts';
-import { nameOf, removeThing } from '../context/resource.ts';
-import { type Credentials, checkedBaseUrl, logIn, reachTarget } from '../runner/setup.ts';
-import { OperatorUnusableError } from '../runner/setup-error.ts';
+import { LedgerError, openToAppend } from '../context/cleanup-ledger.ts';
+import { nameOf, removeResource } from '../context/resource.ts';
 import { Mask } from '../target/mask.ts';
+import { type Credentials, checkedBaseUrl, logIn, reachTarget } from '../target/setup.ts';
+import { AdminUnusableError } from '../target/setup-error.ts';
 import { Target } from '../target/target.ts';
-import { LedgerError, openToAppend } from './ledger.ts';
 import { type Remainder, readLedger } from './ledger-reading.ts';
 
 /** One clean-up as it is asked for. */
@@ -24,9 +24,9 @@ export interface CleanupOptions {
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
   readonly caPem?: string | undefined;
-  /** Ends the clean-up after the thing at hand; another one goes on from there. */
+  /** Ends the clean-up after the resource at hand; another one goes on from there. */
   readonly signal?: AbortSignal;
-  /** Called with a line for each thing that is gone. */
+  /** Called with a line for each resource that is gone. */
   readonly onRemoved?: (name: string) => void;
 }
 
@@ -37,12 +37,12 @@ export interface CleanupResult {
   readonly announced: number;
   /** Those that were left and are gone now, the newest first. */
   readonly removed: readonly string[];
-  /** A line for each thing that stayed. */
+  /** A line for each resource that stayed. */
   readonly stayed: readonly string[];
 }
 
 /**
- * Removes the newest thing first, and notes each in the ledger, so that a clean-up that was ended
+ * Removes the newest resource first, and notes each in the ledger, so that a clean-up that was ended
  * midway can be repeated. Throws a SetupError when it could not begin.
  */
 export async function cleanUp(options: CleanupOptions): Promise<CleanupResult> {
@@ -65,14 +65,14 @@ async function remover(target: Target, baseUrl: string, options: CleanupOptions)
   const session = target.session();
   await reachTarget(session, baseUrl);
   const source = await logIn(session, options.credentials, new Mask());
-  if (source.kind === 'unusable') throw new OperatorUnusableError(source.because);
-  const operator = operatorOn(source, session);
+  if (source.kind === 'unusable') throw new AdminUnusableError(source.because);
+  const admin = adminOn(source, session);
   const control = options.control && new HttpControl(options.control, session);
   if (options.control) await checkControl(session, options.control);
-  return ({ thing, id }) =>
-    control && thing.kind === 'tenant'
-      ? control.removeTenant(thing.name, id)
-      : removeThing(thing, id, operator);
+  return ({ resource, id }) =>
+    control && resource.kind === 'tenant'
+      ? control.removeTenant(resource.name, id)
+      : removeResource(resource, id, admin);
 }
 
 async function removeAll(
@@ -85,7 +85,7 @@ async function removeAll(
   const note = noteIn(ledgerFile);
   try {
     for (const remainder of remainders) {
-      const name = nameOf(remainder.thing);
+      const name = nameOf(remainder.resource);
       const fault = signal?.aborted
         ? 'the cleanup was interrupted'
         : await faultOf(remove, remainder);

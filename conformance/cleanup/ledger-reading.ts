@@ -1,17 +1,17 @@
 /** What is left according to a ledger, also when the run that wrote it was killed midway. */
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
-import type { Thing } from '../context/resource.ts';
-import { LedgerError, ledgerLine } from './ledger.ts';
+import { LedgerError, ledgerLine } from '../context/cleanup-ledger.ts';
+import type { Resource } from '../context/resource.ts';
 
 /** Ledgers have a few lines for each case; a larger file is none. */
 const LEDGER_MAX_CHARACTERS = 64 * 1_048_576;
 
-/** One thing that a run announced and did not remove. */
+/** One resource that a run announced and did not remove. */
 export interface Remainder {
   readonly run: string;
   readonly entry: number;
-  readonly thing: Thing;
+  readonly resource: Resource;
   /** Undefined when the target's answer never came back. */
   readonly id: string | undefined;
 }
@@ -20,7 +20,7 @@ export interface Remainder {
 export interface ReadLedger {
   /** Where the newest of its runs has played. */
   readonly baseUrl: string;
-  /** The newest thing first. */
+  /** The newest resource first. */
   readonly remainders: readonly Remainder[];
   /** Things that were announced in all. */
   readonly announced: number;
@@ -37,7 +37,7 @@ export function readLedger(path: string): ReadLedger {
 
 function readLines(text: string): ReadLedger {
   if (text.length > LEDGER_MAX_CHARACTERS) throw new Error('it is too large to be a ledger');
-  const things = new Map<string, Remainder>();
+  const resources = new Map<string, Remainder>();
   let baseUrl: string | undefined;
   let announced = 0;
   for (const line of linesOf(text)) {
@@ -47,15 +47,15 @@ function readLines(text: string): ReadLedger {
     }
     const { run, entry } = line;
     const key = `${run}/${entry}`;
-    const known = things.get(key);
+    const known = resources.get(key);
     if ('intent' in line) {
-      things.set(key, { run, entry, thing: line.intent, id: undefined });
+      resources.set(key, { run, entry, resource: line.intent, id: undefined });
       announced += 1;
-    } else if ('removed' in line) things.delete(key);
-    else if (known) things.set(key, { ...known, id: line.made });
+    } else if ('removed' in line) resources.delete(key);
+    else if (known) resources.set(key, { ...known, id: line.made });
   }
   if (baseUrl === undefined) throw new Error('it does not start with the first line of a ledger');
-  return { baseUrl, remainders: [...things.values()].reverse(), announced };
+  return { baseUrl, remainders: [...resources.values()].reverse(), announced };
 }
 
 /** A line that is cut off by the end of a process, its own or the machine's, tells nothing. */

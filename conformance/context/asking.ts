@@ -1,7 +1,7 @@
 /** The three ways to ask for the next deployment. Spec: Device deployments v1, v2 */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import type { Capability } from '../suite/capabilities.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
+import type { Capability } from './capabilities.ts';
 import type { SuiteDevice } from './suite-device.ts';
 
 /** What a device says it has: texts by name, among them artifact_name and device_type. */

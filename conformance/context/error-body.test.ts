@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ExpectationFailure, NotObservable } from '../suite/expectations.ts';
+import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { expectErrorBody } from './error-body.ts';
 
 const refusal = (text: string, status = 400) => ({

@@ -1,7 +1,7 @@
 /** The Error body of a refusal, as far as `errors.body-is-error` speaks of it. Spec: Error */
 import * as v from 'valibot';
-import { expectShape, NotObservable, shownAnswer } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
+import { expectShape, NotObservable, shownAnswer } from '../target/expectations.ts';
 
 /** A JSON object, whatever its members. The library's own shape takes a list for an object. */
 export const errorBody = v.pipe(

@@ -1,12 +1,12 @@
 /** A request that is right in every way, for each operation of the contract that a target has. */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
-import { expectShape } from '../suite/expectations.ts';
+import type { Answer } from '../target/answer.ts';
 import type { Caller } from '../target/call.ts';
-import type { Answer } from '../target/target.ts';
-import type { Stage } from './stage.ts';
+import { expectShape } from '../target/expectations.ts';
 import { factoryProvides, StartStateMissed } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
+import type { TestContext } from './test-context.ts';
 
 /** Asks one operation. */
 export type Call = (caller: Caller) => Promise<Answer>;
@@ -62,8 +62,8 @@ export const userCalls: Calls = {
 export const tokenCalls: Calls = { ...deviceCalls, ...userCalls };
 
 /** The calls that a device makes without a token: by its signature, and by a signed link. */
-export async function tokenlessCalls(stage: Stage, device: SuiteDevice): Promise<Calls> {
-  const link = await configurationLink(stage, device);
+export async function tokenlessCalls(context: TestContext, device: SuiteDevice): Promise<Calls> {
+  const link = await configurationLink(context, device);
   return {
     'post-auth-request': () => device.authenticate(),
     ...(link === undefined
@@ -76,15 +76,15 @@ export async function tokenlessCalls(stage: Stage, device: SuiteDevice): Promise
 
 /** The link to the configuration of the device; undefined where the target has none. */
 export async function configurationLink(
-  stage: Stage,
+  context: TestContext,
   device: SuiteDevice,
 ): Promise<string | undefined> {
-  if (!('download-configuration' in stage.offered({ 'download-configuration': true }))) {
+  if (!('download-configuration' in context.offered({ 'download-configuration': true }))) {
     return undefined;
   }
-  await stage.operator.configure(device.id, { timezone: 'Europe/Oslo' });
-  await stage.deployConfiguration(device);
-  const offer = await stage.settled(
+  await context.admin.configure(device.id, { timezone: 'Europe/Oslo' });
+  await context.deployConfiguration(device);
+  const offer = await context.settled(
     () => device.call('get-next-deployment', { query: factoryProvides }),
     ({ status }) => status === 200,
   );

@@ -1,5 +1,7 @@
 /** Links to artifact files that were followed once already, so that cases can vary how. */
 
+import type { Answer } from '../target/answer.ts';
+import type { Headers } from '../target/exchange.ts';
 import {
   expectEqual,
   expectJson,
@@ -7,13 +9,11 @@ import {
   expectThat,
   expectUrl,
   shown,
-} from '../suite/expectations.ts';
-import type { Headers } from '../target/exchange.ts';
+} from '../target/expectations.ts';
 import { isMap, type Members } from '../target/json-members.ts';
-import type { Answer } from '../target/target.ts';
 import type { SampleName } from './sample-artifacts.ts';
-import type { Stage } from './stage.ts';
 import { acceptedDevice } from './start-states.ts';
+import type { TestContext } from './test-context.ts';
 
 /** A file, and the link by which it is loaded. */
 export interface LinkedFile {
@@ -26,8 +26,11 @@ export interface LinkedFile {
 }
 
 /** What a device is told that asks for a link: every member that the answer has. */
-export async function askedLink(stage: Stage, artifactId: string): Promise<[Members, Answer]> {
-  const device = await acceptedDevice(stage);
+export async function askedLink(
+  context: TestContext,
+  artifactId: string,
+): Promise<[Members, Answer]> {
+  const device = await acceptedDevice(context);
   const answer = await device.call('get-artifact-link', { path: { id: artifactId } });
   expectStatus(answer, 200);
   const link = expectJson(answer);
@@ -36,20 +39,20 @@ export async function askedLink(stage: Stage, artifactId: string): Promise<[Memb
 }
 
 /** A link to one of the samples. It works: the whole file has been loaded by it. */
-export async function linkedSample(stage: Stage, sample: SampleName): Promise<LinkedFile> {
-  const { id, bytes } = await stage.artifact(sample);
-  return linkedFile(stage, { id, bytes });
+export async function linkedSample(context: TestContext, sample: SampleName): Promise<LinkedFile> {
+  const { id, bytes } = await context.artifact(sample);
+  return linkedFile(context, { id, bytes });
 }
 
 /** A link to an artifact. It works: the whole file has been loaded by it. */
 export async function linkedFile(
-  stage: Stage,
+  context: TestContext,
   { id, bytes }: { readonly id: string; readonly bytes: Buffer },
 ): Promise<LinkedFile> {
-  const [{ uri: told }] = await askedLink(stage, id);
-  const uri = expectUrl('a link', typeof told === 'string' ? told : undefined);
+  const [{ uri: reported }] = await askedLink(context, id);
+  const uri = expectUrl('a link', typeof reported === 'string' ? reported : undefined);
   const follow: LinkedFile['follow'] = (headers = {}) =>
-    stage.session.send({ method: 'GET', url: uri, headers });
+    context.session.send({ method: 'GET', url: uri, headers });
   const whole = await follow();
   expectStatus(whole, 200);
   expectThat(whole.bytes.equals(bytes), 'the uploaded file', 'other bytes');

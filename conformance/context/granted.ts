@@ -1,6 +1,7 @@
 /** Answers to authentication requests as later steps of a case need them. */
-import { NotObservable, shownAnswer } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+
+import type { Answer } from '../target/answer.ts';
+import { NotObservable, shownAnswer } from '../target/expectations.ts';
 
 /** The answer when it grants a token; else there is none to look at. */
 export function granted(answer: Answer): Answer {

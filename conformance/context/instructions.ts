@@ -1,8 +1,8 @@
 /** What a device was told of its next deployment, read with as little trust as possible. */
-import { NotObservable } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+
+import type { Answer } from '../target/answer.ts';
+import { NotObservable } from '../target/expectations.ts';
 import type { AskingForm } from './asking.ts';
-import type { Stage } from './stage.ts';
 import {
   type DeviceInDeployment,
   factoryProvides,
@@ -10,6 +10,7 @@ import {
   pendingDeployment,
   StartStateMissed,
 } from './start-states.ts';
+import type { TestContext } from './test-context.ts';
 
 /** A device with the answer by which it was offered its deployment. */
 export interface Instructed extends DeviceInDeployment {
@@ -19,13 +20,13 @@ export interface Instructed extends DeviceInDeployment {
 /** A device that has been offered a deployment in that form; the body is still to be judged. */
 export async function instructedBy(
   form: AskingForm,
-  stage: Stage,
-  arrange: (stage: Stage) => Promise<DeviceInDeployment> = pendingDeployment,
+  context: TestContext,
+  arrange: (context: TestContext) => Promise<DeviceInDeployment> = pendingDeployment,
 ): Promise<Instructed> {
-  const world = await arrange(stage);
-  const answer = await form.ask(world.device, factoryProvides);
+  const arranged = await arrange(context);
+  const answer = await form.ask(arranged.device, factoryProvides);
   needStatus('an offered update', answer, 200);
-  return { ...world, answer };
+  return { ...arranged, answer };
 }
 
 /** The instructions as a JSON object. Throws a StartStateMissed when they are none. */

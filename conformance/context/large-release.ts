@@ -1,25 +1,25 @@
 /** A release with many artifacts: all of one name, for one device type, each for another group. */
 import { ownArtifact } from './own-artifact.ts';
-import type { Stage } from './stage.ts';
 import { acceptedDevice } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
+import type { TestContext } from './test-context.ts';
 
 /** Uploads that are under way at once. */
 const UPLOADS_AT_ONCE = 8;
 
 /** An accepted device, and the name of a release with so many artifacts for its device type. */
 export async function largeRelease(
-  stage: Stage,
+  context: TestContext,
   count: number,
 ): Promise<{ readonly device: SuiteDevice; readonly release: string }> {
-  const release = stage.newName();
+  const release = context.newName();
   const groups = Array.from({ length: count }, (_, index) => `group-${index}`);
   const worker = async (): Promise<void> => {
     for (let group = groups.pop(); group; group = groups.pop()) {
       const content = Buffer.from(group);
-      await ownArtifact(stage, { name: release, content, depends: { artifact_group: [group] } });
+      await ownArtifact(context, { name: release, content, depends: { artifact_group: [group] } });
     }
   };
   await Promise.all(Array.from({ length: UPLOADS_AT_ONCE }, worker));
-  return { device: await acceptedDevice(stage), release };
+  return { device: await acceptedDevice(context), release };
 }

@@ -1,7 +1,7 @@
 /** Artifacts that a case uploads for itself alone. */
 import { writeArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { boardType } from './sample-artifacts.ts';
-import type { Stage } from './stage.ts';
+import type { TestContext } from './test-context.ts';
 
 /** Whole seconds; any moment does. */
 const MODIFIED_MS = Date.UTC(2026, 0, 31);
@@ -18,8 +18,8 @@ interface OwnArtifact {
 
 /** Uploads an artifact for the boards of the suite; deleted in the end. */
 export async function ownArtifact(
-  stage: Stage,
-  { name = stage.newName(), content, depends, compression }: OwnArtifact,
+  context: TestContext,
+  { name = context.newName(), content, depends, compression }: OwnArtifact,
 ): Promise<{ readonly id: string; readonly bytes: Buffer }> {
   const bytes = await writeArtifact({
     name,
@@ -30,6 +30,6 @@ export async function ownArtifact(
     ...(compression && { compression }),
     modifiedMs: MODIFIED_MS,
   });
-  const id = await stage.upload({ name, deviceType: boardType, bytes });
+  const id = await context.upload({ name, deviceType: boardType, bytes });
   return { id, bytes };
 }

@@ -1,72 +1,72 @@
-/** What the suite makes on a target, and how each kind of thing is found and removed again. */
-import type { Operator } from './operator.ts';
+/** What the suite makes on a target, and how each kind of resource is found and removed again. */
+import type { TargetAdmin } from './target-admin.ts';
 
-/** Everything by which a thing is found again even when its id never came back. */
-export type Thing =
+/** Everything by which a resource is found again even when its id never came back. */
+export type Resource =
   | { readonly kind: 'device'; readonly identity: Readonly<Record<string, unknown>> }
   | { readonly kind: 'artifact'; readonly name: string; readonly deviceType: string }
   | { readonly kind: 'deployment'; readonly name: string }
   | { readonly kind: 'tenant'; readonly name: string };
 
-export type ThingKind = Thing['kind'];
+export type ResourceKind = Resource['kind'];
 
-/** How many things of each kind were made. */
-export type Made = Readonly<Partial<Record<ThingKind, number>>>;
+/** How many resources of each kind were made. */
+export type Made = Readonly<Partial<Record<ResourceKind, number>>>;
 
 /** The sum, kind by kind. */
 export function sumOfMade(parts: readonly Made[]): Made {
-  const sum = new Map<ThingKind, number>();
+  const sum = new Map<ResourceKind, number>();
   for (const part of parts) {
-    for (const kind of Object.keys(part) as ThingKind[]) {
+    for (const kind of Object.keys(part) as ResourceKind[]) {
       sum.set(kind, (sum.get(kind) ?? 0) + (part[kind] ?? 0));
     }
   }
   return Object.fromEntries(sum);
 }
 
-/** A thing as a reader knows it: `device 5f3a...`. */
-export function nameOf(thing: Thing): string {
-  return `${thing.kind} ${thing.kind === 'device' ? thing.identity.serial : thing.name}`;
+/** A resource as a reader knows it: `device 5f3a...`. */
+export function nameOf(resource: Resource): string {
+  return `${resource.kind} ${resource.kind === 'device' ? resource.identity.serial : resource.name}`;
 }
 
 /**
- * Removes a thing as a user does; one that is gone, or never came about, is fine. Throws when it
+ * Removes a resource as a user does; one that is gone, or never came about, is fine. Throws when it
  * stays, as a tenant does, which no user removes.
  * @param id as the target gave it; undefined when it is not known
  */
-export async function removeThing(
-  thing: Thing,
+export async function removeResource(
+  resource: Resource,
   id: string | undefined,
-  operator: Operator | undefined,
+  admin: TargetAdmin | undefined,
 ): Promise<void> {
-  if (thing.kind === 'tenant') {
+  if (resource.kind === 'tenant') {
     throw new Error(
       'only the control listener can remove a tenant; give --control-url and --control-token',
     );
   }
-  if (!operator) throw new Error('without a user the suite cannot remove it');
-  const found = id ?? (await idOf(thing, operator));
+  if (!admin) throw new Error('without a user the suite cannot remove it');
+  const found = id ?? (await idOf(resource, admin));
   if (found === undefined) return;
-  switch (thing.kind) {
+  switch (resource.kind) {
     case 'device':
-      return operator.decommission(found);
+      return admin.decommission(found);
     case 'artifact':
-      return operator.deleteArtifact(found);
+      return admin.deleteArtifact(found);
     case 'deployment':
-      return operator.abort(found);
+      return admin.abort(found);
   }
 }
 
 async function idOf(
-  thing: Exclude<Thing, { readonly kind: 'tenant' }>,
-  operator: Operator,
+  resource: Exclude<Resource, { readonly kind: 'tenant' }>,
+  admin: TargetAdmin,
 ): Promise<string | undefined> {
-  switch (thing.kind) {
+  switch (resource.kind) {
     case 'device':
-      return (await operator.findDevice(thing.identity))?.id;
+      return (await admin.findDevice(resource.identity))?.id;
     case 'artifact':
-      return operator.findArtifact(thing.name, thing.deviceType);
+      return admin.findArtifact(resource.name, resource.deviceType);
     case 'deployment':
-      return operator.findDeployment(thing.name);
+      return admin.findDeployment(resource.name);
   }
 }

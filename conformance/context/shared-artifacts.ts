@@ -1,12 +1,12 @@
 /** Artifacts on the target that the cases of a run share; each is uploaded when first needed. */
 
-import { type Ledger, noLedger } from '../cleanup/ledger.ts';
-import { NotObservable } from '../suite/expectations.ts';
 import type { Exchange, ExchangeRecord } from '../target/exchange.ts';
-import type { Operator } from './operator.ts';
+import { NotObservable } from '../target/expectations.ts';
+import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
 import { Ownership } from './ownership.ts';
 import type { Made } from './resource.ts';
 import { type SampleArtifact, type SampleName, sampleOfRun } from './sample-artifacts.ts';
+import type { TargetAdmin } from './target-admin.ts';
 
 /** A sample that the target has, with the id that the target gave it. */
 export interface UploadedArtifact extends SampleArtifact {
@@ -30,7 +30,7 @@ export class SharedArtifacts {
    * @param runId part of the name of each
    * @param ledger where each upload is announced
    */
-  constructor(runId: string, ledger: Ledger = noLedger) {
+  constructor(runId: string, ledger: CleanupLedger = noLedger) {
     this.#runId = runId;
     this.#ownership = new Ownership(ledger);
   }
@@ -41,18 +41,18 @@ export class SharedArtifacts {
    */
   async get(
     name: SampleName,
-    operator: Operator,
+    admin: TargetAdmin,
     record: ExchangeRecord,
   ): Promise<UploadedArtifact> {
-    const { artifact, exchange } = await this.#uploaded(name, operator, record);
+    const { artifact, exchange } = await this.#uploaded(name, admin, record);
     if (exchange && !record.exchanges.includes(exchange)) record.add(exchange);
     return artifact;
   }
 
-  #uploaded(name: SampleName, operator: Operator, record: ExchangeRecord): Promise<Upload> {
+  #uploaded(name: SampleName, admin: TargetAdmin, record: ExchangeRecord): Promise<Upload> {
     const known = this.#uploads.get(name);
     if (known) return known;
-    const upload = this.#upload(name, operator, record).catch((error: unknown) => {
+    const upload = this.#upload(name, admin, record).catch((error: unknown) => {
       // What went wrong for one case, such as its end, says nothing about the next one.
       this.#uploads.delete(name);
       throw error;
@@ -67,19 +67,19 @@ export class SharedArtifacts {
   }
 
   /** Deletes what this run uploaded and gives a line for each artifact that stayed. */
-  release(operator: Operator | undefined): Promise<readonly string[]> {
-    return this.#ownership.release(operator);
+  release(admin: TargetAdmin | undefined): Promise<readonly string[]> {
+    return this.#ownership.release(admin);
   }
 
   async #upload(
     name: SampleName,
-    operator: Operator,
+    admin: TargetAdmin,
     { exchanges }: ExchangeRecord,
   ): Promise<Upload> {
     const sample = await sampleOfRun(name, this.#runId);
     const [deviceType = ''] = sample.deviceTypes;
     const owned = await this.#ownership.intend({ kind: 'artifact', name: sample.name, deviceType });
-    const id = await operator.uploadArtifact(sample.fileName, sample.bytes);
+    const id = await admin.uploadArtifact(sample.fileName, sample.bytes);
     if (id === undefined) throw new NotObservable(`the target does not accept ${sample.name}`);
     owned.made(id);
     const exchange = exchanges.findLast(({ request }) => request.form?.name === sample.fileName);

@@ -3,12 +3,12 @@
 import * as v from 'valibot';
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import { shownAnswer } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
+import { shownAnswer } from '../target/expectations.ts';
 import { boardType, type SampleName } from './sample-artifacts.ts';
 import type { UploadedArtifact } from './shared-artifacts.ts';
-import type { Stage } from './stage.ts';
 import type { SuiteDevice } from './suite-device.ts';
+import type { TestContext } from './test-context.ts';
 
 /** What every device of the suite says it has before its first update. */
 export const factoryProvides = { artifact_name: 'conformance-factory', device_type: boardType };
@@ -22,16 +22,16 @@ export class StartStateMissed extends Error {
 }
 
 /** A device that the target has never seen. */
-export function unknownDevice(stage: Stage): Promise<SuiteDevice> {
-  return stage.newDevice();
+export function unknownDevice(context: TestContext): Promise<SuiteDevice> {
+  return context.newDevice();
 }
 
 /** A device that has asked once and waits for a decision. */
-export async function pendingDevice(stage: Stage): Promise<SuiteDevice> {
-  const device = await stage.newDevice();
+export async function pendingDevice(context: TestContext): Promise<SuiteDevice> {
+  const device = await context.newDevice();
   needStatus('a first contact that is refused', await device.authenticate(), 401);
-  const shown = await stage.settled(
-    () => stage.operator.findDevice(device.identity, 'pending'),
+  const shown = await context.settled(
+    () => context.admin.findDevice(device.identity, 'pending'),
     (found) => found !== undefined,
   );
   if (!shown) throw new StartStateMissed('a pending device', 'users do not see it');
@@ -41,22 +41,22 @@ export async function pendingDevice(stage: Stage): Promise<SuiteDevice> {
 
 /** A device that a user trusts before its first contact. */
 export async function preauthorizedDevice(
-  stage: Stage,
+  context: TestContext,
   keyType: KeyType = 'ecdsa',
   members: Readonly<Record<string, unknown>> = {},
 ): Promise<SuiteDevice> {
-  const device = await stage.newDevice(keyType, members);
+  const device = await context.newDevice(keyType, members);
   device.known = true;
-  device.id = await stage.operator.preauthorize(device.identity, device.key);
+  device.id = await context.admin.preauthorize(device.identity, device.key);
   return device;
 }
 
 /** A device that is accepted and holds a token. */
 export async function acceptedDevice(
-  stage: Stage,
+  context: TestContext,
   keyType: KeyType = 'ecdsa',
 ): Promise<SuiteDevice> {
-  const device = await preauthorizedDevice(stage, keyType);
+  const device = await preauthorizedDevice(context, keyType);
   const granted = await device.authenticate();
   needStatus('a granted authentication', granted, 200);
   device.token = granted.text;
@@ -68,9 +68,9 @@ export async function acceptedDevice(
 
 /** Two accepted devices that have nothing to do with each other. */
 export async function twoDevices(
-  stage: Stage,
+  context: TestContext,
 ): Promise<{ device: SuiteDevice; other: SuiteDevice }> {
-  return { device: await acceptedDevice(stage), other: await acceptedDevice(stage) };
+  return { device: await acceptedDevice(context), other: await acceptedDevice(context) };
 }
 
 /** A device, and an artifact that it may look up. */
@@ -81,10 +81,10 @@ export interface DeviceAndArtifact {
 
 /** An accepted device, and that artifact on the target. */
 export async function deviceAndArtifact(
-  stage: Stage,
+  context: TestContext,
   sample: SampleName,
 ): Promise<DeviceAndArtifact> {
-  return { device: await acceptedDevice(stage), artifact: await stage.artifact(sample) };
+  return { device: await acceptedDevice(context), artifact: await context.artifact(sample) };
 }
 
 /** A device and a deployment that is meant for it. */
@@ -95,18 +95,18 @@ export interface DeviceInDeployment extends DeviceAndArtifact {
 }
 
 /** An accepted device for which a deployment waits; it has not asked yet. */
-export function pendingDeployment(stage: Stage): Promise<DeviceInDeployment> {
-  return deploymentOf(stage, 'plain');
+export function pendingDeployment(context: TestContext): Promise<DeviceInDeployment> {
+  return deploymentOf(context, 'plain');
 }
 
 /** An accepted device for which a deployment of that artifact waits, with that control map. */
 export async function deploymentOf(
-  stage: Stage,
+  context: TestContext,
   sample: SampleName,
   controlMap?: GivenControlMap,
 ): Promise<DeviceInDeployment> {
-  const { device, artifact } = await deviceAndArtifact(stage, sample);
-  const { id: deploymentId, name: deploymentName } = await stage.deploy({
+  const { device, artifact } = await deviceAndArtifact(context, sample);
+  const { id: deploymentId, name: deploymentName } = await context.deploy({
     artifact_name: artifact.name,
     devices: [device.id],
     ...(controlMap === undefined ? {} : { update_control_map: controlMap }),
@@ -121,17 +121,17 @@ export interface OfferedDeployment extends DeviceInDeployment {
 }
 
 /** An accepted device that has been offered a deployment and was told its id. */
-export async function activeDeployment(stage: Stage): Promise<OfferedDeployment> {
-  const world = await pendingDeployment(stage);
-  const answer = await world.device.call('get-next-deployment', { query: factoryProvides });
-  return { ...world, id: instructedId(answer) };
+export async function activeDeployment(context: TestContext): Promise<OfferedDeployment> {
+  const arranged = await pendingDeployment(context);
+  const answer = await arranged.device.call('get-next-deployment', { query: factoryProvides });
+  return { ...arranged, id: instructedId(answer) };
 }
 
 /** An accepted device whose deployment a user has aborted after it was offered. */
-export async function abortedDeployment(stage: Stage): Promise<OfferedDeployment> {
-  const world = await activeDeployment(stage);
-  await stage.operator.abort(world.deploymentId);
-  return world;
+export async function abortedDeployment(context: TestContext): Promise<OfferedDeployment> {
+  const arranged = await activeDeployment(context);
+  await context.admin.abort(arranged.deploymentId);
+  return arranged;
 }
 
 /** The deployment id in the instructions of an answer that offers an update. */

@@ -2,9 +2,10 @@
 import type { OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
+import type { Answer } from '../target/answer.ts';
 import { bearer, type CallArguments, Caller } from '../target/call.ts';
 import type { Headers } from '../target/exchange.ts';
-import type { Answer, Session, WireRequest } from '../target/target.ts';
+import type { Session, WireRequest } from '../target/target.ts';
 
 /** What makes an authentication request differ from the one that a good device sends. */
 export interface AuthenticationChanges {

@@ -3,8 +3,8 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { AskingForm } from '../context/asking.ts';
 import { factoryProvides } from '../context/start-states.ts';
-import { shown, shownAnswer } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
+import { shown, shownAnswer } from '../target/expectations.ts';
 import type { Life, PartLife } from './life.ts';
 import {
   isLetIn,
@@ -24,10 +24,10 @@ export function isDeployedTo(device: number): Step {
     words: `a user makes a deployment for device ${'AB'.charAt(device)}`,
     can: (life) => life.device(device).identity === 'accepted' && life.parts.length < PARTS_MAX,
     take: async (life, reality) => {
-      const { stage, parts } = reality;
-      const { name } = await stage.artifact('plain');
+      const { context, parts } = reality;
+      const { name } = await context.artifact('plain');
       const { id } = realDevice(reality, device);
-      const { id: deploymentId } = await stage.deploy({ artifact_name: name, devices: [id] });
+      const { id: deploymentId } = await context.deploy({ artifact_name: name, devices: [id] });
       parts.push({ deploymentId, id: deploymentId });
       life.parts.push({ device, offer: 'waiting' });
     },
@@ -44,7 +44,7 @@ export function isAborted(number: number): Step {
     },
     take: async (life, reality) => {
       const { part, real } = both(life, reality, number);
-      await reality.stage.operator.abort(real.deploymentId);
+      await reality.context.admin.abort(real.deploymentId);
       part.over = 'aborted';
       // Whether a device may speak of what it was never offered is left open.
       if (part.offer === 'waiting') part.offer = 'unsure';
@@ -272,7 +272,7 @@ export function isLookedAt(number: number): Step {
       const expected = part.over === 'aborted' ? 'aborted' : (part.status ?? '');
       const { id } = realDevice(reality, part.device);
       const found = await reality.settled(
-        () => reality.stage.operator.devicePart(real.deploymentId, id),
+        () => reality.context.admin.devicePart(real.deploymentId, id),
         (shownPart) => shownPart?.status === expected,
       );
       if (found?.status === expected) return;
@@ -322,7 +322,7 @@ export function isRead(number: number): Step {
       const { log = '', olderLog } = part;
       const isOld = (found: string): boolean => olderLog !== undefined && found.includes(olderLog);
       const found = await reality.settled(
-        async () => (await reality.stage.operator.deploymentLog(real.deploymentId, id)) ?? '',
+        async () => (await reality.context.admin.deploymentLog(real.deploymentId, id)) ?? '',
         (text) => text.includes(log) && !isOld(text),
       );
       if (!found.includes(log)) miss(`the log "${log}"`, shown(found), 'log.is-kept');

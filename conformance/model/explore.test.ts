@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ModelOptions, readSequence } from '../context/model-options.ts';
-import { OperatorFailure } from '../context/operator.ts';
-import { ExpectationFailure } from '../suite/expectations.ts';
-import { stageOn } from '../testing/stage-on.ts';
+import { AdminFailure } from '../context/target-admin.ts';
+import { ExpectationFailure } from '../target/expectations.ts';
+import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { type Exploration, explore } from './explore.ts';
 import { configures, isConfigured, readsConfiguration } from './store-steps.ts';
@@ -55,8 +55,8 @@ const exploration: Exploration = {
 };
 
 async function foundOn(keep: Write, model: ModelOptions = {}): Promise<ExpectationFailure> {
-  const stage = stageOn(await configurationServer(keep), undefined, model);
-  const failure = await explore(stage, exploration).catch((error: unknown) => error);
+  const context = contextOn(await configurationServer(keep), undefined, model);
+  const failure = await explore(context, exploration).catch((error: unknown) => error);
   if (failure instanceof ExpectationFailure) return failure;
   throw new Error(`no requirement was missed: ${failure}`);
 }
@@ -75,8 +75,8 @@ const comesBack: Write = (stores, device, pairs) => {
 
 describe('random sequences', () => {
   it('agree with a server that keeps the contract', async () => {
-    const stage = stageOn(await configurationServer(write));
-    await expect(explore(stage, exploration)).resolves.toBeDefined();
+    const context = contextOn(await configurationServer(write));
+    await expect(explore(context, exploration)).resolves.toBeDefined();
   });
 
   it('agree with a server that drops the keys that a request does not name', async () => {
@@ -84,8 +84,8 @@ describe('random sequences', () => {
       stores.delete(name);
       write(stores, name, given);
     };
-    const stage = stageOn(await configurationServer(replacing));
-    await expect(explore(stage, exploration)).resolves.toBeDefined();
+    const context = contextOn(await configurationServer(replacing));
+    await expect(explore(context, exploration)).resolves.toBeDefined();
   });
 
   it('find a fault that takes two devices and an order, in its shortest form', async () => {
@@ -118,8 +118,8 @@ describe('random sequences', () => {
         words.push(JSON.stringify(given));
         write(stores, name, given);
       };
-      const stage = stageOn(await configurationServer(keeping), undefined, model);
-      await explore(stage, exploration);
+      const context = contextOn(await configurationServer(keeping), undefined, model);
+      await explore(context, exploration);
       seen.push(words);
     }
     expect(seen[0]).toEqual(seen[1]);
@@ -136,13 +136,13 @@ describe('random sequences', () => {
   });
 
   it('decide nothing when the operator fails', async () => {
-    const stage = stageOn(await configurationServer(write));
+    const context = contextOn(await configurationServer(write));
     const steps = [device.map((index) => isConfigured(index, { colour: 'one' }))];
-    await expect(explore(stage, { ...exploration, steps })).rejects.toThrow(OperatorFailure);
+    await expect(explore(context, { ...exploration, steps })).rejects.toThrow(AdminFailure);
   });
 
   it('decide nothing when no sequence can begin', async () => {
     const baseUrl = await serve((_, response) => response.writeHead(500).end());
-    await expect(explore(stageOn(baseUrl), exploration)).rejects.toThrow(OperatorFailure);
+    await expect(explore(contextOn(baseUrl), exploration)).rejects.toThrow(AdminFailure);
   });
 });

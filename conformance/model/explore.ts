@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 import { sequenceWord } from '../context/model-options.ts';
-import type { Stage } from '../context/stage.ts';
 import { StartStateMissed } from '../context/start-states.ts';
-import { ExpectationFailure } from '../suite/expectations.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { ExpectationFailure } from '../target/expectations.ts';
 import { startOf } from './identity-steps.ts';
 import { Life, type Start } from './life.ts';
 import type { Reality, Step } from './step.ts';
@@ -34,9 +34,9 @@ export type Readings = ReadonlyMap<string, ReadonlySet<string>>;
 type Command = fc.AsyncCommand<Life, Reality>;
 
 /** Tries the sequences. Throws an ExpectationFailure that shows the shortest one that fails. */
-export async function explore(stage: Stage, exploration: Exploration): Promise<Readings> {
-  const explorer = new Explorer(stage);
-  const { replay, sequences = exploration.sequences } = stage.model;
+export async function explore(context: TestContext, exploration: Exploration): Promise<Readings> {
+  const explorer = new Explorer(context);
+  const { replay, sequences = exploration.sequences } = context.model;
   const steps = exploration.steps.map((each) => each.map((step) => explorer.command(step)));
   const sequence = fc.tuple(
     fc.tuple(exploration.starts, exploration.starts),
@@ -49,8 +49,8 @@ export async function explore(stage: Stage, exploration: Exploration): Promise<R
   const property = fc.asyncProperty(sequence, ([starts, commands]) =>
     explorer.play(starts, commands),
   );
-  const ownSeed = stage.random.stream('sequences').integer(-0x80000000, 0x7fffffff);
-  const seed = replay?.seed ?? stage.model.seed ?? ownSeed;
+  const ownSeed = context.random.stream('sequences').integer(-0x80000000, 0x7fffffff);
+  const seed = replay?.seed ?? context.model.seed ?? ownSeed;
   const details = await fc.check(property, {
     seed,
     numRuns: replay ? 1 : sequences,
@@ -71,7 +71,7 @@ interface Found {
 
 class Explorer {
   readonly readings = new Map<string, Set<string>>();
-  readonly #stage: Stage;
+  readonly #context: TestContext;
   readonly #startedMs: number;
   #words: string[] = [];
   #shortest: Found | undefined;
@@ -80,9 +80,9 @@ class Explorer {
   #shrinkStartedMs = 0;
   #longestWaitMs = 0;
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
-    this.#startedMs = stage.clock.monotonicMs();
+  constructor(context: TestContext) {
+    this.#context = context;
+    this.#startedMs = context.clock.monotonicMs();
   }
 
   /** The step as fast-check plays it. */
@@ -109,7 +109,7 @@ class Explorer {
         this.#interruption ??= error;
         return;
       }
-      if (!this.#shortest) this.#shrinkStartedMs = this.#stage.clock.monotonicMs();
+      if (!this.#shortest) this.#shrinkStartedMs = this.#context.clock.monotonicMs();
       this.#shortest = { words: this.#words, failure: error };
       throw error;
     }
@@ -129,9 +129,9 @@ class Explorer {
 
   async #begin(starts: readonly Start[]): Promise<{ model: Life; real: Reality }> {
     const model = new Life(starts);
-    const devices = [await this.#stage.newDevice(), await this.#stage.newDevice()];
+    const devices = [await this.#context.newDevice(), await this.#context.newDevice()];
     const real: Reality = {
-      stage: this.#stage,
+      context: this.#context,
       devices,
       parts: [],
       note: (matter, seen) => {
@@ -150,11 +150,11 @@ class Explorer {
   }
 
   async #settled<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-    const { clock } = this.#stage;
+    const { clock } = this.#context;
     const startedMs = clock.monotonicMs();
     const sooner = Math.max(SHRINK_SETTLE_MIN_MS, SHRINK_SETTLE_FACTOR * this.#longestWaitMs);
     const limitMs = this.#shortest ? Math.min(SETTLE_MAX_MS, sooner) : SETTLE_MAX_MS;
-    const value = await this.#stage.settled(read, holds, limitMs);
+    const value = await this.#context.settled(read, holds, limitMs);
     const waitedMs = clock.monotonicMs() - startedMs;
     if (holds(value)) this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs);
     return value;
@@ -162,9 +162,9 @@ class Explorer {
 
   #isOver(): boolean {
     if (this.#interruption !== undefined) return true;
-    const nowMs = this.#stage.clock.monotonicMs();
+    const nowMs = this.#context.clock.monotonicMs();
     // Who asks for a number of sequences gets them; the time of the case is the limit then.
-    const isPatient = this.#stage.model.sequences !== undefined;
+    const isPatient = this.#context.model.sequences !== undefined;
     if (!this.#shortest) return !isPatient && nowMs - this.#startedMs > EXPLORE_MAX_MS;
     return this.#shrinkRuns >= SHRINK_RUNS_MAX || nowMs - this.#shrinkStartedMs > SHRINK_MAX_MS;
   }

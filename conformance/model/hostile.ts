@@ -3,12 +3,12 @@
  * that they reach what reads them. Spec: Errors
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { Stage } from '../context/stage.ts';
 import { acceptedDevice, activeDeployment, factoryProvides } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { ExpectationFailure, shown, shownAnswer } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
+import { ExpectationFailure, shown, shownAnswer } from '../target/expectations.ts';
 import { type Mutated, mutated, strictJson } from './mutations.ts';
 
 const BODIES = 60;
@@ -48,17 +48,17 @@ const authentication: JudgingCase<SuiteDevice> = {
     'auth.pubkey-is-required',
     'errors.body-is-error',
   ],
-  run: async (device, stage) => {
-    const random = stage.random.stream('hostile');
+  run: async (device, context) => {
+    const random = context.random.stream('hostile');
     for (let count = 0; count < BODIES; count += 1) {
       const body = mutated(Buffer.from(device.authRequest()), random);
       const rule = brokenRule(body.bytes);
       // One that may be legal might make another device known, which nobody would remove.
       if (rule === undefined) continue;
       const signature = device.key.sign(body.bytes).toString('base64');
-      const answer = await stage.caller().call('post-auth-request', {
+      const answer = await context.caller().call('post-auth-request', {
         raw: body.bytes,
-        headers: { [stage.names.signature.toLowerCase()]: signature },
+        headers: { [context.names.signature.toLowerCase()]: signature },
       });
       expectRefusal(body, answer, rule);
     }
@@ -66,11 +66,11 @@ const authentication: JudgingCase<SuiteDevice> = {
 };
 
 /** A body that an operation takes, and the rule by which one that is no JSON is refused. */
-interface Operation<World> {
+interface Operation<Arranged> {
   readonly slug: string;
   readonly rule: RequirementId;
   readonly body: unknown;
-  readonly send: (world: World, raw: Buffer) => Promise<Answer>;
+  readonly send: (arranged: Arranged, raw: Buffer) => Promise<Answer>;
 }
 
 interface InDeployment {
@@ -147,18 +147,23 @@ const reports: readonly Operation<InDeployment>[] = [
   },
 ];
 
-function operationCase<World>({ slug, rule, body, send }: Operation<World>): JudgingCase<World> {
+function operationCase<Arranged>({
+  slug,
+  rule,
+  body,
+  send,
+}: Operation<Arranged>): JudgingCase<Arranged> {
   return {
     id: `hostile-${slug}-bodies-are-refused`,
     title: `Bodies for the ${slug} that are no JSON any more are refused with an Error body.`,
     requirements: [rule, 'errors.body-is-error'],
-    run: async (world, stage: Stage) => {
-      const random = stage.random.stream('hostile');
+    run: async (arranged, context: TestContext) => {
+      const random = context.random.stream('hostile');
       for (let count = 0; count < BODIES_OF_AN_OPERATION; count += 1) {
         const hostile = mutated(Buffer.from(JSON.stringify(body)), random);
         // A body of no bytes is none, which some operations take.
         if (hostile.bytes.length === 0 || strictJson(hostile.bytes) !== undefined) continue;
-        expectRefusal(hostile, await send(world, hostile.bytes), rule);
+        expectRefusal(hostile, await send(arranged, hostile.bytes), rule);
       }
     },
   };

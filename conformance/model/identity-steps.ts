@@ -1,7 +1,7 @@
 /** Steps of a device on its way to a token, and of the user who decides. Spec: States and transitions */
 
 import { StartStateMissed } from '../context/start-states.ts';
-import { ExpectationFailure } from '../suite/expectations.ts';
+import { ExpectationFailure } from '../target/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
 import type { DeviceLife, Life } from './life.ts';
 import { isLetIn, judge, type Reality, realDevice, type Step } from './step.ts';
@@ -43,7 +43,7 @@ export function forges(index: number): Step {
     // Whether such a request makes a device known is left open.
     can: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
     take: async (_, reality) => {
-      const signedBy = await reality.stage.newKey();
+      const signedBy = await reality.context.newKey();
       const answer = await realDevice(reality, index).authenticate({ signedBy });
       judge(answer, [400, 401, 403], 'auth.signature-must-verify');
     },
@@ -58,7 +58,7 @@ export function isTrustedBefore(index: number): Step {
     take: async (life, reality) => {
       const device = realDevice(reality, index);
       device.known = true;
-      device.id = await reality.stage.operator.preauthorize(device.identity, device.key);
+      device.id = await reality.context.admin.preauthorize(device.identity, device.key);
       become(life.device(index), 'accepted');
       life.device(index).isPreauthorized = true;
     },
@@ -106,7 +106,7 @@ export function isDecommissioned(index: number): Step {
     take: async (life, reality) => {
       const device = realDevice(reality, index);
       await find(reality, index);
-      await reality.stage.operator.decommission(device.id);
+      await reality.context.admin.decommission(device.id);
       device.id = '';
       become(life.device(index), 'gone');
       life.device(index).isPreauthorized = false;
@@ -123,7 +123,7 @@ export function calls(index: number, withToken: boolean): Step {
     can: (life) => !withToken || life.device(index).canCall,
     take: async (life, reality) => {
       if (!withToken) {
-        const answer = await reality.stage.caller().call('get-configuration');
+        const answer = await reality.context.caller().call('get-configuration');
         judge(answer, [401], 'tokens.missing-is-401');
         return;
       }
@@ -145,7 +145,7 @@ async function decide(
 ): Promise<void> {
   await find(reality, index);
   const { id, key } = realDevice(reality, index);
-  await reality.stage.operator.decide(id, key, status);
+  await reality.context.admin.decide(id, key, status);
 }
 
 /** Learns the id of a device that users see by now. */
@@ -153,7 +153,7 @@ async function find(reality: Reality, index: number): Promise<void> {
   const device = realDevice(reality, index);
   if (device.id !== '') return;
   const found = await reality.settled(
-    () => reality.stage.operator.findDevice(device.identity),
+    () => reality.context.admin.findDevice(device.identity),
     (shown) => shown !== undefined,
   );
   if (!found) throw new StartStateMissed('a device that users see', 'no user sees it');
@@ -175,7 +175,7 @@ export async function startOf(life: Life, reality: Reality): Promise<void> {
     if (identity !== 'accepted') continue;
     const device = realDevice(reality, index);
     device.known = true;
-    device.id = await reality.stage.operator.preauthorize(device.identity, device.key);
+    device.id = await reality.context.admin.preauthorize(device.identity, device.key);
     const answer = await device.authenticate();
     if (answer.status !== 200) {
       throw new StartStateMissed('an accepted device', `it was answered ${answer.status}`);

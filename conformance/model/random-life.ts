@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { askingForms } from '../context/asking.ts';
-import type { Stage } from '../context/stage.ts';
 import { StartStateMissed } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { ExpectationFailure, observed } from '../suite/expectations.ts';
+import { ExpectationFailure, observed } from '../target/expectations.ts';
 import * as deployment from './deployment-steps.ts';
 import { type Exploration, explore } from './explore.ts';
 import * as identity from './identity-steps.ts';
@@ -217,9 +217,9 @@ const lives: readonly RandomLife[] = [
 ];
 
 /** A miss of what the case does not name says that it could not go where it wanted to. */
-async function judged(stage: Stage, life: RandomLife): Promise<void> {
+async function judged(context: TestContext, life: RandomLife): Promise<void> {
   try {
-    await explore(stage, life);
+    await explore(context, life);
   } catch (error) {
     if (!(error instanceof ExpectationFailure)) throw error;
     const own = error.missed?.filter((id) => life.requirements.includes(id)) ?? [];
@@ -228,9 +228,9 @@ async function judged(stage: Stage, life: RandomLife): Promise<void> {
   }
 }
 
-function lifeCase(life: RandomLife): JudgingCase<Stage> {
+function lifeCase(life: RandomLife): JudgingCase<TestContext> {
   const { id, title, requirements } = life;
-  return { id, title, requirements, run: (stage) => judged(stage, life) };
+  return { id, title, requirements, run: (context) => judged(context, life) };
 }
 
 /** Spec: States and transitions; Endpoints */
@@ -240,16 +240,16 @@ export const modelCases = defineScenario({
   start: 'two devices, and random steps of them and of a user',
   risk: 'write',
   needs: ['operator'],
-  arrange: (stage) => stage,
+  arrange: (context) => context,
   cases: [
     ...lives.map(lifeCase),
     {
       id: 'readings-of-random-lives',
       title: 'What the target does in random deployments where the contract is silent.',
       requirements: ['status.transitions', 'next.oldest-first'],
-      observe: async (stage) => {
+      observe: async (context) => {
         const steps = [...deploymentSteps];
-        const readings = await explore(stage, { starts: accepted, steps, sequences: 8 });
+        const readings = await explore(context, { starts: accepted, steps, sequences: 8 });
         const lines = [...readings].map(([matter, seen]) => `${matter}: ${[...seen].join(', ')}`);
         return observed(lines.sort().join('; ') || 'nothing of it came up');
       },

@@ -1,9 +1,9 @@
 /** One step of a random life: what it is in words, when it can be taken, and how it is judged. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { Stage } from '../context/stage.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
-import { ExpectationFailure, shownAnswer } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+import type { TestContext } from '../context/test-context.ts';
+import type { Answer } from '../target/answer.ts';
+import { ExpectationFailure, shownAnswer } from '../target/expectations.ts';
 import type { DeviceLife, Life } from './life.ts';
 
 /** A deployment on the target. */
@@ -15,7 +15,7 @@ export interface RealPart {
 
 /** The target's side of a sequence. */
 export interface Reality {
-  readonly stage: Stage;
+  readonly context: TestContext;
   readonly devices: readonly SuiteDevice[];
   readonly parts: RealPart[];
   /** Notes which way the target took where the contract is silent. */

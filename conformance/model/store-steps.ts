@@ -1,7 +1,7 @@
 /** Steps of what devices write and read: configuration, attributes, alerts. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { shown } from '../suite/expectations.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
+import { shown } from '../target/expectations.ts';
 import type { AttributeValue, Life } from './life.ts';
 import type { Misfit } from './possible-values.ts';
 import { isLetIn, judge, miss, type Reality, realDevice, type Step } from './step.ts';
@@ -75,7 +75,7 @@ export function isConfigured(index: number, pairs: Pairs): Step {
     words: `a user sets ${JSON.stringify(pairs)} for device ${'AB'.charAt(index)}`,
     can: (life) => life.device(index).token === 'good',
     take: async (life, reality) => {
-      await reality.stage.operator.configure(realDevice(reality, index).id, pairs);
+      await reality.context.admin.configure(realDevice(reality, index).id, pairs);
       const { configuration } = life.device(index);
       configuration.blur();
       life.device(index).awaitsUser = true;
@@ -173,7 +173,7 @@ export function isDescribed(index: number): Step {
       const { id } = realDevice(reality, index);
       const found = await reality.settled(
         async () => {
-          const all = await reality.stage.operator.attributes(id);
+          const all = await reality.context.admin.attributes(id);
           const own = all.filter(({ scope }) => scope === 'inventory');
           return Object.fromEntries(own.map(({ name, value }) => [name, value as AttributeValue]));
         },

@@ -10,7 +10,7 @@ import {
   expectThat,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import type { Seen } from './observed.ts';
 import { succeedsWith, succeedsWithoutBody, type WatchRule } from './rule.ts';
 

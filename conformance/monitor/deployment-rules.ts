@@ -4,36 +4,22 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { deploymentStatusShape } from '../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
-import { instructionFields } from '../cases/deployment-instructions.ts';
 import { fieldIn, isObject, textIn } from '../context/instructions.ts';
+import { instructionFields, instructionForms } from '../suite/instruction-fields.ts';
 import {
   expectEqual,
   expectStatus,
   expectThat,
   shown,
   shownAnswer,
-} from '../suite/expectations.ts';
+} from '../target/expectations.ts';
 import { membersOf } from '../target/json-members.ts';
-import type { OfferedDeployment } from './memory.ts';
-import { type Seen, SOURCE } from './observed.ts';
+import { type OfferedDeployment, type Seen, SOURCE } from './observed.ts';
 import { isWronglyRefused, succeedsWith, type WatchRule } from './rule.ts';
 
 const asking = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
 const askingV1 = ['get-next-deployment', 'post-next-deployment'] as const;
 const askingV2 = ['post-next-deployment-v2'] as const;
-
-/** What a field may hold, by the words of the suite's own table. */
-const forms: Readonly<
-  Record<(typeof instructionFields)[number]['form'], (value: unknown) => boolean>
-> = {
-  'a text': (value) => typeof value === 'string',
-  'a list of texts': (value) =>
-    Array.isArray(value) && value.every((each) => typeof each === 'string'),
-  'an object': isObject,
-  'a date-time': (value) => typeof value === 'string' && isTimestamp(value),
-  'an absolute URL': (value) =>
-    typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
-};
 
 function isInstructed({ status, received }: Seen): boolean {
   return status === 200 && isObject(received);
@@ -57,7 +43,11 @@ const fieldRules: readonly WatchRule[] = instructionFields.flatMap(
         expect: ({ received }) => {
           const value = fieldIn(membersOf(received), field);
           if (value === undefined && !isRequired) return;
-          expectThat(forms[form](value), `${field} as ${form}`, `${field}: ${shown(value)}`);
+          expectThat(
+            instructionForms[form](value),
+            `${field} as ${form}`,
+            `${field}: ${shown(value)}`,
+          );
         },
       } satisfies WatchRule;
     });

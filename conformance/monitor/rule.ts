@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { expectNoBody, expectStatus } from '../suite/expectations.ts';
+import { expectNoBody, expectStatus } from '../target/expectations.ts';
 import type { ObservedExchange, Seen, WatchedOperation } from './observed.ts';
 
 /**

@@ -1,12 +1,17 @@
 /** Rules on tokens: how they are granted, and that they open what they should. Spec: Authentication */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { isObject } from '../context/instructions.ts';
-import { ExpectationFailure, expectEqual, expectThat, shownAnswer } from '../suite/expectations.ts';
+import {
+  ExpectationFailure,
+  expectEqual,
+  expectThat,
+  shownAnswer,
+} from '../target/expectations.ts';
 import { membersOf } from '../target/json-members.ts';
 import { claimsOf } from '../target/token-claims.ts';
 import { deviceOperations } from './answer-rules.ts';
-import { type Grant, isOpened, type Refusal } from './memory.ts';
 import type { Seen } from './observed.ts';
+import { type Grant, isOpened, type Refusal } from './observed.ts';
 import type { WatchRule } from './rule.ts';
 
 const WEEK_SECONDS = 604_800;

@@ -3,7 +3,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { instructionFields } from '../cases/deployment-instructions.ts';
+import { instructionFields } from '../suite/instruction-fields.ts';
 import { SOURCE, type WatchedOperation } from './observed.ts';
 import { Watch, type WatchVerdict, watchedRequirements, watchRules } from './watch.ts';
 

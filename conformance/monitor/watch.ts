@@ -4,13 +4,12 @@
  */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import { type VendorNames, vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { ExpectationFailure, NotObservable } from '../suite/expectations.ts';
 import { exchangeOf, type Headers, reportedExchange } from '../target/exchange.ts';
+import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { MASKED, Mask } from '../target/mask.ts';
 import { answerRules } from './answer-rules.ts';
 import { deploymentRules } from './deployment-rules.ts';
-import { DeviceMemory } from './memory.ts';
-import { type ObservedExchange, Seen, watchedOperation } from './observed.ts';
+import { DeviceMemory, type ObservedExchange, Seen, watchedOperation } from './observed.ts';
 import type { WatchRule } from './rule.ts';
 import { tokenRules } from './token-rules.ts';
 
@@ -64,7 +63,7 @@ export class Watch {
     if (operation === undefined) return [];
     const device = this.#memoryOf(exchange.device);
     const { answer } = exchange;
-    // What the operator of a test server made it do is no doing of the server's.
+    // What the target admin of a test server made it do is no doing of the server's.
     const isPlanned = answer?.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
     if (answer === undefined || isPlanned) {
       const [id = ''] = /(?<![^/])[^/]+(?=\/status$)/.exec(new URL(exchange.url).pathname) ?? [];

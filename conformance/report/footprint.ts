@@ -1,10 +1,10 @@
 /** What a run asks of its target and leaves there, in words. */
 
-import type { Made, ThingKind } from '../context/resource.ts';
+import type { Made, ResourceKind } from '../context/resource.ts';
 import type { ConformanceResult } from '../result/result.ts';
 
 /** Those that a user can remove; a deployment can only be ended. */
-const removable: readonly ThingKind[] = ['device', 'artifact', 'tenant'];
+const removable: readonly ResourceKind[] = ['device', 'artifact', 'tenant'];
 
 type Trace = Pick<ConformanceResult, 'made' | 'footprint'>;
 
@@ -45,7 +45,7 @@ export function stayingText({ made, footprint }: Trace): string {
   ].join(', ');
 }
 
-function madeText(made: Made, kinds: readonly ThingKind[]): string {
+function madeText(made: Made, kinds: readonly ResourceKind[]): string {
   return kinds.flatMap((kind) => (made[kind] ? [counted(made[kind], kind)] : [])).join(', ');
 }
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { browserOn } from '../../fixtures/testing/browser.ts';
 import { listCases } from '../conformance.ts';
 import { coverageOf } from '../result/coverage.ts';
-import { readingsOf } from '../result/observations.ts';
+import { observationsOf } from '../result/observations.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { withByHand } from './by-hand.ts';
@@ -48,7 +48,7 @@ const verdicts = everyVerdict();
 const failed = verdicts.find(({ verdict }) => verdict === 'fail');
 const result = resultOf(verdicts, {
   target: { baseUrl: `http://host/${hostile}`, headerPrefix: 'X-SVC' },
-  openPoints: readingsOf(verdicts),
+  openPoints: observationsOf(verdicts),
   capabilities: [
     { capability: 'monitor', declared: 'offered', probed: 'missing', contradiction: hostile },
   ],

@@ -1,7 +1,7 @@
 /** A run as lines of JSON while it is going on: its start, each verdict, its end. */
 import { printableJson } from '../../fixtures/printable.ts';
+import type { RunStart } from '../result/result.ts';
 import { type CaseVerdict, type ConformanceResult, conformanceSchema } from '../result/result.ts';
-import type { RunStart } from '../runner/run.ts';
 
 /** The first line: which run this is, and how many verdicts will come. */
 export function startLine(start: RunStart, target: ConformanceResult['target']): string {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
 import { comparisonText } from '../report/differences.ts';
-import { type Report, readReport } from '../report/schema.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { compareReports } from './compare.ts';
 import type { CaseVerdict, Finding } from './result.ts';
+import { type Report, readReport } from './schema.ts';
 
 const [one = '', other = ''] = listCases().map(({ id }) => id);
 

@@ -3,8 +3,8 @@
  * targets. Facts only; `report/compare.ts` renders them.
  */
 
-import type { Report } from '../report/schema.ts';
 import type { VerdictName } from './result.ts';
+import type { Report } from './schema.ts';
 
 /** How a case moved from the earlier result to the later one. */
 export const changeKinds = [

@@ -2,7 +2,9 @@
  * The map from the contract's requirements to what the suite does about each: which cases decide it,
  * why none can, or which open point it observes. Facts only; `report/coverage.ts` renders them.
  */
-import { type OpenPoint, openPoints } from '../../fixtures/contract/open-points.ts';
+
+import type { OpenPoint } from '../../fixtures/contract/open-point.ts';
+import { openPoints } from '../../fixtures/contract/open-points.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import {
   headings,

@@ -1,5 +1,5 @@
 /** What decides the outcome of a run, in one sentence: the first and the last line of its reports. */
-import { type Capability, capabilityNames, isControl } from '../suite/capabilities.ts';
+import { type Capability, capabilityNames, isControl } from '../context/capabilities.ts';
 import type {
   CapabilityRow,
   CaseVerdict,

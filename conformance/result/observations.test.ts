@@ -5,7 +5,7 @@ import type { Requirement } from '../../fixtures/contract/requirements/requireme
 import { listCases } from '../conformance.ts';
 import { conformanceReport } from '../report/text.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
-import { readingsOf } from './observations.ts';
+import { observationsOf } from './observations.ts';
 
 const records: readonly Requirement[] = Object.values(requirements);
 const linked = records.filter(({ openPoint }) => openPoint !== undefined);
@@ -90,11 +90,11 @@ describe('the readings of a run', () => {
   it('have an entry for each open point that a requirement observes', () => {
     const ids = new Set(linked.map((each) => each.openPoint));
     expect(
-      readingsOf([])
+      observationsOf([])
         .map(({ id }) => id)
         .toSorted(),
     ).toEqual([...ids].toSorted());
-    expect(readingsOf([]).flatMap(({ seen }) => seen)).toEqual([]);
+    expect(observationsOf([]).flatMap(({ seen }) => seen)).toEqual([]);
   });
 
   it('put what the target did beside what our server does', () => {
@@ -102,13 +102,13 @@ describe('the readings of a run', () => {
       verdict: 'observed',
       observation: 'answered 404',
     });
-    const [reading] = readingsOf([verdict]).filter(({ seen }) => seen.length > 0);
+    const [reading] = observationsOf([verdict]).filter(({ seen }) => seen.length > 0);
     const point = openPoints.find(({ id }) => id === reading?.id);
     expect(reading).toMatchObject({ question: point?.question, ours: point?.choice });
     expect(reading?.seen).toEqual([
       { caseId: first?.id, verdict: 'observed', text: 'answered 404' },
     ]);
-    const text = conformanceReport(resultOf([verdict], { openPoints: readingsOf([verdict]) }));
+    const text = conformanceReport(resultOf([verdict], { openPoints: observationsOf([verdict]) }));
     expect(text).toContain(`  ${point?.question} [${openPoint?.openPoint}]`);
     expect(text).toContain(`    reference server  ${point?.choice}`);
     expect(text).toContain(`    target            answered 404 [${first?.id}]`);
@@ -117,7 +117,7 @@ describe('the readings of a run', () => {
   it('say why nothing was seen', () => {
     const reason = { code: 'operator', text: 'the target does not offer operator' };
     const verdict = verdictOn(first?.id ?? '', { verdict: 'skip', reason });
-    const seen = readingsOf([verdict]).flatMap((reading) => reading.seen);
+    const seen = observationsOf([verdict]).flatMap((reading) => reading.seen);
     expect(seen).toEqual([{ caseId: first?.id, verdict: 'skip', text: reason.text }]);
   });
 });

@@ -10,7 +10,7 @@ import type { CaseVerdict, OpenPointReading } from './result.ts';
 const records: readonly Requirement[] = Object.values(requirements);
 
 /** A reading for each open point that a requirement observes, in the order of the open points. */
-export function readingsOf(verdicts: readonly CaseVerdict[]): readonly OpenPointReading[] {
+export function observationsOf(verdicts: readonly CaseVerdict[]): readonly OpenPointReading[] {
   return openPoints.flatMap(({ id, heading, question, choice }) => {
     const observing = records.filter(({ openPoint }) => openPoint === id).map((each) => each.id);
     if (observing.length === 0) return [];

@@ -1,6 +1,7 @@
 /** Which cases of an earlier result are played again, and what has become of each. */
-import type { Report } from '../report/schema.ts';
+
 import type { CaseVerdict, VerdictName } from './result.ts';
+import type { Report } from './schema.ts';
 
 /**
  * `fixed` passes now, `still-failing` fails again and `waived` does so under a waiver; anything else

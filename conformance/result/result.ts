@@ -162,7 +162,7 @@ export interface ConformanceResult {
   readonly waivers: readonly WaiverRow[];
   /** What fails the run although no verdict does. */
   readonly problems: readonly RunProblem[];
-  /** How many things of each kind were announced in the ledger. */
+  /** How many resources of each kind were announced in the ledger. */
   readonly made: Made;
   /** What the run asked of the target, and what of it stays there. */
   readonly footprint: TrafficCounts;
@@ -227,4 +227,14 @@ function whyUndecided(
     return { because: `${id} ${name}: ${text}`, code: reason?.code ?? name };
   }
   return { because: 'no case that tests it was selected' };
+}
+
+/** What is known when the first case is about to be played. */
+export interface RunStart {
+  readonly runId: string;
+  readonly seed: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  /** The ids of the cases of the run. */
+  readonly ids: readonly string[];
 }

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { readYaml } from '../../fixtures/yaml-text.ts';
-import { SetupError } from '../runner/setup-error.ts';
+import { SetupError } from '../target/setup-error.ts';
 import type { CaseVerdict, RunProblem, WaiverRow } from './result.ts';
 
 const filled = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'));

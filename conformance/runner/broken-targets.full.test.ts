@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock, systemClock } from '../../fixtures/clock.ts';
 import type { ConformanceResult, VerdictName } from '../result/result.ts';
-import { shownAnswer } from '../suite/expectations.ts';
+import { shownAnswer } from '../target/expectations.ts';
 import { Target } from '../target/target.ts';
 import { runAgainst } from '../testing/run-against.ts';
 import { serve } from '../testing/tiny-server.ts';

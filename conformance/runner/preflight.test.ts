@@ -2,10 +2,10 @@ import type { RequestListener } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
+import { SetupError } from '../target/setup-error.ts';
 import { selfSigned } from '../testing/certificate.ts';
 import { runAgainst } from '../testing/run-against.ts';
 import { serve } from '../testing/tiny-server.ts';
-import { SetupError } from './setup-error.ts';
 
 const preflight = true;
 const welcome = '<!doctype html>\n<html><head><title>Welcome to nginx!</title></head></html>';

@@ -4,12 +4,13 @@
  * cases to judge. Spec: Device authentication; Errors
  */
 import { STATUS_CODES } from 'node:http';
-import { shown } from '../suite/expectations.ts';
+import type { Answer } from '../target/answer.ts';
 import { Caller } from '../target/call.ts';
-import type { Answer, Session, Target } from '../target/target.ts';
+import { shown } from '../target/expectations.ts';
+import { certificateFault } from '../target/setup.ts';
+import { SilentTargetError, UnreachableError, WrongTargetError } from '../target/setup-error.ts';
+import type { Session, Target } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { certificateFault } from './setup.ts';
-import { SilentTargetError, UnreachableError, WrongTargetError } from './setup-error.ts';
 
 const ANSWER_MAX_MS = 5000;
 /** Of a page, whose title stands near its beginning. */

@@ -1,43 +1,33 @@
-/** One run over the cases: stages, shared artifacts, progress, the brake for a lost target. */
+/** One run over the cases: contexts, shared artifacts, progress, the brake for a lost target. */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
-import type { Control } from '../adapters/control.ts';
-import { type OperatorSource, operatorOn } from '../adapters/operator-source.ts';
-import { type Ledger, noLedger } from '../cleanup/ledger.ts';
+import { type AdminSource, adminOn } from '../adapters/admin-source.ts';
+import { type Capability, operationsWith } from '../context/capabilities.ts';
+import { type CleanupLedger, noLedger } from '../context/cleanup-ledger.ts';
+import type { Control } from '../context/control.ts';
 import { Keyring } from '../context/keyring.ts';
 import type { ModelOptions } from '../context/model-options.ts';
-import type { Operator } from '../context/operator.ts';
 import type { Made } from '../context/resource.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
-import { Stage } from '../context/stage.ts';
+import type { TargetAdmin } from '../context/target-admin.ts';
+import { TestContext } from '../context/test-context.ts';
 import { withByHand } from '../report/by-hand.ts';
-import type { CaseVerdict, Finding } from '../result/result.ts';
-import { type Capability, operationsWith } from '../suite/capabilities.ts';
+import type { CaseVerdict, Finding, RunStart } from '../result/result.ts';
 import type { PlayableCase } from '../suite/case.ts';
 import type { Mask } from '../target/mask.ts';
 import type { Session, Target } from '../target/target.ts';
 import type { TrafficCounts } from '../target/traffic.ts';
 import { transportCodes } from '../target/transport-failure.ts';
 import { type Gates, gate, inconclusive, play, unplayed } from './runner.ts';
-import { eachOf, judgesPatience, lanesOf } from './schedule.ts';
+import { eachOf, judgesRateLimit, lanesOf } from './schedule.ts';
 import { verdictOfAttempts } from './stability.ts';
 
 /** Cases in a row that may get no answer before the rest is given up. */
 const SILENT_CASES_MAX = 5;
 
 const silentCodes: ReadonlySet<string> = new Set([...transportCodes, 'case-time-limit']);
-
-/** What is known when the first case is about to be played. */
-export interface RunStart {
-  readonly runId: string;
-  readonly seed: string;
-  /** ISO 8601, UTC. */
-  readonly startedAt: string;
-  /** The ids of the cases of the run. */
-  readonly ids: readonly string[];
-}
 
 /** How a caller follows a run, and ends it. */
 export interface Progress {
@@ -53,10 +43,10 @@ export interface RunOptions extends Progress {
   /** Part of the name of everything that the run makes. */
   readonly id: string;
   readonly target: Target;
-  readonly operator: OperatorSource;
+  readonly admin: AdminSource;
   /** Powers over the target that no client has. */
   readonly control?: Control | undefined;
-  /** What devices say in `tenant_token` to belong to the tenant of the operator. */
+  /** What devices say in `tenant_token` to belong to the tenant of the target admin. */
   readonly tenantToken?: string;
   /** The capabilities that cases may count on. */
   readonly offered: ReadonlySet<Capability>;
@@ -72,7 +62,7 @@ export interface RunOptions extends Progress {
   /** How often each case is played, once without it. */
   readonly repeat?: number;
   /** Where all that the run makes is announced. */
-  readonly ledger?: Ledger | undefined;
+  readonly ledger?: CleanupLedger | undefined;
   /** Keeps the exchanges of a case that passed too. */
   readonly allEvidence?: boolean;
   /** How hard the random cases try. */
@@ -86,13 +76,13 @@ export class Run {
   readonly #options: RunOptions;
   readonly #gates: Gates;
   readonly #keyring = new Keyring();
-  readonly #ledger: Ledger;
+  readonly #ledger: CleanupLedger;
   readonly #artifacts: SharedArtifacts;
   readonly #startedMs: number;
   #silentCases = 0;
 
   constructor(options: RunOptions) {
-    const { id, operator, offered, clock } = options;
+    const { id, admin, offered, clock } = options;
     const { disruptive = false, readOnly = false } = options;
     this.id = id;
     this.#options = { ...options, signal: endOfRun(options.signal) };
@@ -103,7 +93,7 @@ export class Run {
       capabilities: offered,
       disruptive,
       readOnly,
-      operatorUnusable: operator.kind === 'unusable' ? operator.because : undefined,
+      adminUnusable: admin.kind === 'unusable' ? admin.because : undefined,
     };
   }
 
@@ -112,7 +102,7 @@ export class Run {
     const { control, onVerdict, jobs = 1 } = this.#options;
     const verdicts = new Map<string, CaseVerdict>();
     const playInto = async (each: PlayableCase): Promise<void> => {
-      const verdict = this.#told(await this.#playOne(each));
+      const verdict = this.#reported(await this.#playOne(each));
       verdicts.set(each.id, verdict);
       onVerdict?.(verdict);
     };
@@ -133,15 +123,15 @@ export class Run {
   }
 
   /** The verdict without secrets, with the way to repeat a failure. */
-  #told(verdict: CaseVerdict): CaseVerdict {
+  #reported(verdict: CaseVerdict): CaseVerdict {
     const { mask, target, allEvidence: always } = this.#options;
     return withByHand(verdict, { baseUrl: target.options.baseUrl, mask, always });
   }
 
-  /** Removes what the cases shared, and gives a line for each thing that stayed. */
+  /** Removes what the cases shared, and gives a line for each resource that stayed. */
   async close(): Promise<readonly string[]> {
     const { target, mask } = this.#options;
-    return mask.value(await this.#artifacts.release(this.#operatorOn(target.session())));
+    return mask.value(await this.#artifacts.release(this.#adminOn(target.session())));
   }
 
   async #playOne(each: PlayableCase): Promise<CaseVerdict> {
@@ -166,8 +156,8 @@ export class Run {
       caseTimeLimitMs,
       allEvidence: this.#options.allEvidence,
       signal,
-      openStage: (_, ended) => this.#openStage(each, stream, ended),
-      release: (stage) => stage.ownership.release(this.#operatorOn(target.session())),
+      openContext: (_, ended) => this.#openContext(each, stream, ended),
+      release: (context) => context.ownership.release(this.#adminOn(target.session())),
     });
     this.#silentCases = silentCodes.has(verdict.reason?.code ?? '') ? this.#silentCases + 1 : 0;
     return verdict;
@@ -186,13 +176,13 @@ export class Run {
   }
 
   /** @param stream names the chance of the case: the same name and seed, the same choices */
-  #openStage(each: PlayableCase, stream: string, signal: AbortSignal): Stage {
+  #openContext(each: PlayableCase, stream: string, signal: AbortSignal): TestContext {
     const { target, headerPrefix, clock, mask, control, tenantToken } = this.#options;
-    const session = target.session(signal, judgesPatience(each));
+    const session = target.session(signal, judgesRateLimit(each));
     const random = this.#options.random.stream(stream);
-    return new Stage({
+    return new TestContext({
       session,
-      operator: this.#operatorOn(session),
+      admin: this.#adminOn(session),
       control,
       tenantToken,
       operations: operationsWith(this.#gates.capabilities),
@@ -210,8 +200,8 @@ export class Run {
     });
   }
 
-  #operatorOn(session: Session): Operator | undefined {
-    return operatorOn(this.#options.operator, session);
+  #adminOn(session: Session): TargetAdmin | undefined {
+    return adminOn(this.#options.admin, session);
   }
 }
 

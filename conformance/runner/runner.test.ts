@@ -1,15 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { ControlFailure } from '../adapters/control.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
-import { OperatorFailure } from '../context/operator.ts';
+import { ControlFailure } from '../context/control.ts';
 import { StartStateMissed } from '../context/start-states.ts';
+import { AdminFailure } from '../context/target-admin.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { defineScenario, type PlayableCase } from '../suite/case.ts';
-import { ExpectationFailure, expectEqual, NotObservable, observed } from '../suite/expectations.ts';
+import {
+  ExpectationFailure,
+  expectEqual,
+  NotObservable,
+  observed,
+} from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { stageOn } from '../testing/stage-on.ts';
+import { contextOn } from '../testing/context-on.ts';
 import { gate, play } from './runner.ts';
 
 const clock = new ManualClock(Date.UTC(2026, 0, 1));
@@ -72,7 +77,7 @@ function playOn(each: PlayableCase, leftBehind: readonly string[] = []): Promise
     clock,
     caseTimeLimitMs: 1000,
     runStartedMs: 0,
-    openStage: () => stageOn('http://127.0.0.1:9', clock),
+    openContext: () => contextOn('http://127.0.0.1:9', clock),
     release: async () => leftBehind,
   });
 }
@@ -107,7 +112,7 @@ describe('a case that judges', () => {
   it.each([
     ['start-state-missed', new StartStateMissed('a token', 'there was none')],
     ['connection-closed', new TransportFailure('connection-closed', 'closed')],
-    ['operator-failed', new OperatorFailure('accept a device', '500')],
+    ['operator-failed', new AdminFailure('accept a device', '500')],
     ['control-failed', new ControlFailure('move the clock', '500')],
     ['not-observable', new NotObservable('the token tells nothing')],
   ])('is inconclusive with the reason %s', async (code, error) => {
@@ -128,7 +133,7 @@ describe('a case that judges', () => {
     expect(verdict.verdict).toBe('inconclusive');
   });
 
-  it('is an error of the suite when it stumbles itself', async () => {
+  it('is an error of the suite when the suite itself breaks down', async () => {
     const act = () => Promise.reject(new TypeError('x is not a function'));
     const verdict = await playOn(judging({ act }));
     expect(verdict).toMatchObject({ verdict: 'error', reason: { code: 'suite-fault' } });
@@ -186,7 +191,7 @@ describe('gate', () => {
 
   it('does not take a login that failed for a missing capability', () => {
     const needy = { ...judging({}), needs: ['operator'] as const };
-    const gates = { capabilities: none, disruptive: false, operatorUnusable: 'no token' };
+    const gates = { capabilities: none, disruptive: false, adminUnusable: 'no token' };
     expect(gate(needy, gates)).toMatchObject({
       verdict: 'inconclusive',
       reason: { code: 'operator-unusable', text: 'no token' },

@@ -2,14 +2,14 @@
 
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
-import { ControlFailure } from '../adapters/control.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
-import { OperatorFailure } from '../context/operator.ts';
-import type { Stage } from '../context/stage.ts';
+import { ControlFailure } from '../context/control.ts';
 import { StartStateMissed } from '../context/start-states.ts';
+import { AdminFailure } from '../context/target-admin.ts';
+import type { TestContext } from '../context/test-context.ts';
 import type { CaseVerdict, Finding } from '../result/result.ts';
 import type { Capability, PlayableCase } from '../suite/case.ts';
-import { ExpectationFailure, NotObservable } from '../suite/expectations.ts';
+import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
 /** What decides whether a case can be played at all. */
@@ -18,8 +18,8 @@ export interface Gates {
   readonly disruptive: boolean;
   /** Whether only cases may be played that change nothing. */
   readonly readOnly?: boolean;
-  /** Why the operator is missing although credentials were given. */
-  readonly operatorUnusable?: string | undefined;
+  /** Why the target admin is missing although credentials were given. */
+  readonly adminUnusable?: string | undefined;
 }
 
 export interface PlayOptions {
@@ -29,10 +29,10 @@ export interface PlayOptions {
   readonly allEvidence?: boolean | undefined;
   /** When the run began, on the clock's monotonic scale. */
   readonly runStartedMs: number;
-  /** Makes the stage of a case; `signal` ends every request of it. */
-  readonly openStage: (each: PlayableCase, signal: AbortSignal) => Stage;
-  /** Removes what the case made, and gives a line for each thing that stayed. */
-  readonly release: (stage: Stage) => Promise<readonly string[]>;
+  /** Makes the context of a case; `signal` ends every request of it. */
+  readonly openContext: (each: PlayableCase, signal: AbortSignal) => TestContext;
+  /** Removes what the case made, and gives a line for each resource that stayed. */
+  readonly release: (context: TestContext) => Promise<readonly string[]>;
   /** Ends the run early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,8 +40,8 @@ export interface PlayOptions {
 /** Why a case is not played; undefined when it can be. */
 export function gate(each: PlayableCase, gates: Gates): Finding | undefined {
   const missing = each.needs.find((need) => !gates.capabilities.has(need));
-  if (missing === 'operator' && gates.operatorUnusable !== undefined) {
-    return inconclusive('operator-unusable', gates.operatorUnusable);
+  if (missing === 'operator' && gates.adminUnusable !== undefined) {
+    return inconclusive('operator-unusable', gates.adminUnusable);
   }
   if (missing !== undefined) return skip(missing, `the target does not offer ${missing}`);
   if (gates.readOnly && each.risk !== 'read') {
@@ -63,11 +63,11 @@ export async function play(each: PlayableCase, options: PlayOptions): Promise<Ca
   const { clock } = options;
   const startedMs = clock.monotonicMs();
   const limit = new AbortController();
-  const stage = options.openStage(each, limit.signal);
-  const finding = await withinLimit(perform(each, stage), { limit, stage }, options);
-  const leftBehind = await releaseInTime(stage, options);
-  const { exchanges, dropped } = stage.session.record;
-  const { made } = stage.ownership;
+  const context = options.openContext(each, limit.signal);
+  const finding = await withinLimit(perform(each, context), { limit, context }, options);
+  const leftBehind = await releaseInTime(context, options);
+  const { exchanges, dropped } = context.session.record;
+  const { made } = context.ownership;
   const keepsEvidence = options.allEvidence === true || finding.verdict !== 'pass';
   return {
     ...listed(each),
@@ -83,14 +83,14 @@ export async function play(each: PlayableCase, options: PlayOptions): Promise<Ca
 
 /** A clean-up that never ends would keep all other cases from their verdicts. */
 async function releaseInTime(
-  stage: Stage,
+  context: TestContext,
   { clock, caseTimeLimitMs, release }: PlayOptions,
 ): Promise<readonly string[]> {
   const over = new AbortController();
   const text = `the cleanup took longer than ${caseTimeLimitMs} ms`;
   const late = clock.sleep(caseTimeLimitMs, over.signal).then(() => [text]);
   try {
-    return await Promise.race([release(stage), late]);
+    return await Promise.race([release(context), late]);
   } finally {
     over.abort();
   }
@@ -119,7 +119,7 @@ function sentenceOf(id: RequirementId): string {
 /** The finding, or an inconclusive one when the time of the case, or of the run, is over first. */
 async function withinLimit(
   finding: Promise<Finding>,
-  { limit, stage }: { readonly limit: AbortController; readonly stage: Stage },
+  { limit, context }: { readonly limit: AbortController; readonly context: TestContext },
   { clock, caseTimeLimitMs, signal }: PlayOptions,
 ): Promise<Finding> {
   let release = (): void => undefined;
@@ -131,7 +131,7 @@ async function withinLimit(
     const interrupt = (): void => end('interrupted', 'the run was interrupted');
     const late = (): void =>
       end('case-time-limit', `the case took longer than ${caseTimeLimitMs} ms`);
-    const watch = watchTime(clock, { limitMs: caseTimeLimitMs, late, stage });
+    const watch = watchTime(clock, { limitMs: caseTimeLimitMs, late, context });
     signal?.addEventListener('abort', interrupt, { once: true });
     release = () => {
       watch.cancel();
@@ -148,13 +148,13 @@ async function withinLimit(
 /** Calls `late` when the time is over, not counting what requests have waited for their turn. */
 function watchTime(
   clock: Clock,
-  { limitMs, late, stage }: { limitMs: number; late: () => void; stage: Stage },
+  { limitMs, late, context }: { limitMs: number; late: () => void; context: TestContext },
 ): Timer {
   let counted = 0;
   let timer: Timer;
   const arm = (delayMs: number): void => {
     timer = clock.after(delayMs, () => {
-      const waitedMs = stage.session.waitedMs - counted;
+      const waitedMs = context.session.waitedMs - counted;
       counted += waitedMs;
       if (waitedMs > 0) arm(waitedMs);
       else late();
@@ -164,9 +164,9 @@ function watchTime(
   return { cancel: () => timer.cancel() };
 }
 
-async function perform(each: PlayableCase, stage: Stage): Promise<Finding> {
+async function perform(each: PlayableCase, context: TestContext): Promise<Finding> {
   try {
-    const act = await each.arrange(stage);
+    const act = await each.arrange(context);
     try {
       const observation = await act();
       if (observation === undefined) return { verdict: 'pass' };
@@ -197,7 +197,7 @@ function undecided(error: unknown): Finding {
   if (error instanceof TransportFailure) return inconclusive(error.code, error.message);
   if (error instanceof MissingCapability) return skip(error.capability, error.message);
   if (error instanceof ControlFailure) return inconclusive('control-failed', error.message);
-  if (error instanceof OperatorFailure) return inconclusive('operator-failed', error.message);
+  if (error instanceof AdminFailure) return inconclusive('operator-failed', error.message);
   if (error instanceof NotObservable) return inconclusive('not-observable', error.message);
   if (error instanceof StartStateMissed || error instanceof ExpectationFailure) {
     return inconclusive('start-state-missed', error.message);

@@ -10,7 +10,7 @@ const rough = { risk: 'disruptive', needs: ['operator'] } as const;
 const timed = { risk: 'write', needs: ['clock-control'] } as const;
 
 describe('lanesOf', () => {
-  it('keeps apart what touches things of others', () => {
+  it('keeps apart what touches resources of others', () => {
     const lanes = lanesOf([rough, plain], true);
     expect(lanes).toEqual({ together: [plain], alone: [rough] });
   });

@@ -1,5 +1,5 @@
 /** Which cases may be played together, which see refusals themselves, and how jobs share them. */
-import { isControl } from '../suite/capabilities.ts';
+import { isControl } from '../context/capabilities.ts';
 import type { CaseListing } from '../suite/case.ts';
 
 /** The cases of a run by how they are played. */
@@ -28,7 +28,7 @@ export function lanesOf<Case extends Pick<CaseListing, 'risk' | 'needs'>>(
 }
 
 /** Whether a case judges that the target asks for patience; it must see such answers itself. */
-export function judgesPatience({ covers, needs }: Pick<CaseListing, 'covers' | 'needs'>): boolean {
+export function judgesRateLimit({ covers, needs }: Pick<CaseListing, 'covers' | 'needs'>): boolean {
   return needs.includes('rate-control') || covers.some((each) => / (429|503)$/.test(each));
 }
 

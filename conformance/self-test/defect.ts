@@ -70,7 +70,7 @@ export type Side = 'device' | 'target';
  * do while a run without a defect passes by, so that they act by what they give back and by `ask`
  * alone; one that merely waits would be taken for one that does nothing.
  */
-export interface Plant {
+export interface Mutation {
   /** Changes a request, or answers it in the target's place. An upgrade request comes here too. */
   request?(
     request: ProxiedRequest,
@@ -104,7 +104,7 @@ export interface Defect {
   /** Whose exchanges it may touch; `all` takes in requests that are no operation. */
   readonly operations: readonly ProxiedOperation[] | 'all';
   /** Makes the hooks, with a fresh memory for each run. */
-  readonly plant: () => Plant;
+  readonly mutation: () => Mutation;
   /** Why nothing outside can see it; it must then survive. */
   readonly equivalent?: string;
 }

@@ -4,15 +4,15 @@
  */
 import { BaseClock, type Clock, type Timer } from '../../fixtures/clock.ts';
 
-/** Passes `haste` times as fast for whoever waits for an effect; its moments are those of `base`. */
+/** Passes `factor` times as fast for whoever waits for an effect; its moments are those of `base`. */
 export class HurriedClock extends BaseClock {
   readonly #base: Clock;
-  readonly #haste: number;
+  readonly #factor: number;
 
-  constructor(base: Clock, haste: number) {
+  constructor(base: Clock, factor: number) {
     super();
     this.#base = base;
-    this.#haste = haste;
+    this.#factor = factor;
   }
 
   now(): number {
@@ -20,7 +20,7 @@ export class HurriedClock extends BaseClock {
   }
 
   monotonicMs(): number {
-    return this.#base.monotonicMs() * this.#haste;
+    return this.#base.monotonicMs() * this.#factor;
   }
 
   after(delayMs: number, act: () => void, background?: boolean): Timer {
@@ -28,6 +28,6 @@ export class HurriedClock extends BaseClock {
   }
 
   override sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
-    return this.#base.sleep(delayMs / this.#haste, signal);
+    return this.#base.sleep(delayMs / this.#factor, signal);
   }
 }

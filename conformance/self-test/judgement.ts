@@ -29,7 +29,7 @@ export interface DefectResult {
   readonly proves: readonly RequirementId[];
   readonly falseCatches: readonly FalseCatch[];
   /** Cases in which the suite itself broke down. */
-  readonly stumbles: readonly string[];
+  readonly suiteErrors: readonly string[];
   /** Cases that were played. */
   readonly played: number;
   /** Requests, answers and frames that the defect changed. */
@@ -55,16 +55,16 @@ export function judgedDefect(defect: Defect, { verdicts, changes }: PlayedDefect
     killedBy,
     proves: defect.breaks.filter((id) => missed.has(id)),
     falseCatches: failed.filter((each) => !catches.includes(each)).map(falseCatchOf),
-    stumbles: verdicts.filter(({ verdict }) => verdict === 'error').map(({ id }) => id),
+    suiteErrors: verdicts.filter(({ verdict }) => verdict === 'error').map(({ id }) => id),
     played: verdicts.length,
     changes,
   };
 }
 
 /** Whether nothing is to be mended: neither the suite nor the defect's row. */
-export function isSound({ outcome, falseCatches, stumbles }: DefectResult): boolean {
+export function isSound({ outcome, falseCatches, suiteErrors }: DefectResult): boolean {
   const isRight = outcome === 'killed' || outcome === 'equivalent';
-  return isRight && falseCatches.length === 0 && stumbles.length === 0;
+  return isRight && falseCatches.length === 0 && suiteErrors.length === 0;
 }
 
 function outcomeOf(

@@ -3,7 +3,7 @@ import { type RequirementId, requirements } from '../../fixtures/contract/requir
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import type { Defect } from './defect.ts';
 import { type DefectOutcome, type DefectResult, isSound } from './judgement.ts';
-import { casesTouched, type Footprints } from './self-test.ts';
+import { type AffectedCases, casesTouched } from './self-test.ts';
 
 /** A defect and what became of it. */
 export interface MatrixRow extends DefectResult {
@@ -19,7 +19,7 @@ export interface MatrixRow extends DefectResult {
 export interface MatrixTotals extends Readonly<Record<DefectOutcome, number>> {
   readonly defects: number;
   readonly falseCatches: number;
-  readonly stumbles: number;
+  readonly suiteErrors: number;
   readonly played: number;
   readonly untouched: number;
 }
@@ -28,7 +28,7 @@ export interface MatrixTotals extends Readonly<Record<DefectOutcome, number>> {
 export interface KillMatrix {
   /** Cases of the run without a defect. */
   readonly cases: number;
-  /** Cases that failed or stumbled although nothing was planted. */
+  /** Cases that failed, or ended with an error of the suite, although nothing was planted. */
   readonly baselineFaults: readonly string[];
   readonly totals: MatrixTotals;
   /** Musts that can be seen from outside and that no defect breaks. */
@@ -49,7 +49,7 @@ export type PlayDefect = (
 /** What a matrix is made of. */
 export interface MatrixOptions {
   readonly defects: readonly Defect[];
-  readonly footprints: Footprints;
+  readonly affectedCases: AffectedCases;
   readonly baselineFaults: readonly string[];
   /** Each plays one defect at a time. */
   readonly players: readonly PlayDefect[];
@@ -61,16 +61,16 @@ export interface MatrixOptions {
 
 /** Plays every defect. Players take the next one as soon as they are free. */
 export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
-  const { defects, footprints, baselineFaults, players, onRow, signal, selects } = options;
+  const { defects, affectedCases, baselineFaults, players, onRow, signal, selects } = options;
   const rows = new Map<string, MatrixRow>();
   const waiting = defects.values();
   const work = async (play: PlayDefect): Promise<void> => {
     for (const defect of waiting) {
       if (signal?.aborted) return;
-      const touched = casesTouched(defect, footprints);
+      const touched = casesTouched(defect, affectedCases);
       const result = await play(defect, selects ? selects(defect, touched) : touched);
       if (result === undefined) return;
-      const row = rowOf(defect, result, footprints.size);
+      const row = rowOf(defect, result, affectedCases.size);
       rows.set(defect.id, row);
       onRow?.(row);
     }
@@ -79,7 +79,7 @@ export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
   const inOrder = defects.flatMap(({ id }) => rows.get(id) ?? []);
   const undefended = undefendedMusts(defects);
   return {
-    cases: footprints.size,
+    cases: affectedCases.size,
     baselineFaults,
     totals: totalsOf(inOrder),
     undefended,
@@ -135,7 +135,7 @@ function totalsOf(rows: readonly MatrixRow[]): MatrixTotals {
     equivalent: outcome('equivalent'),
     'stale-reason': outcome('stale-reason'),
     falseCatches: sum(({ falseCatches }) => falseCatches.length),
-    stumbles: sum(({ stumbles }) => stumbles.length),
+    suiteErrors: sum(({ suiteErrors }) => suiteErrors.length),
     played: sum(({ played }) => played),
     untouched: sum(({ untouched }) => untouched),
   };

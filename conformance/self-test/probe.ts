@@ -3,8 +3,8 @@
  * it. Each is asked by its own hooks, with a memory of its own; nothing of what it says is done.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Ask, Defect, Plant } from './defect.ts';
-import { touches } from './planted.ts';
+import { touches } from './active-defect.ts';
+import type { Ask, Defect, Mutation } from './defect.ts';
 import type { Attendant, Exchanged } from './proxy.ts';
 
 /** A hook that wants to ask the target has more in mind than looking on. */
@@ -17,7 +17,7 @@ function refusing(userToken: string): Ask {
 
 interface Asked {
   readonly defect: Defect;
-  readonly plant: Plant;
+  readonly mutation: Mutation;
 }
 
 /** Looks on at one run, case by case. */
@@ -27,7 +27,7 @@ export class Probe implements Attendant {
   #line: Promise<void> = Promise.resolve();
 
   constructor(defects: readonly Defect[]) {
-    this.#asked = defects.map((defect) => ({ defect, plant: defect.plant() }));
+    this.#asked = defects.map((defect) => ({ defect, mutation: defect.mutation() }));
   }
 
   /** Ends a case and begins the next; the ids of what would have changed the one that ended. */
@@ -57,22 +57,22 @@ export class Probe implements Attendant {
   }
 
   async #look(exchanged: Exchanged, found: Set<string>): Promise<void> {
-    for (const { defect, plant } of this.#asked) {
+    for (const { defect, mutation } of this.#asked) {
       if (!touches(defect, exchanged.request.operation)) continue;
-      if (await changesAnything(plant, exchanged)) found.add(defect.id);
+      if (await changesAnything(mutation, exchanged)) found.add(defect.id);
     }
   }
 }
 
-async function changesAnything(plant: Plant, exchanged: Exchanged): Promise<boolean> {
+async function changesAnything(mutation: Mutation, exchanged: Exchanged): Promise<boolean> {
   const { request, answer, userToken } = exchanged;
   const refused = refusing(userToken);
   // What these hooks do is seen only while bytes pass.
-  if (plant.chunk ?? plant.frame ?? plant.ended) return true;
+  if (mutation.chunk ?? mutation.frame ?? mutation.ended) return true;
   try {
-    const sent = (await plant.request?.(request, refused)) ?? request;
+    const sent = (await mutation.request?.(request, refused)) ?? request;
     if (differs(sent, request)) return true;
-    return differs((await plant.answer?.(answer, request, refused)) ?? answer, answer);
+    return differs((await mutation.answer?.(answer, request, refused)) ?? answer, answer);
   } catch (error) {
     if (error instanceof WantsToAct) return true;
     throw error;

@@ -2,8 +2,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { bytesOf, type Frame, FrameReader } from '../target/frames.ts';
+import type { ActiveDefect } from './active-defect.ts';
 import type { Line, Side } from './defect.ts';
-import type { PlantedDefect } from './planted.ts';
 import { answerHeaders, type OutgoingAnswer } from './proxied-messages.ts';
 
 /** Writes the answer to an upgrade, which ends the connection unless it switches protocols. */
@@ -37,7 +37,7 @@ function inOneChunk(body: Buffer): Buffer {
 
 /** Two connections that have switched protocols. */
 export interface Joint extends Readonly<Record<Side, Duplex>> {
-  readonly planted: PlantedDefect | undefined;
+  readonly planted: ActiveDefect | undefined;
   /** What came together with the switch. */
   readonly heads: Readonly<Record<Side, Buffer>>;
 }
@@ -84,7 +84,7 @@ function passFrom(from: Side, joint: Joint, line: Line): void {
 function passedOn(
   part: { readonly frame: Frame; readonly bytes: Buffer } | Buffer,
   from: Side,
-  { planted, line }: { readonly planted: PlantedDefect; readonly line: Line },
+  { planted, line }: { readonly planted: ActiveDefect; readonly line: Line },
 ): Buffer {
   if (Buffer.isBuffer(part)) return part;
   const passed = planted.frame(part.frame, from, line);

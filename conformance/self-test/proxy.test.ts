@@ -9,21 +9,21 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { opcodes } from '../target/frames.ts';
+import { ActiveDefect } from './active-defect.ts';
 import { ownAnswer, withHeaders, withStatus, withText } from './alter.ts';
-import type { Defect, Plant } from './defect.ts';
-import { PlantedDefect } from './planted.ts';
+import type { Defect, Mutation } from './defect.ts';
 import { DefectProxy } from './proxy.ts';
 
 const configurationPath = operations['get-configuration'].path;
 const connectPath = operations.connect.path;
 
-function planting(plant: Plant, operations_: Defect['operations'] = 'all'): PlantedDefect {
-  return new PlantedDefect({
+function planting(mutation: Mutation, operations_: Defect['operations'] = 'all'): ActiveDefect {
+  return new ActiveDefect({
     id: 'a-defect',
     title: 'Something is wrong.',
     breaks: ['errors.body-is-error'],
     operations: operations_,
-    plant: () => plant,
+    mutation: () => mutation,
   });
 }
 
@@ -37,7 +37,7 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function proxyBefore(targetUrl: string, planted?: PlantedDefect): Promise<DefectProxy> {
+async function proxyBefore(targetUrl: string, planted?: ActiveDefect): Promise<DefectProxy> {
   const proxy = await DefectProxy.open({
     targetUrl,
     names: vendorNames('X-SVC'),
@@ -46,12 +46,12 @@ async function proxyBefore(targetUrl: string, planted?: PlantedDefect): Promise<
     random: seededRandom('proxy'),
   });
   onTestFinished(() => proxy.close());
-  proxy.plant(planted);
+  proxy.activate(planted);
   return proxy;
 }
 
 /** A proxy before a server that does nothing but the listener. */
-async function before(listener: RequestListener, planted?: PlantedDefect): Promise<DefectProxy> {
+async function before(listener: RequestListener, planted?: ActiveDefect): Promise<DefectProxy> {
   return proxyBefore(await listening(createServer(listener)), planted);
 }
 
@@ -246,7 +246,7 @@ describe('a proxy with a defect', () => {
 
 describe('a websocket through a proxy', () => {
   /** A server that echoes, and sends pongs of its own accord as every websocket does. */
-  async function echo(planted?: PlantedDefect): Promise<string> {
+  async function echo(planted?: ActiveDefect): Promise<string> {
     const server = createServer();
     const sockets = new WebSocketServer({ server });
     sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(data)));
@@ -314,7 +314,7 @@ describe('a websocket through a proxy', () => {
 
   it('outlives a caller who is gone when the answer comes', async () => {
     const steps = new EventEmitter();
-    const late: Plant = {
+    const late: Mutation = {
       request: async ({ operation }) => {
         if (operation === 'connect') {
           steps.emit('asked');

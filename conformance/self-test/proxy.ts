@@ -19,9 +19,9 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
+import type { ActiveDefect } from './active-defect.ts';
 import { withHeaders } from './alter.ts';
 import type { Ask, ProxiedAnswer, ProxiedRequest } from './defect.ts';
-import type { PlantedDefect } from './planted.ts';
 import {
   answerOf,
   overheard,
@@ -74,7 +74,7 @@ export class DefectProxy {
   readonly #prefix: string;
   readonly #sockets = new Set<Duplex>();
   readonly #ask: Ask;
-  #planted: PlantedDefect | undefined;
+  #planted: ActiveDefect | undefined;
 
   private constructor(server: Server, options: ProxyOptions) {
     this.#server = server;
@@ -101,7 +101,7 @@ export class DefectProxy {
   }
 
   /** Plants a defect in place of the one before; undefined makes the proxy faithful. */
-  plant(planted: PlantedDefect | undefined): void {
+  activate(planted: ActiveDefect | undefined): void {
     this.#planted = planted;
   }
 

@@ -40,10 +40,10 @@ export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
  * with its length, unless the hook itself tells another length.
  */
 export function framedHeaders(before: Headers, { headers, body }: Message): Headers {
-  const { 'content-length': told, ...rest } = headers;
+  const { 'content-length': reported, ...rest } = headers;
   if (rest['transfer-encoding'] !== undefined) return rest;
-  if (told !== before['content-length']) return headers;
-  const hadBody = told !== undefined || before['transfer-encoding'] !== undefined;
+  if (reported !== before['content-length']) return headers;
+  const hadBody = reported !== undefined || before['transfer-encoding'] !== undefined;
   return hadBody || body.length > 0 ? { ...rest, 'content-length': String(body.length) } : rest;
 }
 

@@ -9,7 +9,7 @@ import { serve } from '../testing/tiny-server.ts';
 import type { Defect } from './defect.ts';
 import { isSound } from './judgement.ts';
 import { holds, type MatrixRow, playMatrix, undefendedMusts, unprovenMusts } from './matrix.ts';
-import { bodyBecomes, statusBecomes } from './plants.ts';
+import { bodyBecomes, statusBecomes } from './mutations.ts';
 import { matrixHtml } from './report/html.ts';
 import { matrixText } from './report/text.ts';
 import {
@@ -87,15 +87,15 @@ const defect: Defect = {
   title: 'The configuration is always empty.',
   breaks: ['configuration.set-by-user', 'errors.says-why'],
   operations: ['get-configuration'],
-  plant: bodyBecomes(() => ({})),
+  mutation: bodyBecomes(() => ({})),
 };
 
 async function rowFor(changes: Partial<Defect>, cases = tinyCases): Promise<MatrixRow> {
   const options = await tinySuite(cases);
-  const { footprints, faults } = await playBaseline([{ ...defect, ...changes }], options);
+  const { affectedCases, faults } = await playBaseline([{ ...defect, ...changes }], options);
   const { rows } = await playMatrix({
     defects: [{ ...defect, ...changes }],
-    footprints,
+    affectedCases,
     baselineFaults: faults,
     players: [(each, ids) => playDefect(each, ids, options)],
   });
@@ -107,9 +107,9 @@ async function rowFor(changes: Partial<Defect>, cases = tinyCases): Promise<Matr
 describe('the run without a defect', () => {
   it('tells which defects would change something in each case', async () => {
     const both = [defect, { ...defect, id: 'other', operations: ['list-audit-logs'] as const }];
-    const { footprints, faults } = await playBaseline(both, await tinySuite());
+    const { affectedCases, faults } = await playBaseline(both, await tinySuite());
     expect(faults).toEqual([]);
-    expect([...footprints].map(([id, called]) => [id, ...called])).toEqual([
+    expect([...affectedCases].map(([id, called]) => [id, ...called])).toEqual([
       ['configuration/set-by-user-is-read', defect.id],
       ['errors/error-says-why', defect.id],
       ['audit-log/newest-comes-first', 'other'],
@@ -118,22 +118,22 @@ describe('the run without a defect', () => {
 
   it('takes a hook that wants to ask the target for one that changes something', async () => {
     let asked = 0;
-    const plant = (): ReturnType<Defect['plant']> => ({
+    const mutation = (): ReturnType<Defect['mutation']> => ({
       answer: async (answer, request, ask) => {
         await ask(request);
         asked += 1;
         return answer;
       },
     });
-    const { footprints } = await playBaseline([{ ...defect, plant }], await tinySuite());
-    expect([...footprints.values()].map(({ size }) => size)).toEqual([1, 1, 0]);
+    const { affectedCases } = await playBaseline([{ ...defect, mutation }], await tinySuite());
+    expect([...affectedCases.values()].map(({ size }) => size)).toEqual([1, 1, 0]);
     expect(asked).toBe(0);
   });
 
   it('lets what is made once for all cases touch every case', async () => {
     const upload: Defect = { ...defect, operations: ['upload-artifact'] };
-    const { footprints } = await playBaseline([upload], await tinySuite());
-    expect(casesTouched(upload, footprints).size).toBe(3);
+    const { affectedCases } = await playBaseline([upload], await tinySuite());
+    expect(casesTouched(upload, affectedCases).size).toBe(3);
   });
 
   it('tells which cases fail although nothing is planted', async () => {
@@ -157,7 +157,7 @@ describe('a defect', () => {
   });
 
   it('survives when nobody catches it', async () => {
-    const row = await rowFor({ plant: bodyBecomes(() => ({ a: '1', b: '2' })) }, [
+    const row = await rowFor({ mutation: bodyBecomes(() => ({ a: '1', b: '2' })) }, [
       { ...tinyCases[0], wants: '200 {"a":"1","b":"2"}' } as TinyCase,
     ]);
     expect(row).toMatchObject({ outcome: 'survived', killedBy: [], changes: 1 });
@@ -165,7 +165,7 @@ describe('a defect', () => {
   });
 
   it('is told apart when nothing ever brought it about', async () => {
-    const row = await rowFor({ plant: statusBecomes(409, 204) });
+    const row = await rowFor({ mutation: statusBecomes(409, 204) });
     expect(row).toMatchObject({ outcome: 'unexercised', played: 0, changes: 0 });
     expect(isSound(row)).toBe(false);
     const unplayed = await rowFor({ operations: ['connect'] });
@@ -205,7 +205,7 @@ describe('a defect', () => {
 
   it('that nobody can see needs its reason to hold', async () => {
     const reason = { equivalent: 'white space says nothing' };
-    const unseen = await rowFor({ ...reason, plant: statusBecomes(200, 200) });
+    const unseen = await rowFor({ ...reason, mutation: statusBecomes(200, 200) });
     expect([unseen.outcome, isSound(unseen)]).toEqual(['equivalent', true]);
     const seen = await rowFor(reason);
     expect([seen.outcome, isSound(seen)]).toEqual(['stale-reason', false]);
@@ -213,12 +213,12 @@ describe('a defect', () => {
 
   it('has a fresh memory for each run', async () => {
     let made = 0;
-    const plant = (): ReturnType<Defect['plant']> => {
+    const mutation = (): ReturnType<Defect['mutation']> => {
       made += 1;
       return {};
     };
-    await rowFor({ plant });
-    await rowFor({ plant });
+    await rowFor({ mutation });
+    await rowFor({ mutation });
     // Twice a run: for looking on, and for being planted.
     expect(made).toBe(4);
   });
@@ -245,18 +245,18 @@ describe('what a failed case missed', () => {
 describe('a matrix', () => {
   async function matrixOf(defects: readonly Defect[], signal?: AbortSignal) {
     const options = { ...(await tinySuite()), ...(signal && { signal }) };
-    const { footprints, faults } = await playBaseline(defects, options);
+    const { affectedCases, faults } = await playBaseline(defects, options);
     const play = (each: Defect, ids: ReadonlySet<string>) => playDefect(each, ids, options);
     return playMatrix({
       defects,
-      footprints,
+      affectedCases,
       baselineFaults: faults,
       players: [play, play],
       ...(signal && { signal }),
     });
   }
 
-  const survivor: Defect = { ...defect, id: 'nobody-sees', plant: statusBecomes(204, 200) };
+  const survivor: Defect = { ...defect, id: 'nobody-sees', mutation: statusBecomes(204, 200) };
 
   it('holds when every defect is sound, and is in the order of the defects', async () => {
     const matrix = await matrixOf([defect, { ...defect, id: 'another' }]);

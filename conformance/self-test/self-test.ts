@@ -7,9 +7,9 @@ import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { ConformanceResult, ControlAddress } from '../conformance.ts';
 import type { CaseVerdict } from '../result/result.ts';
+import { ActiveDefect } from './active-defect.ts';
 import type { Defect, ProxiedOperation } from './defect.ts';
 import { type DefectResult, judgedDefect } from './judgement.ts';
-import { PlantedDefect } from './planted.ts';
 import { Probe } from './probe.ts';
 import { type Attendant, DefectProxy } from './proxy.ts';
 
@@ -54,12 +54,12 @@ const sharedOperations: ReadonlySet<ProxiedOperation> = new Set([
 ]);
 
 /** By the id of each case, the defects that would change something of what passes in it. */
-export type Footprints = ReadonlyMap<string, ReadonlySet<string>>;
+export type AffectedCases = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The run without a defect: every case must hold, and shows which defects could change it. */
 export interface Baseline {
-  readonly footprints: Footprints;
-  /** Cases that failed, or stumbled, although nothing was planted. */
+  readonly affectedCases: AffectedCases;
+  /** Cases that failed, or ended with an error of the suite, although nothing was planted. */
   readonly faults: readonly string[];
 }
 
@@ -69,17 +69,17 @@ export async function playBaseline(
   options: SelfTestOptions,
   ids?: ReadonlySet<string>,
 ): Promise<Baseline> {
-  const footprints = new Map<string, ReadonlySet<string>>();
+  const affectedCases = new Map<string, ReadonlySet<string>>();
   const probe = new Probe(defects);
   const verdicts = await throughProxy(options, {
     parallel: false,
     ...(ids && { ids }),
     attend: probe,
-    onVerdict: ({ id }) => footprints.set(id, probe.begin()),
+    onVerdict: ({ id }) => affectedCases.set(id, probe.begin()),
   });
   await probe.settled();
   const bad = verdicts?.filter(({ verdict }) => verdict === 'fail' || verdict === 'error') ?? [];
-  return { footprints, faults: bad.map(({ id }) => id) };
+  return { affectedCases, faults: bad.map(({ id }) => id) };
 }
 
 /**
@@ -88,11 +88,11 @@ export async function playBaseline(
  */
 export function casesTouched(
   { id, operations }: Defect,
-  footprints: Footprints,
+  affectedCases: AffectedCases,
 ): ReadonlySet<string> {
   const isShared = operations !== 'all' && operations.some((each) => sharedOperations.has(each));
-  if (isShared) return new Set(footprints.keys());
-  const touched = [...footprints].filter(([, defects]) => defects.has(id));
+  if (isShared) return new Set(affectedCases.keys());
+  const touched = [...affectedCases].filter(([, defects]) => defects.has(id));
   return new Set(touched.map(([caseId]) => caseId));
 }
 
@@ -117,14 +117,14 @@ async function playOnce(
   ids: ReadonlySet<string>,
   options: SelfTestOptions,
 ): Promise<DefectResult | undefined> {
-  const planted = new PlantedDefect(defect);
+  const planted = new ActiveDefect(defect);
   const verdicts =
     ids.size === 0 ? [] : await throughProxy(options, { parallel: true, ids, planted });
   return verdicts && judgedDefect(defect, { verdicts, changes: planted.changes });
 }
 
 interface ProxiedRun extends Pick<JudgeRequest, 'ids' | 'parallel' | 'onVerdict'> {
-  readonly planted?: PlantedDefect;
+  readonly planted?: ActiveDefect;
   readonly attend?: Attendant;
 }
 
@@ -160,7 +160,7 @@ async function judged(
       ...(attend && { attendant: attend }),
     });
     try {
-      proxy.plant(planted);
+      proxy.activate(planted);
       return await judge({
         ...request,
         ...(signal && { signal }),

@@ -1,7 +1,7 @@
 /** What a defect can find out about a signed authentication request. Spec: Device authentication */
 import { constants, createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { objectOf, ownAnswer } from './alter.ts';
-import type { Plant, ProxiedRequest } from './defect.ts';
+import type { Mutation, ProxiedRequest } from './defect.ts';
 
 /** An authentication request as a server reads it. */
 export interface SignedRequest {
@@ -68,7 +68,7 @@ export function sha256(body: Buffer): Buffer {
 export function takesSignature(
   keyType: string,
   isTaken: (request: SignedRequest) => boolean,
-): () => Plant {
+): () => Mutation {
   return () => ({
     answer: (answer, request) => {
       const signed = signedRequest(request);

@@ -3,9 +3,9 @@
  * What each must be answered is a literal table beside the cases, never asked of the contract.
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from '../target/answer.ts';
+import { ExpectationFailure, expectEach, observed, shownAnswer } from '../target/expectations.ts';
 import type { Capability, Coverage, JudgingCase, ObservingCase } from './case.ts';
-import { ExpectationFailure, expectEach, observed, shownAnswer } from './expectations.ts';
 
 /** Longer than any text of a good device, and short enough for any body. */
 const LONG_TEXT_CHARACTERS = 5000;
@@ -63,11 +63,11 @@ export function inputText(body: unknown, field: string, kind: InputKind): string
 }
 
 /** The cases of a table: each row is one case, which sends an input for each of its kinds. */
-export function inputCases<World>(
+export function inputCases<Arranged>(
   rows: readonly InputRow[],
   body: unknown,
-  send: (world: World, raw: string | undefined) => Promise<Answer>,
-): (JudgingCase<World> | ObservingCase<World>)[] {
+  send: (arranged: Arranged, raw: string | undefined) => Promise<Answer>,
+): (JudgingCase<Arranged> | ObservingCase<Arranged>)[] {
   return rows.map((row) => {
     const { id, title, field, kinds, answered, requirement, needs = [], covers = [] } = row;
     const facts = { id, title, requirements: [requirement], needs, covers } as const;
@@ -75,10 +75,13 @@ export function inputCases<World>(
       (kind) => [`${field} ${kind}`.trim(), inputText(body, field, kind)] as const,
     );
     if (answered === 'open') {
-      return { ...facts, observe: async (world) => observed(await statuses(inputs, send, world)) };
+      return {
+        ...facts,
+        observe: async (arranged) => observed(await statuses(inputs, send, arranged)),
+      };
     }
     const judge = answered === 'taken' ? eachTaken : eachRefused;
-    return { ...facts, run: (world) => judge(inputs, (raw) => send(world, raw)) };
+    return { ...facts, run: (arranged) => judge(inputs, (raw) => send(arranged, raw)) };
   });
 }
 
@@ -102,13 +105,13 @@ function eachRefused(inputs: Inputs, send: Send): Promise<void> {
   return expectEach(400, Object.fromEntries(inputs), send);
 }
 
-async function statuses<World>(
+async function statuses<Arranged>(
   inputs: Inputs,
-  send: (world: World, raw: string | undefined) => Promise<Answer>,
-  world: World,
+  send: (arranged: Arranged, raw: string | undefined) => Promise<Answer>,
+  arranged: Arranged,
 ): Promise<string> {
   const seen: string[] = [];
-  for (const [name, raw] of inputs) seen.push(`${name}: ${(await send(world, raw)).status}`);
+  for (const [name, raw] of inputs) seen.push(`${name}: ${(await send(arranged, raw)).status}`);
   return seen.join(', ');
 }
 

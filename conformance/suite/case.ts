@@ -2,13 +2,18 @@
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
-import type { Stage } from '../context/stage.ts';
-import { behavioursNeededBy, type Capability, isControl, partsNeededBy } from './capabilities.ts';
-import type { Observation } from './expectations.ts';
+import {
+  behavioursNeededBy,
+  type Capability,
+  isControl,
+  partsNeededBy,
+} from '../context/capabilities.ts';
+import type { TestContext } from '../context/test-context.ts';
+import type { Observation } from '../target/expectations.ts';
 
-export type { Capability } from './capabilities.ts';
+export type { Capability } from '../context/capabilities.ts';
 
-/** What a case does: only reads, makes things of its own, or may touch or burden what others use. */
+/** What a case does: only reads, makes resources of its own, or may touch or burden what others use. */
 type Risk = 'read' | 'write' | 'disruptive';
 
 /** A status of an operation that a case brings about, such as `put-deployment-status 409`. */
@@ -27,17 +32,17 @@ interface CaseFacts {
 }
 
 /** A case that judges: it arranges, acts, and expects; what it expects in vain fails it. */
-export interface JudgingCase<World> extends CaseFacts {
-  readonly run: (world: World, stage: Stage) => Promise<void>;
+export interface JudgingCase<Arranged> extends CaseFacts {
+  readonly run: (arranged: Arranged, context: TestContext) => Promise<void>;
 }
 
 /** A case on what the contract leaves open: it tells what it saw and never fails. */
-export interface ObservingCase<World> extends CaseFacts {
-  readonly observe: (world: World, stage: Stage) => Promise<Observation>;
+export interface ObservingCase<Arranged> extends CaseFacts {
+  readonly observe: (arranged: Arranged, context: TestContext) => Promise<Observation>;
 }
 
 /** A named, ordered group of cases that start from one state. */
-export interface ScenarioDefinition<World> {
+export interface ScenarioDefinition<Arranged> {
   /** First part of the ids of its cases. */
   readonly area: string;
   readonly name: string;
@@ -45,9 +50,9 @@ export interface ScenarioDefinition<World> {
   readonly start: string;
   readonly risk: Risk;
   readonly needs?: readonly Capability[];
-  /** Brings about the start state; what it makes belongs to the stage. */
-  readonly arrange: (stage: Stage) => Promise<World> | World;
-  readonly cases: readonly (JudgingCase<World> | ObservingCase<World>)[];
+  /** Brings about the start state; what it makes belongs to the context. */
+  readonly arrange: (context: TestContext) => Promise<Arranged> | Arranged;
+  readonly cases: readonly (JudgingCase<Arranged> | ObservingCase<Arranged>)[];
 }
 
 /** One case as it is listed. */
@@ -63,25 +68,25 @@ export interface CaseListing {
   readonly risk: Risk;
 }
 
-/** A case that the runner can play, whatever the world of its scenario. */
+/** A case that the runner can play, whatever its scenario arranges. */
 export interface PlayableCase extends CaseListing {
   /** Reaches the start state; the function that it gives acts and judges. */
-  readonly arrange: (stage: Stage) => Promise<() => Promise<Observation | undefined>>;
+  readonly arrange: (context: TestContext) => Promise<() => Promise<Observation | undefined>>;
 }
 
 /** The cases of a scenario, ready to play. Throws when one does not fit its requirements. */
-export function defineScenario<World>(
-  scenario: ScenarioDefinition<World>,
+export function defineScenario<Arranged>(
+  scenario: ScenarioDefinition<Arranged>,
 ): readonly PlayableCase[] {
   return scenario.cases.map((each) => ({
     ...checkedListing(scenario, each),
     arrange: async (given) => {
       const needs = needsOf(scenario, each);
-      const stage = needs.some(isControl) ? await given.ofItsOwn(needs) : given;
-      const world = await scenario.arrange(stage);
+      const context = needs.some(isControl) ? await given.ofItsOwn(needs) : given;
+      const arranged = await scenario.arrange(context);
       return async () => {
-        if ('observe' in each) return each.observe(world, stage);
-        await each.run(world, stage);
+        if ('observe' in each) return each.observe(arranged, context);
+        await each.run(arranged, context);
         return undefined;
       };
     },
@@ -89,9 +94,9 @@ export function defineScenario<World>(
 }
 
 /** Throws for a case that judges what the contract leaves open, or only observes what it says. */
-function checkedListing<World>(
-  scenario: ScenarioDefinition<World>,
-  each: JudgingCase<World> | ObservingCase<World>,
+function checkedListing<Arranged>(
+  scenario: ScenarioDefinition<Arranged>,
+  each: JudgingCase<Arranged> | ObservingCase<Arranged>,
 ): CaseListing {
   const listing = listingOf(scenario, each);
   if ('observe' in each === (listing.level === 'may')) return listing;

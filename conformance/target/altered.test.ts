@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NotObservable } from '../suite/expectations.ts';
 import { withAlteredSignature, withParameter, withSegment } from './altered-link.ts';
+import { NotObservable } from './expectations.ts';
 import { claimsOf, forged, unsigned, withOtherClaims } from './token-claims.ts';
 
 const link = 'http://host/a/board%202%2F%C3%B8/device?x-svc-expire=2026&x-svc-signature=Abc';

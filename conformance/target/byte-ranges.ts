@@ -1,6 +1,7 @@
 /** The parts in an answer 206: one, or several in multipart/byteranges. RFC 9110, sections 14 and 15.3.7 */
-import { ExpectationFailure, shown } from '../suite/expectations.ts';
-import type { Answer } from './target.ts';
+
+import type { Answer } from './answer.ts';
+import { ExpectationFailure, shown } from './expectations.ts';
 
 /** Bytes of a file, and where the first of them stands. */
 export interface Part {

@@ -1,8 +1,9 @@
 /** Calls of operations by name: path, query and body are put together from the contract's data. */
 import { type Operation, type PathParameter, pathOf } from '../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import type { Answer } from './answer.ts';
 import type { Headers } from './exchange.ts';
-import type { Answer, Session, WireRequest } from './target.ts';
+import type { Session, WireRequest } from './target.ts';
 
 /** What a call carries beside its path parameters. */
 export interface CallOptions {

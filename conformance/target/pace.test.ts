@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../../fixtures/clock.ts';
 import { allCases } from '../cases/all-cases.ts';
-import { judgesPatience } from '../runner/schedule.ts';
+import { judgesRateLimit } from '../runner/schedule.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { Target } from './target.ts';
 
@@ -140,9 +140,9 @@ describe('an answer that asks for patience', () => {
 
 describe('the cases that judge patience', () => {
   it('are those of the statuses 429 and 503, or that control the rate', () => {
-    const judging = allCases.filter(judgesPatience);
+    const judging = allCases.filter(judgesRateLimit);
     expect(judging.length).toBeGreaterThan(0);
     expect(judging.length).toBeLessThan(allCases.length / 4);
-    expect(judgesPatience({ covers: ['get-artifact 404'], needs: ['operator'] })).toBe(false);
+    expect(judgesRateLimit({ covers: ['get-artifact 404'], needs: ['operator'] })).toBe(false);
   });
 });

@@ -3,7 +3,7 @@
  * Retry-After. Both are for the whole run, whatever the number of cases that are played at a time.
  */
 import type { Clock } from '../../fixtures/clock.ts';
-import type { Answer } from './target.ts';
+import type { Answer } from './answer.ts';
 
 /** A longer pause is no pause but a refusal. */
 const PAUSE_MAX_MS = 60_000;

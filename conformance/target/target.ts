@@ -3,12 +3,13 @@
  * records each exchange. Knows nothing of operations or of right and wrong.
  */
 import { isUtf8 } from 'node:buffer';
-import { type Duplex, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
-import { NotObservable, shown } from '../suite/expectations.ts';
+import type { Answer, UpgradeAnswer } from './answer.ts';
 import { ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
+import { NotObservable, shown } from './expectations.ts';
 import { Pace } from './pace.ts';
 import { Traffic } from './traffic.ts';
 import { TransportFailure, transportFailureOf } from './transport-failure.ts';
@@ -39,20 +40,6 @@ export interface WireRequest {
   readonly body?: string | Buffer | readonly string[];
   /** Sent in place of `body`. */
   readonly form?: UploadForm;
-}
-
-/** One answer as it came in. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly bytes: Buffer;
-  /** The bytes as UTF-8. */
-  readonly text: string;
-}
-
-/** An answer to an upgrade; the socket is there when the protocol was switched. */
-export interface UpgradeAnswer extends Answer {
-  readonly socket?: Duplex;
 }
 
 /** The target of one run. Its owner closes it. */

@@ -1,7 +1,7 @@
 /** What a JWT says of itself. Its signature is the server's own business. */
 import * as v from 'valibot';
-import { expectStatus, expectThat, NotObservable, shownAnswer } from '../suite/expectations.ts';
-import type { Answer } from './target.ts';
+import type { Answer } from './answer.ts';
+import { expectStatus, expectThat, NotObservable, shownAnswer } from './expectations.ts';
 
 const claimsShape = v.looseObject({ exp: v.number(), iat: v.number() });
 

@@ -1,6 +1,6 @@
 /**
  * The suite as the killer of mutants, against servers that run in the same process, so that a mutant
- * in the server's code is seen. A mutant is caught when the suite tells another thing of it than of
+ * in the server's code is seen. A mutant is caught when the suite tells another resource of it than of
  * the server as it is: of a server of the contract first, case by case, then what it observes of open
  * points; then of servers with our variants, which some of the code is for. Run by
  * `npm run mutation` only, whose first run, without mutants, records what is told.

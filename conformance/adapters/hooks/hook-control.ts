@@ -1,11 +1,11 @@
 /** Control of a target by hooks; what is steered is the whole target, unless a tenant was made. */
 import type { ManagementId } from '../../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
-import type { Capability } from '../../suite/capabilities.ts';
+import type { Capability } from '../../context/capabilities.ts';
+import type { Control, ControlledTenant, RateLimit, TenantOrder } from '../../context/control.ts';
 import type { Session } from '../../target/target.ts';
-import type { Control, ControlledTenant, RateLimit, TenantOrder } from '../control.ts';
 import { MissingCapability } from '../missing-capability.ts';
-import { HookOperator } from './hook-operator.ts';
+import { HookAdmin } from './hook-admin.ts';
 import type { HookStep } from './hook-steps.ts';
 import type { Hooks } from './hooks.ts';
 
@@ -62,7 +62,7 @@ export class HookControl implements Control {
     return {
       id: made.tenantId,
       tenantToken,
-      operator: new HookOperator(hooks, session, userToken),
+      admin: new HookAdmin(hooks, session, userToken),
       control: new HookControl(hooks, this.#lasting, { session }),
       remove: async () => {
         await hooks.ask(this.#lasting, 'remove-tenant');

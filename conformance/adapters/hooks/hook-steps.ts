@@ -10,7 +10,7 @@ import {
   inventoryView,
   managedDevice,
   monitorViews,
-} from '../../context/operator.ts';
+} from '../../context/target-admin.ts';
 
 /** One step. */
 interface StepRow {

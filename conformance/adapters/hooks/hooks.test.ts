@@ -1,13 +1,13 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../fixtures/clock.ts';
-import { OperatorFailure } from '../../context/operator.ts';
+import { AdminFailure } from '../../context/target-admin.ts';
 import { Target } from '../../target/target.ts';
 import { TransportFailure } from '../../target/transport-failure.ts';
 import { MissingCapability } from '../missing-capability.ts';
+import { HookAdmin } from './hook-admin.ts';
 import { HookControl } from './hook-control.ts';
 import { readHookFile } from './hook-file.ts';
-import { HookOperator } from './hook-operator.ts';
 import { hookStepNames } from './hook-steps.ts';
 import { Hooks } from './hooks.ts';
 
@@ -69,7 +69,7 @@ describe('a hook', () => {
     const { hooks, session } = hooksOf('process.exit(1)', {
       steps: { accept: [process.execPath, '-e', 'process.exit(1)', '; echo {}'] },
     });
-    await expect(hooks.ask(session, 'accept')).rejects.toThrow(OperatorFailure);
+    await expect(hooks.ask(session, 'accept')).rejects.toThrow(AdminFailure);
   });
 });
 
@@ -88,7 +88,7 @@ describe('a hook that fails', () => {
   ])('%s leaves the case undecided', async (_, script, told) => {
     const { hooks, session } = hooksOf(script);
     const asking = hooks.ask(session, 'deploy');
-    await expect(asking).rejects.toThrow(OperatorFailure);
+    await expect(asking).rejects.toThrow(AdminFailure);
     await expect(asking).rejects.toThrow(told);
     expect(session.record.exchanges[0]?.failure).toContain(told);
   });
@@ -143,7 +143,7 @@ describe('a step that is not there', () => {
   });
 });
 
-describe('the operator by hooks', () => {
+describe('the target admin by hooks', () => {
   const answer = {
     device: { id: 'd1', identity_data: {}, status: 'accepted', auth_sets: [] },
     deviceId: 'd1',
@@ -161,28 +161,28 @@ describe('the operator by hooks', () => {
 
   it('reads the answer of every step', async () => {
     const { hooks, session } = hooksOf(prints(answer));
-    const operator = new HookOperator(hooks, session, undefined);
+    const admin = new HookAdmin(hooks, session, undefined);
     const key = { publicKeyPem: 'pem' } as never;
-    expect((await operator.findDevice({ serial: '7' }))?.id).toBe('d1');
-    expect((await operator.device('d1'))?.status).toBe('accepted');
-    expect(await operator.preauthorize({ serial: '7' }, key)).toBe('d1');
-    await operator.decide('d1', key, 'rejected');
-    await operator.decommission('d1');
-    expect(await operator.uploadArtifact('a.mender', Buffer.from('ø'))).toBeUndefined();
-    expect(await operator.findArtifact('a', 'board')).toBeUndefined();
-    await operator.deleteArtifact('a1');
-    expect(await operator.deploy({ name: 'n', artifact_name: 'a' })).toBe('p1');
-    expect(await operator.findDeployment('n')).toBe('p1');
-    await operator.abort('p1');
-    expect(await operator.devicePart('p1', 'd1')).toBeUndefined();
-    expect(await operator.deploymentLog('p1', 'd1')).toBe('a line');
-    await operator.configure('d1', { a: 'b' });
-    expect(await operator.deployConfiguration('d1')).toBe('p1');
-    expect((await operator.configuration('d1')).configured).toEqual({ a: 'b' });
-    expect(await operator.connection('d1')).toBe('connected');
-    expect(await operator.attributes('d1')).toHaveLength(1);
-    expect(await operator.alerts('d1')).toHaveLength(1);
-    expect(await operator.monitorConfiguration('d1')).toHaveLength(1);
+    expect((await admin.findDevice({ serial: '7' }))?.id).toBe('d1');
+    expect((await admin.device('d1'))?.status).toBe('accepted');
+    expect(await admin.preauthorize({ serial: '7' }, key)).toBe('d1');
+    await admin.decide('d1', key, 'rejected');
+    await admin.decommission('d1');
+    expect(await admin.uploadArtifact('a.mender', Buffer.from('ø'))).toBeUndefined();
+    expect(await admin.findArtifact('a', 'board')).toBeUndefined();
+    await admin.deleteArtifact('a1');
+    expect(await admin.deploy({ name: 'n', artifact_name: 'a' })).toBe('p1');
+    expect(await admin.findDeployment('n')).toBe('p1');
+    await admin.abort('p1');
+    expect(await admin.devicePart('p1', 'd1')).toBeUndefined();
+    expect(await admin.deploymentLog('p1', 'd1')).toBe('a line');
+    await admin.configure('d1', { a: 'b' });
+    expect(await admin.deployConfiguration('d1')).toBe('p1');
+    expect((await admin.configuration('d1')).configured).toEqual({ a: 'b' });
+    expect(await admin.connection('d1')).toBe('connected');
+    expect(await admin.attributes('d1')).toHaveLength(1);
+    expect(await admin.alerts('d1')).toHaveLength(1);
+    expect(await admin.monitorConfiguration('d1')).toHaveLength(1);
     const steps = session.record.exchanges.map(({ request }) => request.line.split(' ')[1]);
     const others = ['login', 'accept', 'postpone', 'advance-clock', 'fail-next', 'limit-rate'];
     const tenants = ['powerless-user', 'make-tenant', 'suspend-tenant', 'remove-tenant'];
@@ -191,8 +191,8 @@ describe('the operator by hooks', () => {
 
   it('reaches the audit log only with the token of a user', () => {
     const { hooks, session } = hooksOf('');
-    expect(() => new HookOperator(hooks, session, undefined).caller).toThrow(MissingCapability);
-    expect(new HookOperator(hooks, session, 'token').caller.session).toBe(session);
+    expect(() => new HookAdmin(hooks, session, undefined).caller).toThrow(MissingCapability);
+    expect(new HookAdmin(hooks, session, 'token').caller.session).toBe(session);
   });
 });
 

@@ -6,8 +6,8 @@
  * standard input and output or the environment, never over the command line.
  */
 import * as v from 'valibot';
-import { OperatorFailure } from '../../context/operator.ts';
-import { shown } from '../../suite/expectations.ts';
+import { AdminFailure } from '../../context/target-admin.ts';
+import { shown } from '../../target/expectations.ts';
 import type { Session } from '../../target/target.ts';
 import { MissingCapability } from '../missing-capability.ts';
 import type { HookBook } from './hook-file.ts';
@@ -45,7 +45,7 @@ export class Hooks {
 
   /**
    * Runs the hook of a step and gives its answer; the run is recorded on the session.
-   * @throws MissingCapability, OperatorFailure
+   * @throws MissingCapability, AdminFailure
    */
   async ask<Step extends HookStep>(
     session: Session,
@@ -93,6 +93,6 @@ function missing(step: HookStep, because: string): MissingCapability {
   return new MissingCapability(`operator/${step}`, `the step ${step} is not possible: ${because}`);
 }
 
-function failed(step: HookStep, answer: string): OperatorFailure {
-  return new OperatorFailure(hookSteps[step].wish, answer, `the hook ${step}`);
+function failed(step: HookStep, answer: string): AdminFailure {
+  return new AdminFailure(hookSteps[step].wish, answer, `the hook ${step}`);
 }

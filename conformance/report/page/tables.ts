@@ -77,8 +77,8 @@ export function showRun(facts: PageFacts): void {
     records('Waivers', facts.waivers, ['caseId', 'state', 'reason', 'owner', 'expires']),
     records(
       'Left behind',
-      facts.leftBehind.map((thing) => ({ thing })),
-      ['thing'],
+      facts.leftBehind.map((resource) => ({ resource })),
+      ['resource'],
     ),
   );
 }

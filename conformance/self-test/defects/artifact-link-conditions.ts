@@ -1,7 +1,7 @@
 /** Planted defects of the conditions of a download, and of the time of its link. */
 import { objectOf, ownAnswer, withHeaders, withStatus } from '../alter.ts';
-import type { Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes } from '../plants.ts';
+import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes } from '../mutations.ts';
 
 const httpDate = /^[A-Z][a-z]{2}, .* GMT$/;
 const EARLY_MS = 120_000;
@@ -14,7 +14,7 @@ function conditionBecomes(
   name: 'if-modified-since' | 'if-unmodified-since',
   isPicked: (date: string) => boolean,
   status: number,
-): () => Plant {
+): () => Mutation {
   return answerBecomes((answer, { headers }) => {
     const date = headers[name];
     const isHit = date !== undefined && headers.range === undefined && isPicked(date);
@@ -34,7 +34,7 @@ function isNoDate(date: string): boolean {
 function conditionIgnored(
   name: 'if-modified-since' | 'if-unmodified-since',
   isWithRange: boolean,
-): () => Plant {
+): () => Mutation {
   return () => ({
     request: (request) => {
       const isHit = (request.headers.range !== undefined) === isWithRange;
@@ -59,7 +59,7 @@ function toldLink(
 }
 
 /** Each link is followed as soon as it is told, and what it gave is given ever after. */
-function outlivesItsTime(): Plant {
+function outlivesItsTime(): Mutation {
   const files = new Map<string, ProxiedAnswer>();
   return {
     answer: async (answer, request, ask) => {
@@ -78,7 +78,7 @@ function outlivesItsTime(): Plant {
   };
 }
 
-function endsEarly(): Plant {
+function endsEarly(): Mutation {
   const ends = new Map<string, number>();
   return {
     answer: (answer, request) => {
@@ -98,69 +98,69 @@ export const artifactLinkConditionDefects: readonly Defect[] = [
     title: 'If-Modified-Since is ignored.',
     breaks: ['link.if-modified-since'],
     operations: file,
-    plant: conditionIgnored('if-modified-since', false),
+    mutation: conditionIgnored('if-modified-since', false),
   },
   {
     id: 'if-modified-since-is-always-304',
     title: 'With If-Modified-Since of any date the file is taken for unchanged.',
     breaks: ['link.modified-since'],
     operations: file,
-    plant: conditionBecomes('if-modified-since', isDate, 304),
+    mutation: conditionBecomes('if-modified-since', isDate, 304),
   },
   {
     id: 'malformed-modified-since-is-304',
     title: 'With If-Modified-Since that is no date the file is taken for unchanged.',
     breaks: ['link.malformed-modified-since'],
     operations: file,
-    plant: conditionBecomes('if-modified-since', isNoDate, 304),
+    mutation: conditionBecomes('if-modified-since', isNoDate, 304),
   },
   {
     id: 'if-unmodified-since-is-ignored',
     title: 'If-Unmodified-Since is ignored.',
     breaks: ['link.if-unmodified-since'],
     operations: file,
-    plant: conditionIgnored('if-unmodified-since', false),
+    mutation: conditionIgnored('if-unmodified-since', false),
   },
   {
     id: 'if-unmodified-since-is-always-412',
     title: 'With If-Unmodified-Since of any date the file is taken for changed.',
     breaks: ['link.unmodified-since'],
     operations: file,
-    plant: conditionBecomes('if-unmodified-since', isDate, 412),
+    mutation: conditionBecomes('if-unmodified-since', isDate, 412),
   },
   {
     id: 'malformed-unmodified-since-is-412',
     title: 'With If-Unmodified-Since that is no date the file is taken for changed.',
     breaks: ['link.malformed-unmodified-since'],
     operations: file,
-    plant: conditionBecomes('if-unmodified-since', isNoDate, 412),
+    mutation: conditionBecomes('if-unmodified-since', isNoDate, 412),
   },
   {
     id: 'condition-of-a-range-is-ignored',
     title: 'If-Unmodified-Since is ignored where a Range is asked for.',
     breaks: ['link.conditional-range'],
     operations: file,
-    plant: conditionIgnored('if-unmodified-since', true),
+    mutation: conditionIgnored('if-unmodified-since', true),
   },
   {
     id: 'last-change-is-not-told',
     title: 'The link does not say when the file was changed.',
     breaks: ['link.tells-last-change'],
     operations: file,
-    plant: answerBecomes((answer) => withHeaders(answer, { 'last-modified': undefined })),
+    mutation: answerBecomes((answer) => withHeaders(answer, { 'last-modified': undefined })),
   },
   {
     id: 'expired-link-gives-the-file',
     title: 'A link gives the file after its time too.',
     breaks: ['link.expired'],
     operations: [...asking, ...file],
-    plant: outlivesItsTime,
+    mutation: outlivesItsTime,
   },
   {
     id: 'link-ends-before-its-time',
     title: 'A link ends two minutes before the time that it names.',
     breaks: ['link.valid-until-expire'],
     operations: [...asking, ...file],
-    plant: endsEarly,
+    mutation: endsEarly,
   },
 ];

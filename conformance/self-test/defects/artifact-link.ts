@@ -1,7 +1,7 @@
 /** Planted defects of links to artifact files, and of what they answer. */
 import { ownAnswer, withHeaders, withStatus } from '../alter.ts';
-import type { Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, fieldBecomes, refusalBecomes, statusBecomes } from '../plants.ts';
+import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, fieldBecomes, refusalBecomes, statusBecomes } from '../mutations.ts';
 import { artifactLinkConditionDefects } from './artifact-link-conditions.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -29,7 +29,7 @@ function totalOf({ headers }: ProxiedAnswer): number {
 function partBecomes(
   picks: (range: string) => boolean,
   other: (range: string) => string | undefined,
-): () => Plant {
+): () => Mutation {
   return answerBecomes((answer, request, ask) => {
     const range = rangeOf(request);
     if (answer.status !== 206 || !picks(range)) return answer;
@@ -38,7 +38,7 @@ function partBecomes(
 }
 
 /** The target sees another Range in place of one that is picked. */
-function rangeBecomes(picks: RegExp, other: (range: string) => string): () => Plant {
+function rangeBecomes(picks: RegExp, other: (range: string) => string): () => Mutation {
   return () => ({
     request: (request) => {
       const range = rangeOf(request);
@@ -54,7 +54,7 @@ function flipped(body: Buffer): Buffer {
 }
 
 /** What was given under a path is given again where the target refuses the link. */
-function givenAgain(key: (request: ProxiedRequest) => string): () => Plant {
+function givenAgain(key: (request: ProxiedRequest) => string): () => Mutation {
   return () => {
     const files = new Map<string, Buffer>();
     return {
@@ -73,70 +73,70 @@ const links: readonly Defect[] = [
     title: 'A link is answered 201.',
     breaks: ['link.fields'],
     operations: asking,
-    plant: statusBecomes(200, 201),
+    mutation: statusBecomes(200, 201),
   },
   {
     id: 'artifact-link-is-relative',
     title: 'The uri of a link is a path without a server.',
     breaks: ['link.uri'],
     operations: asking,
-    plant: fieldBecomes('uri', (uri) => String(uri).slice(new URL(String(uri)).origin.length)),
+    mutation: fieldBecomes('uri', (uri) => String(uri).slice(new URL(String(uri)).origin.length)),
   },
   {
     id: 'artifact-link-has-no-uri',
     title: 'A link has no uri.',
     breaks: ['link.uri'],
     operations: asking,
-    plant: fieldBecomes('uri', () => undefined),
+    mutation: fieldBecomes('uri', () => undefined),
   },
   {
     id: 'artifact-link-has-no-expire',
     title: 'A link does not say when it ends.',
     breaks: ['link.expire'],
     operations: asking,
-    plant: fieldBecomes('expire', () => undefined),
+    mutation: fieldBecomes('expire', () => undefined),
   },
   {
     id: 'artifact-link-expires-in-seconds',
     title: 'A link ends at a number of seconds since the Unix epoch.',
     breaks: ['link.expire'],
     operations: asking,
-    plant: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
+    mutation: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
   },
   {
     id: 'artifact-link-has-expired',
     title: 'A link says that it expired long ago.',
     breaks: ['link.expire-is-later'],
     operations: asking,
-    plant: fieldBecomes('expire', () => '2001-01-01T00:00:00Z'),
+    mutation: fieldBecomes('expire', () => '2001-01-01T00:00:00Z'),
   },
   {
     id: 'link-to-unknown-artifact',
     title: 'Asking for a link to an artifact that does not exist is answered 200.',
     breaks: ['link.unknown-artifact-is-404', 'tenants.are-apart'],
     operations: asking,
-    plant: statusBecomes(404, 200, namesUuid),
+    mutation: statusBecomes(404, 200, namesUuid),
   },
   {
     id: 'link-to-malformed-id-is-500',
     title: 'Asking for a link to an id that is no UUID is answered 500.',
     breaks: ['link.malformed-id'],
     operations: asking,
-    plant: refusalBecomes(500, (request) => !namesUuid(request)),
+    mutation: refusalBecomes(500, (request) => !namesUuid(request)),
   },
   {
     id: 'links-are-public',
     title: 'Links are given to callers without a token.',
     breaks: ['link.unauthenticated-is-401', 'tokens.missing-is-401'],
     operations: asking,
-    plant: statusBecomes(401, 200, ({ headers }) => headers.authorization === undefined),
+    mutation: statusBecomes(401, 200, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'artifact-file-is-altered',
     title: 'The last byte of a file is another one.',
     breaks: ['link.gives-the-file', 'next.source-gives-the-artifact'],
     operations: file,
-    plant: answerBecomes((answer) =>
+    mutation: answerBecomes((answer) =>
       answer.status === 200 ? { ...answer, body: flipped(answer.body) } : answer,
     ),
   },
@@ -145,7 +145,7 @@ const links: readonly Defect[] = [
     title: 'PUT, POST, PATCH and DELETE on a link are answered 204.',
     breaks: ['link.get-only'],
     operations: 'all',
-    plant: refusalBecomes(204, ({ method, operationsAtPath }) => {
+    mutation: refusalBecomes(204, ({ method, operationsAtPath }) => {
       const isLink = operationsAtPath.some((id) => id === 'download-artifact');
       return isLink && !['GET', 'HEAD', 'OPTIONS'].includes(method);
     }),
@@ -155,14 +155,14 @@ const links: readonly Defect[] = [
     title: 'A link whose signature was altered gives the file all the same.',
     breaks: ['link.is-signed', 'link.expired'],
     operations: file,
-    plant: givenAgain(({ path, query }) => (query.includes('expire') ? path : query)),
+    mutation: givenAgain(({ path, query }) => (query.includes('expire') ? path : query)),
   },
   {
     id: 'link-without-query-gives-the-file',
     title: 'A link without its query gives the file all the same.',
     breaks: ['link.is-signed'],
     operations: file,
-    plant: () => {
+    mutation: () => {
       const files = new Map<string, Buffer>();
       return {
         answer: (answer, { path, query }) => {
@@ -187,7 +187,7 @@ const ranges: readonly Defect[] = [
       'link.range-past-the-end',
     ],
     operations: file,
-    plant: rangeBecomes(closed, (range) => {
+    mutation: rangeBecomes(closed, (range) => {
       const [, first = '', last = ''] = closed.exec(range) ?? [];
       const isLonger = Number(first) > 0 && Number(last) > Number(first);
       return isLonger ? `bytes=${first}-${Number(last) - 1}` : range;
@@ -198,7 +198,7 @@ const ranges: readonly Defect[] = [
     title: 'Range that begins at the first byte is ignored.',
     breaks: ['link.range-first-bytes'],
     operations: file,
-    plant: partBecomes(
+    mutation: partBecomes(
       (range) => /^bytes=0-\d+$/.test(range),
       () => undefined,
     ),
@@ -208,7 +208,7 @@ const ranges: readonly Defect[] = [
     title: 'Range without a last byte is ignored, so that no download is resumed.',
     breaks: ['link.range-open-end'],
     operations: file,
-    plant: partBecomes(
+    mutation: partBecomes(
       (range) => /^bytes=\d+-$/.test(range),
       () => undefined,
     ),
@@ -218,7 +218,7 @@ const ranges: readonly Defect[] = [
     title: 'Range of a suffix gives so many bytes from the beginning.',
     breaks: ['link.range-suffix'],
     operations: file,
-    plant: partBecomes(
+    mutation: partBecomes(
       (range) => /^bytes=-\d+$/.test(range),
       (range) => `bytes=0-${Number(range.slice('bytes=-'.length)) - 1}`,
     ),
@@ -228,7 +228,7 @@ const ranges: readonly Defect[] = [
     title: 'Range of a suffix that is longer than the file is answered 416.',
     breaks: ['link.range-long-suffix'],
     operations: file,
-    plant: answerBecomes((answer, request) => {
+    mutation: answerBecomes((answer, request) => {
       const [, suffix] = /^bytes=-(\d+)$/.exec(rangeOf(request)) ?? [];
       return Number(suffix) > totalOf(answer) ? ownAnswer(416) : answer;
     }),
@@ -238,7 +238,7 @@ const ranges: readonly Defect[] = [
     title: 'Range whose last byte is past the end is answered 416.',
     breaks: ['link.range-past-the-end'],
     operations: file,
-    plant: answerBecomes((answer, request) => {
+    mutation: answerBecomes((answer, request) => {
       const [, , last] = closed.exec(rangeOf(request)) ?? [];
       return Number(last) >= totalOf(answer) ? ownAnswer(416) : answer;
     }),
@@ -248,7 +248,7 @@ const ranges: readonly Defect[] = [
     title: 'An answer 206 has no Content-Range.',
     breaks: ['link.content-range'],
     operations: file,
-    plant: answerBecomes((answer) =>
+    mutation: answerBecomes((answer) =>
       answer.status === 206 ? withHeaders(answer, { 'content-range': undefined }) : answer,
     ),
   },
@@ -257,7 +257,7 @@ const ranges: readonly Defect[] = [
     title: 'Range that begins past the end is answered 206 with nothing.',
     breaks: ['link.range-unsatisfiable', 'link.range-unsatisfiable-is-416'],
     operations: file,
-    plant: answerBecomes((answer, request) => {
+    mutation: answerBecomes((answer, request) => {
       const first = Number.parseInt(rangeOf(request).slice('bytes='.length), 10);
       return answer.status === 416 && first >= totalOf(answer) ? ownAnswer(206) : answer;
     }),
@@ -267,7 +267,7 @@ const ranges: readonly Defect[] = [
     title: 'Range that begins past the end is ignored.',
     breaks: ['link.range-unsatisfiable-is-416'],
     operations: file,
-    plant: answerBecomes((answer, request, ask) =>
+    mutation: answerBecomes((answer, request, ask) =>
       answer.status === 416 ? ask(withHeaders(request, { range: undefined })) : answer,
     ),
   },
@@ -276,7 +276,7 @@ const ranges: readonly Defect[] = [
     title: 'An answer 416 does not say how long the file is.',
     breaks: ['link.unsatisfied-length'],
     operations: file,
-    plant: answerBecomes((answer) =>
+    mutation: answerBecomes((answer) =>
       answer.status === 416 ? withHeaders(answer, { 'content-range': undefined }) : answer,
     ),
   },
@@ -285,7 +285,7 @@ const ranges: readonly Defect[] = [
     title: 'Of several ranges the first one is given as if it were the whole file.',
     breaks: ['link.several-ranges'],
     operations: file,
-    plant: answerBecomes(async (answer, request, ask) => {
+    mutation: answerBecomes(async (answer, request, ask) => {
       const [first, second] = rangeOf(request).split(',');
       if (second === undefined) return answer;
       return withStatus(await ask(withHeaders(request, { range: first })), 200);
@@ -296,21 +296,21 @@ const ranges: readonly Defect[] = [
     title: 'Range in an unknown unit is taken for one in bytes.',
     breaks: ['link.unknown-range-unit'],
     operations: file,
-    plant: rangeBecomes(/^lines=/, (range) => range.replace('lines', 'bytes')),
+    mutation: rangeBecomes(/^lines=/, (range) => range.replace('lines', 'bytes')),
   },
   {
     id: 'reversed-range-is-turned',
     title: 'Range whose last byte comes before its first is turned round.',
     breaks: ['link.malformed-range'],
     operations: file,
-    plant: rangeBecomes(/^bytes=9-5$/, () => 'bytes=5-9'),
+    mutation: rangeBecomes(/^bytes=9-5$/, () => 'bytes=5-9'),
   },
   {
     id: 'large-part-is-altered',
     title: 'The last byte of a large part is another one.',
     breaks: ['link.parts-make-the-file'],
     operations: file,
-    plant: answerBecomes((answer, request) => {
+    mutation: answerBecomes((answer, request) => {
       const isLarge = answer.status === 206 && answer.body.length > LARGE_BYTES;
       return isLarge && closed.test(rangeOf(request))
         ? { ...answer, body: flipped(answer.body) }

@@ -2,8 +2,8 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { entriesOf, type Members, membersOf } from '../../target/json-members.ts';
 import { changedAt, listOf, queryOf, withJson, withStatus } from '../alter.ts';
-import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, bodyBecomes, refusalBecomes, statusBecomes } from '../plants.ts';
+import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, bodyBecomes, refusalBecomes, statusBecomes } from '../mutations.ts';
 import { requestFor } from '../requests.ts';
 
 const LISTED_MAX = 100;
@@ -20,7 +20,7 @@ function asksWith(...names: readonly string[]): (request: ProxiedRequest) => boo
 }
 
 /** Short lists hold also those artifacts that users see and that are picked. */
-function listedToo(picks: (artifact: Members, asked: URLSearchParams) => boolean): () => Plant {
+function listedToo(picks: (artifact: Members, asked: URLSearchParams) => boolean): () => Mutation {
   return answerBecomes(async (answer, request, ask) => {
     if (answer.status !== 200 || listOf(answer).length > 1) return answer;
     const own = { token: ask.userToken, query: { per_page: '500' } };
@@ -262,14 +262,14 @@ const lists: readonly Defect[] = [
     title: 'The list of artifacts stands in an object.',
     breaks: ['artifacts.list'],
     operations: ['list-artifacts'],
-    plant: bodyBecomes((list) => (entriesOf(list).length > 0 ? { artifacts: list } : list)),
+    mutation: bodyBecomes((list) => (entriesOf(list).length > 0 ? { artifacts: list } : list)),
   },
   {
     id: 'artifact-list-is-201',
     title: 'The list of artifacts is answered 201.',
     breaks: ['artifacts.list'],
     operations: ['list-artifacts'],
-    plant: answerBecomes((answer) =>
+    mutation: answerBecomes((answer) =>
       listOf(answer).length > 0 ? withStatus(answer, 201) : answer,
     ),
   },
@@ -278,35 +278,35 @@ const lists: readonly Defect[] = [
     title: 'The list of artifacts is always empty.',
     breaks: ['artifacts.list-is-complete'],
     operations: ['list-artifacts'],
-    plant: bodyBecomes(() => []),
+    mutation: bodyBecomes(() => []),
   },
   {
     id: 'artifact-list-takes-no-parameters',
     title: 'A list without any parameter is answered 200.',
     breaks: ['artifacts.list-parameters'],
     operations: ['list-artifacts'],
-    plant: statusBecomes(400, 200, asksWith()),
+    mutation: statusBecomes(400, 200, asksWith()),
   },
   {
     id: 'artifact-list-of-all-releases',
     title: 'A list without a release name is answered 200.',
     breaks: ['artifacts.release-name-is-required'],
     operations: ['list-artifacts'],
-    plant: statusBecomes(400, 200, asksWith('device_type')),
+    mutation: statusBecomes(400, 200, asksWith('device_type')),
   },
   {
     id: 'artifact-list-of-all-device-types',
     title: 'A list without a device type is answered 200.',
     breaks: ['artifacts.device-type-is-required'],
     operations: ['list-artifacts'],
-    plant: statusBecomes(400, 200, asksWith('release_name')),
+    mutation: statusBecomes(400, 200, asksWith('release_name')),
   },
   {
     id: 'artifact-list-ignores-the-device-type',
     title: 'The list of a release holds its artifacts for other device types too.',
     breaks: ['artifacts.list-selects'],
     operations: ['list-artifacts'],
-    plant: listedToo(
+    mutation: listedToo(
       ({ name, device_types_compatible: types }, asked) =>
         name === asked.get('release_name') && !entriesOf(types).includes(asked.get('device_type')),
     ),
@@ -316,7 +316,7 @@ const lists: readonly Defect[] = [
     title: 'The list of a release holds artifacts of other releases too.',
     breaks: ['artifacts.list-selects-release', 'tenants.are-apart'],
     operations: ['list-artifacts'],
-    plant: listedToo(
+    mutation: listedToo(
       ({ name, device_types_compatible: types }, asked) =>
         name !== asked.get('release_name') && entriesOf(types).includes(asked.get('device_type')),
     ),
@@ -326,7 +326,7 @@ const lists: readonly Defect[] = [
     title: 'A list of artifacts holds one more than a hundred.',
     breaks: ['artifacts.list-bound'],
     operations: ['list-artifacts'],
-    plant: bodyBecomes((list) =>
+    mutation: bodyBecomes((list) =>
       entriesOf(list).length === LISTED_MAX ? [...entriesOf(list), entriesOf(list)[0]] : list,
     ),
   },
@@ -338,28 +338,28 @@ const single: readonly Defect[] = [
     title: 'The details of an artifact are answered 201.',
     breaks: ['artifacts.fields'],
     operations: ['get-artifact'],
-    plant: statusBecomes(200, 201),
+    mutation: statusBecomes(200, 201),
   },
   {
     id: 'unknown-artifact-is-empty',
     title: 'The details of an artifact that does not exist are answered 204.',
     breaks: ['artifacts.unknown-is-404', 'tenants.are-apart'],
     operations: ['get-artifact'],
-    plant: statusBecomes(404, 204, namesUuid),
+    mutation: statusBecomes(404, 204, namesUuid),
   },
   {
     id: 'malformed-artifact-id-is-500',
     title: 'An artifact id that is no UUID is answered 500.',
     breaks: ['artifacts.malformed-id'],
     operations: ['get-artifact'],
-    plant: refusalBecomes(500, (request) => !namesUuid(request)),
+    mutation: refusalBecomes(500, (request) => !namesUuid(request)),
   },
   {
     id: 'artifacts-are-public',
     title: 'Artifacts are shown to callers without a token.',
     breaks: ['artifacts.unauthenticated-is-401', 'tokens.missing-is-401'],
     operations: lookups,
-    plant: statusBecomes(401, 200, ({ headers }) => headers.authorization === undefined),
+    mutation: statusBecomes(401, 200, ({ headers }) => headers.authorization === undefined),
   },
 ];
 
@@ -373,7 +373,7 @@ export const artifactDefects: readonly Defect[] = [
       title,
       breaks: [breaks],
       operations: lookups,
-      plant: bodyBecomes((body) =>
+      mutation: bodyBecomes((body) =>
         changedAt(body, Array.isArray(body) ? `*.${path}` : path, becomes),
       ),
     }),

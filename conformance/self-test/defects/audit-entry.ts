@@ -2,7 +2,7 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedAt } from '../alter.ts';
 import type { Defect } from '../defect.ts';
-import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../plants.ts';
+import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../mutations.ts';
 
 const operations = ['list-audit-logs'] as const;
 
@@ -29,7 +29,7 @@ function missing([path, requirement]: [string, RequirementId]): Defect {
     title: `Entries of the audit log lack \`${path}\`.`,
     breaks: [requirement],
     operations,
-    plant: fieldLeftOut(`*.${path}`),
+    mutation: fieldLeftOut(`*.${path}`),
   };
 }
 
@@ -130,7 +130,7 @@ const oddFields: readonly Odd[] = [
 ];
 
 function odd({ path, value, breaks, ...words }: Odd): Defect {
-  return { ...words, breaks, operations, plant: fieldBecomes(path, value) };
+  return { ...words, breaks, operations, mutation: fieldBecomes(path, value) };
 }
 
 /** Entries get another member at a path; what is there already stays. */
@@ -143,7 +143,7 @@ function withMember(path: string, member: Readonly<Record<string, unknown>>) {
 }
 
 /** Entries of one action are not listed. */
-function unlisted(action: string): Defect['plant'] {
+function unlisted(action: string): Defect['mutation'] {
   return bodyBecomes((value) =>
     Array.isArray(value) ? value.filter((entry) => entry?.action !== action) : value,
   );
@@ -166,7 +166,7 @@ export const auditEntryDefects: readonly Defect[] = [
       title: `An act \`${action}\` is no entry.`,
       breaks,
       operations,
-      plant: unlisted(action),
+      mutation: unlisted(action),
     }),
   ),
   {
@@ -174,48 +174,48 @@ export const auditEntryDefects: readonly Defect[] = [
     title: 'The creation of a deployment is recorded as `update`.',
     breaks: ['audit.deployment-created'],
     operations,
-    plant: fieldBecomes('*.action', (action) => (action === 'create' ? 'update' : action)),
+    mutation: fieldBecomes('*.action', (action) => (action === 'create' ? 'update' : action)),
   },
   {
     id: 'audit-entries-are-texts',
     title: 'The entries of the list are texts.',
     breaks: ['audit.entry-fields'],
     operations,
-    plant: fieldBecomes('*', (entry) => JSON.stringify(entry)),
+    mutation: fieldBecomes('*', (entry) => JSON.stringify(entry)),
   },
   {
     id: 'audit-actor-identity-is-an-object',
     title: 'The identity data of an actor is an object.',
     breaks: ['audit.actor-identity-data'],
     operations,
-    plant: withMember('*.actor', { identity_data: { maker: 'none' } }),
+    mutation: withMember('*.actor', { identity_data: { maker: 'none' } }),
   },
   {
     id: 'audit-change-is-a-list',
     title: 'The change of an entry is a list.',
     breaks: ['audit.change'],
     operations,
-    plant: withMember('*', { change: ['one', 'two'] }),
+    mutation: withMember('*', { change: ['one', 'two'] }),
   },
   {
     id: 'audit-object-fills-every-member',
     title: 'Every entry fills `user` in its object, whatever its type.',
     breaks: ['audit.object-fields-by-type'],
     operations,
-    plant: withMember('*.object', { user: { email: 'nobody@example.com' } }),
+    mutation: withMember('*.object', { user: { email: 'nobody@example.com' } }),
   },
   {
     id: 'audit-tenant-name-is-a-number',
     title: 'The name of a tenant is a number.',
     breaks: ['audit.object-tenant-name'],
     operations,
-    plant: withMember('*.object.tenant', { name: 7 }),
+    mutation: withMember('*.object.tenant', { name: 7 }),
   },
   {
     id: 'audit-tenant-parent-is-an-object',
     title: 'The parent of a tenant is an object.',
     breaks: ['audit.object-tenant-parent'],
     operations,
-    plant: withMember('*.object.tenant', { parent: { id: 'one' } }),
+    mutation: withMember('*.object.tenant', { parent: { id: 'one' } }),
   },
 ];

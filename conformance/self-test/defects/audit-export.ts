@@ -1,14 +1,14 @@
 /** Planted defects of the audit log as CSV, parameter by parameter. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isSuccess, ownAnswer, queryOf, withHeaders, withQuery, withText } from '../alter.ts';
-import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
+import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import {
   answerBecomes,
   headersBecome,
   parameterBecomes,
   requestBecomes,
   statusBecomes,
-} from '../plants.ts';
+} from '../mutations.ts';
 
 const operations = ['export-audit-logs'] as const;
 
@@ -23,7 +23,7 @@ function has(name: string, value?: string): (request: ProxiedRequest) => boolean
 function documentBecomes(
   change: (text: string) => string,
   picks?: (request: ProxiedRequest) => boolean,
-): () => Plant {
+): () => Mutation {
   return answerBecomes(
     (answer) => (isSuccess(answer) ? withText(answer, change(answer.body.toString())) : answer),
     picks,
@@ -31,7 +31,7 @@ function documentBecomes(
 }
 
 /** A Unix second in the query is shifted. */
-function shifted(name: string, bySeconds: number): () => Plant {
+function shifted(name: string, bySeconds: number): () => Mutation {
   return requestBecomes(
     (request) =>
       withQuery(request, { [name]: String(Number(queryOf(request).get(name)) + bySeconds) }),
@@ -60,7 +60,7 @@ function ignored([name, requirement]: [string, RequirementId]): Defect {
     title: `The export ignores the parameter \`${name}\`.`,
     breaks: [requirement],
     operations,
-    plant: parameterBecomes(
+    mutation: parameterBecomes(
       name,
       undefined,
       // Other cases find their own entries by `object_id`, and ask for few or without a limit.
@@ -77,35 +77,35 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'The export is put together first and sent with its length.',
     breaks: ['audit.export-is-streamed'],
     operations,
-    plant: answerBecomes((answer) => withHeaders(answer, { 'transfer-encoding': undefined })),
+    mutation: answerBecomes((answer) => withHeaders(answer, { 'transfer-encoding': undefined })),
   },
   {
     id: 'export-is-202',
     title: 'The export is answered 202.',
     breaks: ['audit.export-is-csv', 'audit.export-object-type-values'],
     operations,
-    plant: statusBecomes(200, 202),
+    mutation: statusBecomes(200, 202),
   },
   {
     id: 'export-has-no-names',
     title: 'The export has no names of fields.',
     breaks: ['audit.export-is-csv'],
     operations,
-    plant: documentBecomes((text) => text.slice(text.indexOf('\n') + 1)),
+    mutation: documentBecomes((text) => text.slice(text.indexOf('\n') + 1)),
   },
   {
     id: 'export-is-labelled-as-text',
     title: 'The export is labelled text/plain.',
     breaks: ['audit.export-media-type'],
     operations,
-    plant: headersBecome({ 'content-type': 'text/plain' }),
+    mutation: headersBecome({ 'content-type': 'text/plain' }),
   },
   {
     id: 'export-has-other-values',
     title: 'The export holds the ids of actors in capitals.',
     breaks: ['audit.export-same-entries'],
     operations,
-    plant: documentBecomes((text) =>
+    mutation: documentBecomes((text) =>
       text.replaceAll(/(?<=^(?:create|abort),)[^,]*/gm, (id) => id.toUpperCase()),
     ),
   },
@@ -114,7 +114,7 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'The export lacks its last entry.',
     breaks: ['audit.export-same-entries'],
     operations,
-    plant: documentBecomes(
+    mutation: documentBecomes(
       (text) => text.replace(/\r?\n[^\r\n]+(\r?\n)?$/, '\r\n'),
       (request) => has('format_separator', '.')(request) && !has('limit')(request),
     ),
@@ -124,7 +124,7 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'The export holds one entry more than the limit.',
     breaks: ['audit.export-limit'],
     operations,
-    plant: requestBecomes(
+    mutation: requestBecomes(
       (request) => withQuery(request, { limit: String(Number(queryOf(request).get('limit')) + 1) }),
       has('limit'),
     ),
@@ -134,7 +134,7 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'Only the first character of a separator is used.',
     breaks: ['audit.export-separator'],
     operations,
-    plant: requestBecomes((request) => {
+    mutation: requestBecomes((request) => {
       const [first = ''] = queryOf(request).get('format_separator') ?? '';
       return withQuery(request, { format_separator: first });
     }, has('format_separator')),
@@ -144,7 +144,7 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'With `ignore` the type of the actor is left out too.',
     breaks: ['audit.export-ignore'],
     operations,
-    plant: requestBecomes(
+    mutation: requestBecomes(
       (request) => ({ ...request, query: `${request.query}&ignore=actor.type` }),
       has('ignore'),
     ),
@@ -154,49 +154,49 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'Without `sort` the export is oldest first.',
     breaks: ['audit.export-newest-first', 'audit.export-same-entries'],
     operations,
-    plant: parameterBecomes('sort', 'asc', (request) => !has('sort')(request)),
+    mutation: parameterBecomes('sort', 'asc', (request) => !has('sort')(request)),
   },
   {
     id: 'export-ignores-asc',
     title: 'With sort=asc the export is newest first.',
     breaks: ['audit.export-sort-asc'],
     operations,
-    plant: parameterBecomes('sort', 'desc', has('sort', 'asc')),
+    mutation: parameterBecomes('sort', 'desc', has('sort', 'asc')),
   },
   {
     id: 'export-ignores-desc',
     title: 'With sort=desc the export is oldest first.',
     breaks: ['audit.export-sort-desc'],
     operations,
-    plant: parameterBecomes('sort', 'asc', has('sort', 'desc')),
+    mutation: parameterBecomes('sort', 'asc', has('sort', 'desc')),
   },
   {
     id: 'export-after-is-exclusive',
     title: '`created_after` leaves out exported entries of that second.',
     breaks: ['audit.export-created-after'],
     operations,
-    plant: shifted('created_after', 1),
+    mutation: shifted('created_after', 1),
   },
   {
     id: 'export-before-ends-early',
     title: '`created_before` of the export ends two seconds early.',
     breaks: ['audit.export-created-before'],
     operations,
-    plant: shifted('created_before', -2),
+    mutation: shifted('created_before', -2),
   },
   {
     id: 'export-does-not-quote',
     title: 'The export writes values with commas without quotes.',
     breaks: ['audit.export-fields-are-quoted', 'audit.export-is-csv'],
     operations,
-    plant: documentBecomes((text) => text.replaceAll('"', '')),
+    mutation: documentBecomes((text) => text.replaceAll('"', '')),
   },
   {
     id: 'export-knows-no-users',
     title: 'An export of users is answered 400.',
     breaks: ['audit.export-object-type-values'],
     operations,
-    plant: () => ({
+    mutation: () => ({
       request: (request) =>
         has('object_type', 'user')(request) && !has('object_id')(request)
           ? ownAnswer(400, { error: 'no type' })

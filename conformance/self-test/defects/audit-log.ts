@@ -1,7 +1,7 @@
 /** Planted defects of the audit log as a list, parameter by parameter. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { listOf, ownAnswer, queryOf, withHeaders, withJson, withQuery } from '../alter.ts';
-import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
+import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import {
   answerBecomes,
   bodyBecomes,
@@ -9,7 +9,7 @@ import {
   parameterBecomes,
   requestBecomes,
   statusBecomes,
-} from '../plants.ts';
+} from '../mutations.ts';
 
 const operations = ['list-audit-logs'] as const;
 
@@ -22,7 +22,7 @@ function has(name: string, value?: string): (request: ProxiedRequest) => boolean
 }
 
 /** A Unix second in the query is shifted. */
-function shifted(name: string, bySeconds: number): () => Plant {
+function shifted(name: string, bySeconds: number): () => Mutation {
   return requestBecomes(
     (request) =>
       withQuery(request, { [name]: String(Number(queryOf(request).get(name)) + bySeconds) }),
@@ -31,14 +31,14 @@ function shifted(name: string, bySeconds: number): () => Plant {
 }
 
 /** The links of an answer are changed. */
-function linksBecome(change: (links: string) => string): () => Plant {
+function linksBecome(change: (links: string) => string): () => Mutation {
   return answerBecomes((answer) =>
     withHeaders(answer, { link: change(answer.headers.link ?? '') }),
   );
 }
 
 /** A relation is not named. */
-function withoutRelation(name: string): () => Plant {
+function withoutRelation(name: string): () => Mutation {
   return linksBecome((links) =>
     links
       .split(/,\s*(?=<)/)
@@ -48,7 +48,7 @@ function withoutRelation(name: string): () => Plant {
 }
 
 /** A relation is named on every page. */
-function alwaysRelation(name: string): () => Plant {
+function alwaysRelation(name: string): () => Mutation {
   return linksBecome((links) =>
     links.includes(`rel="${name}"`) ? links : `${links}, </nowhere?page=1>; rel="${name}"`,
   );
@@ -72,16 +72,16 @@ function ignored([name, breaks]: [string, Defect['breaks']]): Defect {
     title: `The list ignores the parameter \`${name}\`.`,
     breaks,
     operations,
-    plant: parameterBecomes(name, undefined),
+    mutation: parameterBecomes(name, undefined),
   };
 }
 
 function orderDefect(
   id: string,
   title: string,
-  [requirement, plant]: readonly [RequirementId, () => Plant],
+  [requirement, mutation]: readonly [RequirementId, () => Mutation],
 ): Defect {
-  return { id, title, breaks: [requirement], operations, plant };
+  return { id, title, breaks: [requirement], operations, mutation };
 }
 
 /** Planted defects of the list. */
@@ -92,14 +92,14 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'The list is wrapped in an object.',
     breaks: ['audit.list'],
     operations,
-    plant: bodyBecomes((entries) => ({ entries })),
+    mutation: bodyBecomes((entries) => ({ entries })),
   },
   {
     id: 'audit-log-is-202',
     title: 'The list is answered 202.',
     breaks: ['audit.list', 'audit.object-type-values', 'tokens.login-opens-management'],
     operations,
-    plant: statusBecomes(200, 202),
+    mutation: statusBecomes(200, 202),
   },
   orderDefect('audit-log-is-oldest-first', 'Without `sort` entries come oldest first.', [
     'audit.newest-first',
@@ -118,7 +118,7 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'Every page holds the first entries.',
     breaks: ['audit.pages', 'audit.link-next', 'audit.link-prev'],
     operations,
-    plant: parameterBecomes('page', undefined),
+    mutation: parameterBecomes('page', undefined),
   },
   {
     id: 'audit-log-counts-pages-from-zero',
@@ -131,7 +131,7 @@ export const auditLogDefects: readonly Defect[] = [
       'audit.first-page',
     ],
     operations,
-    plant: requestBecomes(
+    mutation: requestBecomes(
       (request) => withQuery(request, { page: String(Number(queryOf(request).get('page')) + 1) }),
       has('page'),
     ),
@@ -141,14 +141,14 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'Every page is as long as it is by default.',
     breaks: ['audit.per-page', 'audit.pages', 'audit.link-next', 'audit.links-lead'],
     operations,
-    plant: parameterBecomes('per_page', undefined),
+    mutation: parameterBecomes('per_page', undefined),
   },
   {
     id: 'audit-pages-are-one-too-long',
     title: 'A page holds one entry more than was asked for.',
     breaks: ['audit.per-page'],
     operations,
-    plant: answerBecomes((answer) => {
+    mutation: answerBecomes((answer) => {
       const entries = listOf(answer);
       return entries.length > 0 ? withJson(answer, [...entries, entries[0]]) : answer;
     }, has('per_page')),
@@ -158,7 +158,7 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'Without `page` the second page is answered.',
     breaks: ['audit.first-page'],
     operations,
-    plant: parameterBecomes(
+    mutation: parameterBecomes(
       'page',
       '2',
       (request) => has('per_page', '1')(request) && has('sort')(request) && !has('page')(request),
@@ -169,7 +169,7 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'X-Total-Count tells how many entries are on the page.',
     breaks: ['audit.total'],
     operations,
-    plant: answerBecomes((answer) =>
+    mutation: answerBecomes((answer) =>
       withHeaders(answer, { 'x-total-count': String(listOf(answer).length) }),
     ),
   },
@@ -178,77 +178,77 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'X-Total-Count is missing.',
     breaks: ['audit.total'],
     operations,
-    plant: headersBecome({ 'x-total-count': undefined }),
+    mutation: headersBecome({ 'x-total-count': undefined }),
   },
   {
     id: 'audit-links-are-missing',
     title: 'Link is missing.',
     breaks: ['audit.links', 'audit.link-next', 'audit.link-prev'],
     operations,
-    plant: headersBecome({ link: undefined }),
+    mutation: headersBecome({ link: undefined }),
   },
   {
     id: 'audit-link-without-first',
     title: 'Link does not name the first page.',
     breaks: ['audit.links'],
     operations,
-    plant: withoutRelation('first'),
+    mutation: withoutRelation('first'),
   },
   {
     id: 'audit-link-without-next',
     title: 'Link does not name the next page.',
     breaks: ['audit.link-next'],
     operations,
-    plant: withoutRelation('next'),
+    mutation: withoutRelation('next'),
   },
   {
     id: 'audit-link-without-prev',
     title: 'Link does not name the previous page.',
     breaks: ['audit.link-prev'],
     operations,
-    plant: withoutRelation('prev'),
+    mutation: withoutRelation('prev'),
   },
   {
     id: 'audit-link-always-names-prev',
     title: 'Link names a previous page on the first page too.',
     breaks: ['audit.link-prev'],
     operations,
-    plant: alwaysRelation('prev'),
+    mutation: alwaysRelation('prev'),
   },
   {
     id: 'audit-link-always-names-next',
     title: 'Link names a next page on the last page too.',
     breaks: ['audit.link-next'],
     operations,
-    plant: alwaysRelation('next'),
+    mutation: alwaysRelation('next'),
   },
   {
     id: 'audit-links-forget-the-filters',
     title: 'The links lead to pages of the whole log.',
     breaks: ['audit.links-lead'],
     operations,
-    plant: linksBecome((links) => links.replaceAll(/object_id=[^&>]*&?/g, '')),
+    mutation: linksBecome((links) => links.replaceAll(/object_id=[^&>]*&?/g, '')),
   },
   {
     id: 'audit-after-is-exclusive',
     title: '`created_after` leaves out entries of that second.',
     breaks: ['audit.time-bounds'],
     operations,
-    plant: shifted('created_after', 1),
+    mutation: shifted('created_after', 1),
   },
   {
     id: 'audit-before-ends-early',
     title: '`created_before` ends two seconds early.',
     breaks: ['audit.created-before'],
     operations,
-    plant: shifted('created_before', -2),
+    mutation: shifted('created_before', -2),
   },
   {
     id: 'audit-log-knows-no-tenants',
     title: 'A filter by the type tenant is answered 400.',
     breaks: ['audit.object-type-values'],
     operations,
-    plant: () => ({
+    mutation: () => ({
       request: (request) =>
         has('object_type', 'tenant')(request) ? ownAnswer(400, { error: 'no type' }) : request,
     }),

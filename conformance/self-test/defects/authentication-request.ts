@@ -1,7 +1,7 @@
 /** Planted defects of the fields of an authentication request. */
 import { jsonOf, objectOf } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { statusBecomes } from '../plants.ts';
+import { statusBecomes } from '../mutations.ts';
 import { keyOf, signatureText, signedRequest, verifies } from '../signed-requests.ts';
 
 const operations = ['post-auth-request'] as const;
@@ -38,7 +38,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A request without id_data is answered 401.',
     breaks: ['auth.id-data-is-required'],
     operations,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       400,
       401,
       isOnlyFault('id_data', (value) => value === undefined),
@@ -49,14 +49,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'An id_data that is no text is answered 401.',
     breaks: ['auth.id-data-is-text'],
     operations,
-    plant: statusBecomes(400, 401, isOnlyFault('id_data', isOtherKind)),
+    mutation: statusBecomes(400, 401, isOnlyFault('id_data', isOtherKind)),
   },
   {
     id: 'id-data-may-be-any-text',
     title: 'An id_data that is no JSON is answered 401, as a new device is.',
     breaks: ['auth.id-data-is-json-text'],
     operations,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       400,
       401,
       isOnlyFault('id_data', (value) => typeof value === 'string' && !isJsonText(value)),
@@ -67,7 +67,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'An identity that holds an object is answered 400.',
     breaks: ['auth.identity-is-free'],
     operations,
-    plant: statusBecomes(401, 400, (request) =>
+    mutation: statusBecomes(401, 400, (request) =>
       String(objectOf(request).id_data).includes('"position":{'),
     ),
   },
@@ -76,7 +76,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A request without pubkey is answered 401.',
     breaks: ['auth.pubkey-is-required'],
     operations,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       400,
       401,
       isOnlyFault('pubkey', (value) => value === undefined),
@@ -87,14 +87,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A pubkey that is no text is answered 401.',
     breaks: ['auth.pubkey-is-text'],
     operations,
-    plant: statusBecomes(400, 401, isOnlyFault('pubkey', isOtherKind)),
+    mutation: statusBecomes(400, 401, isOnlyFault('pubkey', isOtherKind)),
   },
   {
     id: 'pubkey-may-be-any-text',
     title: 'A pubkey that is no PEM is answered 401.',
     breaks: ['auth.pubkey-is-pem'],
     operations,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       400,
       401,
       isOnlyFault('pubkey', (value) => typeof value === 'string' && !isKey(value)),
@@ -105,28 +105,32 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A tenant_token that is no text is answered 401.',
     breaks: ['auth.tenant-token-is-text'],
     operations,
-    plant: statusBecomes(400, 401, isOnlyFault('tenant_token', isOtherKind)),
+    mutation: statusBecomes(400, 401, isOnlyFault('tenant_token', isOtherKind)),
   },
   {
     id: 'short-tenant-token-is-400',
     title: 'A tenant_token of a few letters is answered 400.',
     breaks: ['auth.tenant-token-may-be-there'],
     operations,
-    plant: statusBecomes(401, 400, (request) => objectOf(request).tenant_token === 'token'),
+    mutation: statusBecomes(401, 400, (request) => objectOf(request).tenant_token === 'token'),
   },
   {
     id: 'external-id-of-another-kind-is-401',
     title: 'An external_id that is no text is answered 401.',
     breaks: ['auth.external-id-is-text'],
     operations,
-    plant: statusBecomes(400, 401, isOnlyFault('external_id', isOtherKind)),
+    mutation: statusBecomes(400, 401, isOnlyFault('external_id', isOtherKind)),
   },
   {
     id: 'external-id-is-400',
     title: 'A request with an external_id is answered 400.',
     breaks: ['auth.external-id-may-be-there'],
     operations,
-    plant: statusBecomes(401, 400, (request) => typeof objectOf(request).external_id === 'string'),
+    mutation: statusBecomes(
+      401,
+      400,
+      (request) => typeof objectOf(request).external_id === 'string',
+    ),
   },
   {
     id: 'tenant-token-is-asked-for',
@@ -140,7 +144,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
       'auth.new-key-waits',
     ],
     operations,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       401,
       400,
       (request) => isRightlySigned(request) && objectOf(request).tenant_token === undefined,
@@ -151,14 +155,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A field that the server does not know makes a request malformed.',
     breaks: ['auth.unknown-fields'],
     operations,
-    plant: statusBecomes(200, 400, (request) => 'tier' in objectOf(request)),
+    mutation: statusBecomes(200, 400, (request) => 'tier' in objectOf(request)),
   },
   {
     id: 'member-order-makes-an-identity',
     title: 'An identity whose members come in another order is another device.',
     breaks: ['auth.identity-is-the-content'],
     operations,
-    plant: statusBecomes(200, 401, (request) =>
+    mutation: statusBecomes(200, 401, (request) =>
       /^\{"serial"/.test(String(objectOf(request).id_data)),
     ),
   },
@@ -167,7 +171,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A key with line ends of Windows is another key.',
     breaks: ['auth.same-key'],
     operations,
-    plant: statusBecomes(200, 401, (request) => String(objectOf(request).pubkey).includes('\r')),
+    mutation: statusBecomes(200, 401, (request) => String(objectOf(request).pubkey).includes('\r')),
   },
 ];
 

@@ -1,7 +1,7 @@
 /** Planted defects of the way in: first contact, decisions, fields of the request, the token. */
 import { objectOf, withHeaders, withJson, withStatus } from '../alter.ts';
-import type { Defect, Plant } from '../defect.ts';
-import { answerBecomes, bodyBecomes, statusBecomes } from '../plants.ts';
+import type { Defect, Mutation } from '../defect.ts';
+import { answerBecomes, bodyBecomes, statusBecomes } from '../mutations.ts';
 import { requestFor } from '../requests.ts';
 import { signedRequest } from '../signed-requests.ts';
 import {
@@ -24,7 +24,7 @@ const flow: readonly Defect[] = [
       'auth.one-identity-one-device',
     ],
     operations,
-    plant: acceptsUndecided,
+    mutation: acceptsUndecided,
   },
   {
     id: 'first-contact-is-403',
@@ -36,14 +36,14 @@ const flow: readonly Defect[] = [
       'auth.decommissioned-is-unknown',
     ],
     operations,
-    plant: statusBecomes(401, 403, isRightlySigned),
+    mutation: statusBecomes(401, 403, isRightlySigned),
   },
   {
     id: 'identity-is-shown-in-part',
     title: 'Users are shown the serial number of a device and nothing else of its identity.',
     breaks: ['auth.first-contact-is-recorded'],
     operations: ['list-devices'],
-    plant: bodyBecomes((list) =>
+    mutation: bodyBecomes((list) =>
       Array.isArray(list)
         ? list.map((device) => ({
             ...device,
@@ -61,7 +61,7 @@ const flow: readonly Defect[] = [
       'auth.first-contact-is-401',
     ],
     operations,
-    plant: () => {
+    mutation: () => {
       const seen = new Set<string>();
       return {
         answer: (answer, { body }) => {
@@ -78,7 +78,7 @@ const flow: readonly Defect[] = [
     title: 'A device that was refused once is refused for ever, though a user accepts it.',
     breaks: ['auth.accepted-gets-token'],
     operations,
-    plant: () => {
+    mutation: () => {
       const refused = new Set<unknown>();
       return {
         answer: (answer, request) => {
@@ -95,14 +95,14 @@ const flow: readonly Defect[] = [
     title: 'A device that waits and is rejected by a user is accepted.',
     breaks: ['auth.rejected-is-refused'],
     operations: ['set-auth-set-status', 'post-auth-request'],
-    plant: rejectionAccepts,
+    mutation: rejectionAccepts,
   },
   {
     id: 'preauthorized-device-waits',
     title: 'A pre-authorized device with a key on P-256 is refused at its first request.',
     breaks: ['auth.preauthorized-gets-token', 'auth.ecdsa', 'auth.body-is-what-is-signed'],
     operations,
-    plant: () => {
+    mutation: () => {
       const seen = new Set<unknown>();
       return {
         answer: (answer, request) => {
@@ -119,14 +119,14 @@ const flow: readonly Defect[] = [
     title: 'An authentication request with an Authorization header is refused.',
     breaks: ['auth.authorization-is-ignored'],
     operations,
-    plant: statusBecomes(200, 401, ({ headers }) => headers.authorization !== undefined),
+    mutation: statusBecomes(200, 401, ({ headers }) => headers.authorization !== undefined),
   },
   {
     id: 'new-key-is-403',
     title: 'A known identity that comes with another key is answered 403.',
     breaks: ['auth.new-key-waits'],
     operations,
-    plant: () => {
+    mutation: () => {
       const keys = new Map<unknown, unknown>();
       return {
         answer: (answer, request) => {
@@ -144,14 +144,14 @@ const flow: readonly Defect[] = [
     title: 'A body that is no JSON object is answered 401.',
     breaks: ['auth.malformed-is-400', 'service.request-bodies-are-json'],
     operations,
-    plant: statusBecomes(400, 401, (request) => request.body.length > 0 && !isObject(request)),
+    mutation: statusBecomes(400, 401, (request) => request.body.length > 0 && !isObject(request)),
   },
   {
     id: 'missing-body-is-401',
     title: 'A request without a body is answered 401.',
     breaks: ['auth.body-is-required'],
     operations,
-    plant: statusBecomes(400, 401, ({ body }) => body.length === 0),
+    mutation: statusBecomes(400, 401, ({ body }) => body.length === 0),
   },
 ];
 
@@ -161,7 +161,7 @@ const tokens: readonly Defect[] = [
     title: 'The token stands in quotes, as JSON.',
     breaks: ['auth.token-is-plain-text'],
     operations,
-    plant: answerBecomes((answer) =>
+    mutation: answerBecomes((answer) =>
       answer.status === 200
         ? { ...answer, body: Buffer.from(JSON.stringify(answer.body.toString())) }
         : answer,
@@ -172,19 +172,19 @@ const tokens: readonly Defect[] = [
     title: 'The token is a text that says nothing of itself.',
     breaks: ['auth.token-is-a-jwt'],
     operations: 'all',
-    plant: () => tokensInDisguise((token) => Buffer.from(token).toString('hex')),
+    mutation: () => tokensInDisguise((token) => Buffer.from(token).toString('hex')),
   },
   {
     id: 'token-lasts-a-day',
     title: 'The token of a device says that it expires after a day.',
     breaks: ['tokens.device-token-lasts-a-week'],
     operations: 'all',
-    plant: () =>
+    mutation: () =>
       tokensInDisguise((token) => {
         const [header, claims = '', signature] = token.split('.');
-        const told: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString());
-        const { iat } = told as { readonly iat: number };
-        const changed = JSON.stringify({ ...(told as object), exp: iat + 86_400 });
+        const reported: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString());
+        const { iat } = reported as { readonly iat: number };
+        const changed = JSON.stringify({ ...(reported as object), exp: iat + 86_400 });
         return `${header}.${Buffer.from(changed).toString('base64url')}.${signature}`;
       }),
   },
@@ -193,7 +193,7 @@ const tokens: readonly Defect[] = [
     title: 'The second token of a device opens nothing.',
     breaks: ['tokens.renewal', 'tokens.expired-is-renewed'],
     operations,
-    plant: () => {
+    mutation: () => {
       const seen = new Set<unknown>();
       return {
         answer: (answer, request) => {
@@ -220,7 +220,7 @@ export const authenticationDefects: readonly Defect[] = [
 ];
 
 /** Devices get other texts than the tokens that the target gave, which they stand for. */
-function tokensInDisguise(disguise: (token: string) => string): Plant {
+function tokensInDisguise(disguise: (token: string) => string): Mutation {
   const behind = new Map<string, string>();
   return {
     request: (request) => {
@@ -244,7 +244,7 @@ function tokensInDisguise(disguise: (token: string) => string): Plant {
 }
 
 /** Turns the rejection of a device that never had a token into its acceptance. */
-function rejectionAccepts(): Plant {
+function rejectionAccepts(): Mutation {
   const tokens: string[] = [];
   return {
     request: (request) => {
@@ -263,7 +263,7 @@ function rejectionAccepts(): Plant {
 }
 
 /** Accepts, as a user, whatever waits, and asks again. */
-function acceptsUndecided(): Plant {
+function acceptsUndecided(): Mutation {
   return {
     answer: async (answer, request, ask) => {
       const { id_data: identity, pubkey } = objectOf(request);

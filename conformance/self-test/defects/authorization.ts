@@ -2,7 +2,7 @@
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import type { Defect } from '../defect.ts';
-import { statusBecomes } from '../plants.ts';
+import { statusBecomes } from '../mutations.ts';
 
 /** What each operation answers a caller whom it lets in. */
 const successes: readonly (readonly [OperationId, number])[] = [
@@ -52,7 +52,7 @@ export const authorizationDefects: readonly Defect[] = successes.flatMap(
         title: `The operation ${operation} is open to callers without a token.`,
         breaks: ['tokens.missing-is-401', ...areaRule(operation)],
         operations: [operation],
-        plant: statusBecomes(
+        mutation: statusBecomes(
           401,
           status,
           ({ headers }) => headers.authorization === undefined && headers.cookie === undefined,
@@ -63,7 +63,7 @@ export const authorizationDefects: readonly Defect[] = successes.flatMap(
         title: `The operation ${operation} is open to callers with any three words as a token.`,
         breaks: ['tokens.invalid-is-401', ...areaRule(operation)],
         operations: [operation],
-        plant: statusBecomes(
+        mutation: statusBecomes(
           401,
           status,
           ({ headers }) => headers.authorization === 'Bearer one.two.three',

@@ -1,8 +1,8 @@
 /** Planted defects of the signed link to a configuration. */
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { changedAt, isSuccess, objectOf, queryOf, withJson, withStatus } from '../alter.ts';
-import type { Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, statusBecomes } from '../plants.ts';
+import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, statusBecomes } from '../mutations.ts';
 
 const download = ['download-configuration'] as const;
 const offered = ['get-next-deployment', 'download-configuration'] as const;
@@ -30,7 +30,7 @@ function parameterOf(query: URLSearchParams, ending: string): string | undefined
 }
 
 /** A segment of the path is another one on the wire than on the target, which sees its own. */
-function segmentBecomes(fromEnd: number): () => Plant {
+function segmentBecomes(fromEnd: number): () => Mutation {
   return () => {
     const originals = new Map<string, string>();
     const swapped = (path: string, change: (segment: string) => string | undefined): string => {
@@ -62,7 +62,7 @@ function segmentBecomes(fromEnd: number): () => Plant {
 function parameterBecomes(
   ending: string,
   become: (name: string, value: string) => readonly [string, string],
-): () => Plant {
+): () => Mutation {
   return () => {
     const originals = new Map<string, readonly [string, string]>();
     return {
@@ -105,7 +105,7 @@ interface Offers {
 function refusedLinkBecomes(
   status: number,
   isHit: (request: ProxiedRequest, offers: Offers) => boolean,
-): () => Plant {
+): () => Mutation {
   return () => {
     const signatures = new Set<string | undefined>();
     const signedTimes = new Set<string>();
@@ -153,28 +153,28 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'The link to a configuration names the deployment by another word than its id.',
     breaks: ['download.path-names-deployment'],
     operations: offered,
-    plant: segmentBecomes(3),
+    mutation: segmentBecomes(3),
   },
   {
     id: 'configuration-link-hides-the-device-type',
     title: 'The link to a configuration names another device type.',
     breaks: ['download.path-names-device-type'],
     operations: offered,
-    plant: segmentBecomes(2),
+    mutation: segmentBecomes(2),
   },
   {
     id: 'configuration-link-hides-the-device',
     title: 'The link to a configuration names the device by another word than its id.',
     breaks: ['download.path-names-device'],
     operations: offered,
-    plant: segmentBecomes(1),
+    mutation: segmentBecomes(1),
   },
   {
     id: 'configuration-link-expires-in-seconds',
     title: 'The expiry time of a link to a configuration is seconds since the Unix epoch.',
     breaks: ['download.link-expires'],
     operations: offered,
-    plant: parameterBecomes('-expire', (name, time) => [name, String(Date.parse(time) / 1000)]),
+    mutation: parameterBecomes('-expire', (name, time) => [name, String(Date.parse(time) / 1000)]),
   },
   {
     id: 'configuration-link-has-another-parameter',
@@ -185,7 +185,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
       'download.invalid-signature-is-403',
     ],
     operations: offered,
-    plant: parameterBecomes('-signature', (_, signature) => ['sig', signature]),
+    mutation: parameterBecomes('-signature', (_, signature) => ['sig', signature]),
   },
   {
     id: 'configuration-download-needs-a-token',
@@ -196,14 +196,14 @@ export const configurationDownloadDefects: readonly Defect[] = [
       'download.valid-until-expire',
     ],
     operations: download,
-    plant: statusBecomes(200, 401, ({ headers }) => headers.authorization === undefined),
+    mutation: statusBecomes(200, 401, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'configuration-download-lacks-a-pair',
     title: 'The configuration that is downloaded lacks a pair.',
     breaks: ['download.holds-the-pairs'],
     operations: download,
-    plant: answerBecomes(async (answer, { parameters }) => {
+    mutation: answerBecomes(async (answer, { parameters }) => {
       if (answer.status !== 200) return answer;
       const body = await writeArtifact({
         name: 'configuration',
@@ -220,7 +220,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'The configuration is downloaded as JSON in place of an artifact file.',
     breaks: ['download.is-an-artifact'],
     operations: download,
-    plant: answerBecomes((answer) =>
+    mutation: answerBecomes((answer) =>
       answer.status === 200
         ? withJson(answer, { timezone: 'Europe/Oslo', colour: 'blue' })
         : answer,
@@ -231,7 +231,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'A link to a configuration for a device type with a slash is answered 400.',
     breaks: ['download.any-device-type'],
     operations: download,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       200,
       400,
       ({ parameters }) => parameters.device_type?.includes('/') ?? false,
@@ -242,42 +242,42 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'A link to a configuration without its query is answered 403.',
     breaks: ['download.parameters-are-required'],
     operations: download,
-    plant: statusBecomes(400, 403, lacks(true, true)),
+    mutation: statusBecomes(400, 403, lacks(true, true)),
   },
   {
     id: 'configuration-link-without-expire-is-403',
     title: 'A link to a configuration without its expiry time is answered 403.',
     breaks: ['download.expire-is-required'],
     operations: download,
-    plant: statusBecomes(400, 403, lacks(true, false)),
+    mutation: statusBecomes(400, 403, lacks(true, false)),
   },
   {
     id: 'configuration-link-without-signature-is-200',
     title: 'A link to a configuration without its signature is answered 200.',
     breaks: ['download.signature-is-required'],
     operations: download,
-    plant: statusBecomes(400, 200, lacks(false, true)),
+    mutation: statusBecomes(400, 200, lacks(false, true)),
   },
   {
     id: 'configuration-link-ends-tomorrow',
     title: 'An expiry time that is no date-time is answered 200.',
     breaks: ['download.expiry-is-a-date-time'],
     operations: download,
-    plant: statusBecomes(400, 200, lacks(false, false)),
+    mutation: statusBecomes(400, 200, lacks(false, false)),
   },
   {
     id: 'configuration-signature-is-401',
     title: 'A link to a configuration with an invalid signature is answered 401.',
     breaks: ['download.invalid-signature-is-403'],
     operations: offered,
-    plant: refusedLinkBecomes(401, (request, offers) => !isSigned(request, offers)),
+    mutation: refusedLinkBecomes(401, (request, offers) => !isSigned(request, offers)),
   },
   {
     id: 'configuration-expiry-is-not-signed',
     title: 'A link to a configuration is prolonged by changing its expiry time.',
     breaks: ['download.signature-covers-expire'],
     operations: offered,
-    plant: refusedLinkBecomes(
+    mutation: refusedLinkBecomes(
       200,
       (request, offers) => isSigned(request, offers) && !hasSignedTime(request, offers),
     ),
@@ -287,14 +287,14 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'A link to a configuration gives that of another device when its path is changed.',
     breaks: ['download.signature-covers-path', 'download.expired-is-403'],
     operations: offered,
-    plant: refusedLinkBecomes(200, hasSignedTime),
+    mutation: refusedLinkBecomes(200, hasSignedTime),
   },
   {
     id: 'configuration-link-ends-before-its-time',
     title: 'A link to a configuration ends two minutes before the time in its query.',
     breaks: ['download.valid-until-expire'],
     operations: download,
-    plant: answerBecomes((answer, request) => {
+    mutation: answerBecomes((answer, request) => {
       const end = Date.parse(parameterOf(queryOf(request), '-expire') ?? '');
       const isOver = Date.parse(answer.headers.date ?? '') >= end - EARLY_MS;
       return answer.status === 200 && isOver ? withStatus(answer, 403) : answer;
@@ -305,6 +305,6 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'A link to a configuration past its time is answered 410.',
     breaks: ['download.expired-is-403', 'download.signature-covers-path'],
     operations: offered,
-    plant: refusedLinkBecomes(410, hasSignedTime),
+    mutation: refusedLinkBecomes(410, hasSignedTime),
   },
 ];

@@ -1,14 +1,14 @@
 /** Planted defects of the configuration store of a device. */
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { jsonOf, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
-import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
+import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import {
   answerBecomes,
   bodyBecomes,
   isAuthorized,
   requestBecomes,
   statusBecomes,
-} from '../plants.ts';
+} from '../mutations.ts';
 import { requestFor } from '../requests.ts';
 
 const get = ['get-configuration'] as const;
@@ -32,7 +32,7 @@ function isNoMap(request: ProxiedRequest): boolean {
 function pairsBecome(
   change: (name: string, value: unknown) => readonly (readonly [string, unknown])[],
 ) {
-  return (): Plant => ({
+  return (): Mutation => ({
     request: (request) => {
       if (!setsPairs(request)) return request;
       const pairs = Object.entries(objectOf(request)).flatMap(([name, value]) =>
@@ -44,7 +44,7 @@ function pairsBecome(
 }
 
 /** Pairs whose key is there already are not written. */
-function keepsFirst(): Plant {
+function keepsFirst(): Mutation {
   return {
     request: async (request, ask) => {
       if (!setsPairs(request)) return request;
@@ -60,7 +60,7 @@ function keepsFirst(): Plant {
 }
 
 /** A device reads also what other devices set. */
-function sharesStores(): Plant {
+function sharesStores(): Mutation {
   const written = new Map<string, Members>();
   return {
     answer: (answer, request) => {
@@ -84,14 +84,14 @@ export const configurationDefects: readonly Defect[] = [
     title: 'The configuration store is read as a list of names and values.',
     breaks: ['configuration.read'],
     operations: get,
-    plant: bodyBecomes((pairs) => Object.entries(membersOf(pairs))),
+    mutation: bodyBecomes((pairs) => Object.entries(membersOf(pairs))),
   },
   {
     id: 'configuration-lacks-a-pair',
     title: 'Of two pairs in the store only the second one is read.',
     breaks: ['configuration.read-all'],
     operations: get,
-    plant: bodyBecomes((pairs) => {
+    mutation: bodyBecomes((pairs) => {
       const entries = Object.entries(membersOf(pairs));
       return Object.fromEntries(entries.length === 2 ? entries.slice(1) : entries);
     }),
@@ -101,7 +101,7 @@ export const configurationDefects: readonly Defect[] = [
     title: 'One of two values in the store is read as an object.',
     breaks: ['configuration.read-texts'],
     operations: get,
-    plant: bodyBecomes((pairs) => {
+    mutation: bodyBecomes((pairs) => {
       const { colour, ...others } = membersOf(pairs);
       return colour === undefined ? others : { ...others, colour: { value: colour } };
     }),
@@ -111,7 +111,7 @@ export const configurationDefects: readonly Defect[] = [
     title: 'Setting pairs is answered 200.',
     breaks: ['configuration.write'],
     operations: put,
-    plant: answerBecomes((answer, request) =>
+    mutation: answerBecomes((answer, request) =>
       answer.status === 204 && objectOf(request).timezone === 'UTC' ? ownAnswer(200) : answer,
     ),
   },
@@ -120,7 +120,7 @@ export const configurationDefects: readonly Defect[] = [
     title: 'Setting pairs is answered 200 with the pairs.',
     breaks: ['configuration.write', 'configuration.write-has-no-body'],
     operations: put,
-    plant: answerBecomes((answer, request) =>
+    mutation: answerBecomes((answer, request) =>
       answer.status === 204 && objectOf(request).timezone === 'UTC'
         ? ownAnswer(200, objectOf(request))
         : answer,
@@ -137,28 +137,28 @@ export const configurationDefects: readonly Defect[] = [
       'configuration.concurrent-writes',
     ],
     operations: put,
-    plant: requestBecomes((request) => withJson(request, {}), setsPairs),
+    mutation: requestBecomes((request) => withJson(request, {}), setsPairs),
   },
   {
     id: 'configuration-keeps-the-first-value',
     title: 'A key that is set again keeps the value that it has.',
     breaks: ['configuration.update'],
     operations: put,
-    plant: keepsFirst,
+    mutation: keepsFirst,
   },
   {
     id: 'configuration-keeps-emptied-keys',
     title: 'A key that is set to the empty text keeps its value.',
     breaks: ['configuration.empty-removes'],
     operations: put,
-    plant: pairsBecome((name, value) => (value === '' ? [] : [[name, value]])),
+    mutation: pairsBecome((name, value) => (value === '' ? [] : [[name, value]])),
   },
   {
     id: 'configuration-body-is-required',
     title: 'Setting without a body is answered 400.',
     breaks: ['configuration.body-is-optional'],
     operations: put,
-    plant: answerBecomes((answer, { body }) =>
+    mutation: answerBecomes((answer, { body }) =>
       answer.status === 204 && body.length === 0 ? ownAnswer(400) : answer,
     ),
   },
@@ -167,35 +167,35 @@ export const configurationDefects: readonly Defect[] = [
     title: 'Dots in names become underscores.',
     breaks: ['configuration.any-name'],
     operations: put,
-    plant: pairsBecome((name, value) => [[name.replaceAll('.', '_'), value]]),
+    mutation: pairsBecome((name, value) => [[name.replaceAll('.', '_'), value]]),
   },
   {
     id: 'configuration-values-are-one-line',
     title: 'Of a value only the first line is kept.',
     breaks: ['configuration.any-text'],
     operations: put,
-    plant: pairsBecome((name, value) => [[name, String(value).split('\n')[0]]]),
+    mutation: pairsBecome((name, value) => [[name, String(value).split('\n')[0]]]),
   },
   {
     id: 'configuration-takes-other-values',
     title: 'Values that are no texts are answered 204.',
     breaks: ['configuration.values-are-texts'],
     operations: put,
-    plant: statusBecomes(400, 204, hasOtherValue),
+    mutation: statusBecomes(400, 204, hasOtherValue),
   },
   {
     id: 'configuration-takes-null',
     title: 'A value that is null is answered 204.',
     breaks: ['configuration.values-are-texts'],
     operations: put,
-    plant: statusBecomes(400, 204, (request) => Object.values(objectOf(request)).includes(null)),
+    mutation: statusBecomes(400, 204, (request) => Object.values(objectOf(request)).includes(null)),
   },
   {
     id: 'configuration-is-set-in-part',
     title: 'Of a request that is refused the values that are texts are set.',
     breaks: ['configuration.refused-changes-nothing'],
     operations: put,
-    plant: answerBecomes(async (answer, request, ask) => {
+    mutation: answerBecomes(async (answer, request, ask) => {
       const texts = Object.entries(objectOf(request)).filter(
         ([, value]) => typeof value === 'string',
       );
@@ -209,14 +209,14 @@ export const configurationDefects: readonly Defect[] = [
     title: 'A body that is no JSON object is answered 204.',
     breaks: ['configuration.malformed-is-400'],
     operations: put,
-    plant: statusBecomes(400, 204, isNoMap),
+    mutation: statusBecomes(400, 204, isNoMap),
   },
   {
     id: 'configuration-faults-at-cut-json',
     title: 'A body that is no JSON is answered 500.',
     breaks: ['configuration.malformed-is-400'],
     operations: put,
-    plant: answerBecomes((answer, request) =>
+    mutation: answerBecomes((answer, request) =>
       answer.status === 400 && request.body.length > 0 && jsonOf(request) === undefined
         ? withStatus(answer, 500)
         : answer,
@@ -232,14 +232,14 @@ export const configurationDefects: readonly Defect[] = [
       'configuration.set-by-user',
     ],
     operations: [...get, ...put],
-    plant: sharesStores,
+    mutation: sharesStores,
   },
   {
     id: 'configuration-removal-of-nothing-is-404',
     title: 'Removing a key that is not there is answered 404.',
     breaks: ['configuration.remove-unknown'],
     operations: put,
-    plant: () => ({
+    mutation: () => ({
       request: async (request, ask) => {
         const values = Object.values(objectOf(request));
         const isRemoval = values.length > 0 && values.every((value) => value === '');

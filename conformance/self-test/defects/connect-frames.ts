@@ -1,7 +1,7 @@
 /** Planted defects of the frames of /connect, by section of RFC 6455. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { type Frame, opcodes } from '../../target/frames.ts';
-import type { Defect, Line, Plant, Side } from '../defect.ts';
+import type { Defect, Line, Mutation, Side } from '../defect.ts';
 
 const operations = ['connect'] as const;
 const { text, binary, close, ping, pong } = opcodes;
@@ -11,7 +11,7 @@ const continuation = 0;
 function frames(
   side: Side,
   change: (frame: Frame, line: Line) => Frame | readonly Frame[],
-): () => Plant {
+): () => Mutation {
   return () => ({ frame: (frame, from, line) => (from === side ? change(frame, line) : frame) });
 }
 
@@ -36,9 +36,15 @@ const normalClose = Buffer.from([0x03, 0xe8]);
 function row(
   id: string,
   title: string,
-  [breaks, plant]: readonly [Defect['breaks'] | RequirementId, () => Plant],
+  [breaks, mutation]: readonly [Defect['breaks'] | RequirementId, () => Mutation],
 ): Defect {
-  return { id, title, breaks: typeof breaks === 'string' ? [breaks] : breaks, operations, plant };
+  return {
+    id,
+    title,
+    breaks: typeof breaks === 'string' ? [breaks] : breaks,
+    operations,
+    mutation,
+  };
 }
 
 /** Forbidden frames that are let pass: the target gets to see one that is allowed, or none. */

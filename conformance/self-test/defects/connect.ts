@@ -1,7 +1,7 @@
 /** Planted defects of the handshake of /connect, and of what users see of a connection. */
 import { ownAnswer, withHeaders } from '../alter.ts';
-import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, fieldBecomes, requestBecomes, statusBecomes } from '../plants.ts';
+import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, fieldBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
 
 const operations = ['connect'] as const;
 const presence = ['get-connection'] as const;
@@ -9,7 +9,7 @@ const presence = ['get-connection'] as const;
 const goodKey = 'dGhlIHNhbXBsZSBub25jZQ==';
 
 /** The headers of an answer 101 are set. */
-function switched(changes: Readonly<Record<string, string | undefined>>): () => Plant {
+function switched(changes: Readonly<Record<string, string | undefined>>): () => Mutation {
   return answerBecomes((answer) => (answer.status === 101 ? withHeaders(answer, changes) : answer));
 }
 
@@ -17,14 +17,14 @@ function switched(changes: Readonly<Record<string, string | undefined>>): () => 
 function sent(
   name: string,
   change: (value: string | undefined) => string | undefined,
-): () => Plant {
+): () => Mutation {
   return requestBecomes((request) =>
     withHeaders(request, { [name]: change(request.headers[name]) }),
   );
 }
 
 /** Requests that are picked get an answer in the target's place. */
-function answered(status: number, picks: (request: ProxiedRequest) => boolean): () => Plant {
+function answered(status: number, picks: (request: ProxiedRequest) => boolean): () => Mutation {
   return () => ({
     request: (request) => (picks(request) ? ownAnswer(status, { error: 'no' }) : request),
   });
@@ -42,98 +42,98 @@ export const connectDefects: readonly Defect[] = [
       'connect.header-words',
     ],
     operations,
-    plant: statusBecomes(101, 200),
+    mutation: statusBecomes(101, 200),
   },
   {
     id: 'connect-answers-another-protocol',
     title: 'The answer 101 names another protocol.',
     breaks: ['connect.answers-upgrade'],
     operations,
-    plant: switched({ upgrade: 'h2c' }),
+    mutation: switched({ upgrade: 'h2c' }),
   },
   {
     id: 'websocket-accept-is-constant',
     title: 'Sec-WebSocket-Accept is the same whatever key was sent.',
     breaks: ['connect.accept-answers-the-key'],
     operations,
-    plant: switched({ 'sec-websocket-accept': 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=' }),
+    mutation: switched({ 'sec-websocket-accept': 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=' }),
   },
   {
     id: 'websocket-accept-is-missing',
     title: 'Sec-WebSocket-Accept is missing.',
     breaks: ['connect.accept-answers-the-key'],
     operations,
-    plant: switched({ 'sec-websocket-accept': undefined }),
+    mutation: switched({ 'sec-websocket-accept': undefined }),
   },
   {
     id: 'websocket-subprotocol-unasked',
     title: 'A subprotocol is selected that nobody asked for.',
     breaks: ['connect.no-subprotocol'],
     operations,
-    plant: switched({ 'sec-websocket-protocol': 'protomsg/msgpack' }),
+    mutation: switched({ 'sec-websocket-protocol': 'protomsg/msgpack' }),
   },
   {
     id: 'websocket-extension-unasked',
     title: 'An extension is selected that nobody asked for.',
     breaks: ['connect.no-extension'],
     operations,
-    plant: switched({ 'sec-websocket-extensions': 'permessage-deflate' }),
+    mutation: switched({ 'sec-websocket-extensions': 'permessage-deflate' }),
   },
   {
     id: 'cookie-opens-no-websocket',
     title: 'The cookie JWT is not looked at.',
     breaks: ['connect.cookie', 'connect.cookie-among-others'],
     operations,
-    plant: sent('cookie', () => undefined),
+    mutation: sent('cookie', () => undefined),
   },
   {
     id: 'cookie-only-alone',
     title: 'The cookie JWT is found only where it stands alone.',
     breaks: ['connect.cookie-among-others'],
     operations,
-    plant: sent('cookie', (cookie) => (cookie?.includes(';') ? undefined : cookie)),
+    mutation: sent('cookie', (cookie) => (cookie?.includes(';') ? undefined : cookie)),
   },
   {
     id: 'no-upgrade-is-200',
     title: 'A request that asks for no upgrade is answered 200.',
     breaks: ['connect.upgrade-is-needed'],
     operations,
-    plant: answered(200, ({ headers }) => !headers.upgrade && !!headers.authorization),
+    mutation: answered(200, ({ headers }) => !headers.upgrade && !!headers.authorization),
   },
   {
     id: 'every-websocket-version-is-taken',
     title: 'An upgrade to another version than 13 is granted.',
     breaks: ['connect.version-13-only'],
     operations,
-    plant: sent('sec-websocket-version', (version) => (version === undefined ? version : '13')),
+    mutation: sent('sec-websocket-version', (version) => (version === undefined ? version : '13')),
   },
   {
     id: 'websocket-version-8-is-taken',
     title: 'An upgrade to version 8 is granted.',
     breaks: ['connect.version-13-only'],
     operations,
-    plant: sent('sec-websocket-version', (version) => (version === '8' ? '13' : version)),
+    mutation: sent('sec-websocket-version', (version) => (version === '8' ? '13' : version)),
   },
   {
     id: 'websocket-version-is-taken-for-granted',
     title: 'An upgrade without a version is granted.',
     breaks: ['connect.version-is-needed'],
     operations,
-    plant: sent('sec-websocket-version', (version) => version ?? '13'),
+    mutation: sent('sec-websocket-version', (version) => version ?? '13'),
   },
   {
     id: 'websocket-key-is-taken-for-granted',
     title: 'An upgrade without a key is granted.',
     breaks: ['connect.key-is-needed'],
     operations,
-    plant: sent('sec-websocket-key', (key) => key ?? goodKey),
+    mutation: sent('sec-websocket-key', (key) => key ?? goodKey),
   },
   {
     id: 'any-websocket-key-is-taken',
     title: 'A key that is not 16 bytes in Base64 is taken.',
     breaks: ['connect.key-is-16-bytes'],
     operations,
-    plant: sent('sec-websocket-key', (key) =>
+    mutation: sent('sec-websocket-key', (key) =>
       key === undefined || /^[\w+/]{22}==$/.test(key) ? key : goodKey,
     ),
   },
@@ -142,34 +142,34 @@ export const connectDefects: readonly Defect[] = [
     title: 'An upgrade to any protocol opens a websocket.',
     breaks: ['connect.other-protocol'],
     operations,
-    plant: sent('upgrade', (upgrade) => (upgrade === undefined ? upgrade : 'websocket')),
+    mutation: sent('upgrade', (upgrade) => (upgrade === undefined ? upgrade : 'websocket')),
   },
   {
     id: 'websocket-in-small-letters-only',
     title: 'Upgrade: WebSocket is answered 400.',
     breaks: ['connect.header-words'],
     operations,
-    plant: answered(400, ({ headers }) => headers.upgrade === 'WebSocket'),
+    mutation: answered(400, ({ headers }) => headers.upgrade === 'WebSocket'),
   },
   {
     id: 'connected-device-is-not-shown',
     title: 'A device with an open connection is shown as disconnected.',
     breaks: ['connect.makes-available'],
     operations: presence,
-    plant: fieldBecomes('status', () => 'disconnected'),
+    mutation: fieldBecomes('status', () => 'disconnected'),
   },
   {
     id: 'connected-device-is-unknown',
     title: 'Nothing is known of the connection of a device.',
     breaks: ['connect.makes-available'],
     operations: presence,
-    plant: statusBecomes(200, 404),
+    mutation: statusBecomes(200, 404),
   },
   {
     id: 'disconnected-device-stays-connected',
     title: 'A device that has gone is still shown as connected.',
     breaks: ['connect.ends-available', 'connect.lost-is-shown'],
     operations: presence,
-    plant: fieldBecomes('status', () => 'connected'),
+    mutation: fieldBecomes('status', () => 'connected'),
   },
 ];

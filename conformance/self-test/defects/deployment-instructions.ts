@@ -2,7 +2,7 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedAt, changedJson, isSuccess, objectOf, withJson } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../plants.ts';
+import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../mutations.ts';
 import { recognized } from '../requests.ts';
 import { isObject } from '../sent.ts';
 
@@ -52,13 +52,13 @@ function fieldDefects(version: Version): Defect[] {
       ...common,
       id: `${version}-instructions-lack-${name}`,
       title: `The instructions of ${version} have no ${path}.`,
-      plant: fieldLeftOut(path),
+      mutation: fieldLeftOut(path),
     };
     const other = {
       ...common,
       id: `${version}-instructions-have-another-${name}`,
       title: `The instructions of ${version} have a ${path} of another form.`,
-      plant: fieldBecomes(path, () => wrong),
+      mutation: fieldBecomes(path, () => wrong),
     };
     return isRequired ? [left, other] : [other];
   });
@@ -70,7 +70,7 @@ const wholeDefects = (['v1', 'v2'] as const).map(
     title: `The instructions of ${version} come in a list.`,
     breaks: [`next.instructions-${version}`],
     operations: forms[version],
-    plant: bodyBecomes((value) => [value]),
+    mutation: bodyBecomes((value) => [value]),
   }),
 );
 
@@ -94,7 +94,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     title: 'Version 1 names the deployment by an id that users do not know.',
     breaks: ['next.id-of-the-deployment'],
     operations: [...forms.v1, ...reports],
-    plant: () => ({
+    mutation: () => ({
       request: withoutPrefix,
       answer: (answer, { operation }) =>
         forms.v1.some((form) => form === operation) && isSuccess(answer)
@@ -107,7 +107,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     title: 'The id of version 2 is not known where the device reports its status.',
     breaks: ['next.v2-id-is-usable'],
     operations: [...forms.v2, 'get-update-control-map'],
-    plant: () => ({
+    mutation: () => ({
       request: withoutPrefix,
       answer: (answer, { operation }) => {
         if (!isSuccess(answer) || answer.body.length === 0) return answer;
@@ -125,21 +125,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     title: 'The instructions name another artifact than the one that was deployed.',
     breaks: ['next.names-the-artifact'],
     operations: everyForm,
-    plant: fieldBecomes('artifact.artifact_name', () => 'another-release'),
+    mutation: fieldBecomes('artifact.artifact_name', () => 'another-release'),
   },
   {
     id: 'instructions-name-other-types',
     title: 'The instructions name device types that the artifact is not made for.',
     breaks: ['next.types-of-the-artifact'],
     operations: everyForm,
-    plant: fieldBecomes('artifact.device_types_compatible', () => ['another-board']),
+    mutation: fieldBecomes('artifact.device_types_compatible', () => ['another-board']),
   },
   {
     id: 'source-leads-nowhere',
     title: 'The source leads to a place where there is no artifact.',
     breaks: ['next.source-gives-the-artifact'],
     operations: everyForm,
-    plant: fieldBecomes('artifact.source.uri', (uri) =>
+    mutation: fieldBecomes('artifact.source.uri', (uri) =>
       leadsTo(uri) === 'download-artifact' ? new URL('/nowhere', String(uri)).href : uri,
     ),
   },
@@ -148,21 +148,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     title: 'The source has expired when the device is told of it.',
     breaks: ['next.source-expires-later'],
     operations: everyForm,
-    plant: fieldBecomes('artifact.source.expire', () => '2001-01-01T00:00:00Z'),
+    mutation: fieldBecomes('artifact.source.expire', () => '2001-01-01T00:00:00Z'),
   },
   {
     id: 'instructions-lack-the-control-map',
     title: 'A device that supports control maps is not given that of its deployment.',
     breaks: ['next.control-map'],
     operations: forms.v2,
-    plant: fieldLeftOut('artifact.update_control_map'),
+    mutation: fieldLeftOut('artifact.update_control_map'),
   },
   {
     id: 'control-map-stands-beside-the-artifact',
     title: 'The control map stands beside the artifact and not in it.',
     breaks: ['next.control-map'],
     operations: forms.v2,
-    plant: bodyBecomes((value) => {
+    mutation: bodyBecomes((value) => {
       if (!isObject(value) || !isObject(value.artifact)) return value;
       const { update_control_map, ...artifact } = value.artifact;
       return update_control_map === undefined ? value : { ...value, artifact, update_control_map };
@@ -173,21 +173,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     title: 'The id of the control map in the instructions is not that of the deployment.',
     breaks: ['next.control-map-id'],
     operations: forms.v2,
-    plant: fieldBecomes('artifact.update_control_map.id', () => 'another-map'),
+    mutation: fieldBecomes('artifact.update_control_map.id', () => 'another-map'),
   },
   {
     id: 'control-map-in-instructions-is-another',
     title: 'The control map in the instructions has another priority than users gave it.',
     breaks: ['next.control-map-as-given'],
     operations: forms.v2,
-    plant: fieldBecomes('artifact.update_control_map.priority', () => 9),
+    mutation: fieldBecomes('artifact.update_control_map.priority', () => 9),
   },
   {
     id: 'control-map-that-nobody-gave',
     title: 'The instructions of a deployment without a control map hold one.',
     breaks: ['next.control-map-only-if-given'],
     operations: forms.v2,
-    plant: () => ({
+    mutation: () => ({
       answer: (answer) => {
         const { artifact, ...others } = objectOf(answer);
         if (!isObject(artifact) || 'update_control_map' in artifact) return answer;

@@ -5,7 +5,7 @@ import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { isSuccess, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
 import { type Relation, relationOf } from '../device-part.ts';
-import { answerBecomes, sentFieldBecomes, statusBecomes } from '../plants.ts';
+import { answerBecomes, sentFieldBecomes, statusBecomes } from '../mutations.ts';
 import {
   holds,
   holdsOther,
@@ -28,7 +28,7 @@ function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
     title: `A log with ${what} is answered 204.`,
     breaks: [requirement],
     operations: uploads,
-    plant: statusBecomes(400, 204, picks),
+    mutation: statusBecomes(400, 204, picks),
   };
 }
 
@@ -39,7 +39,7 @@ function refused(what: string, requirement: RequirementId, picks: Picks): Defect
     title: `A log with ${what} is answered 400.`,
     breaks: [requirement],
     operations: uploads,
-    plant: answerBecomes(
+    mutation: answerBecomes(
       (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
       picks,
     ),
@@ -53,7 +53,7 @@ function takenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
     title: `A log for a deployment that is ${relation} to the device is answered 204.`,
     breaks,
     operations: uploads,
-    plant: answerBecomes(async (answer, request, ask) => {
+    mutation: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
       const fits = isRefused && (await relationOf(request, ask)) === relation;
       return fits ? withStatus(answer, 204) : answer;
@@ -112,14 +112,14 @@ export const deploymentLogDefects: readonly Defect[] = [
     title: 'A log that is taken is answered 200.',
     breaks: ['log.is-accepted'],
     operations: uploads,
-    plant: statusBecomes(204, 200, holds('messages.last.message', 'bye')),
+    mutation: statusBecomes(204, 200, holds('messages.last.message', 'bye')),
   },
   {
     id: 'log-loses-its-end',
     title: 'Only the first message of a log is kept.',
     breaks: ['log.is-kept'],
     operations: uploads,
-    plant: sentFieldBecomes(
+    mutation: sentFieldBecomes(
       'messages',
       (messages) => (Array.isArray(messages) ? messages.slice(0, 1) : messages),
       holds('messages.last.message', 'rolled back'),
@@ -130,7 +130,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     title: 'A log that is uploaded again is added to the earlier one.',
     breaks: ['log.is-replaced'],
     operations: uploads,
-    plant: () => {
+    mutation: () => {
       const earlier = new Map<string, readonly unknown[]>();
       return {
         request: (request) => {
@@ -149,7 +149,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     title: 'The log of one device becomes that of all devices of the deployment.',
     breaks: ['log.own-part-only'],
     operations: uploads,
-    plant: () => {
+    mutation: () => {
       const tokens = new Map<string, Set<string>>();
       return {
         answer: async (answer, request, ask) => {
@@ -172,7 +172,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     title: 'A log that is uploaded after the report of a failure is answered 404.',
     breaks: ['log.after-failure'],
     operations: ['put-deployment-log', 'put-deployment-status'],
-    plant: () => {
+    mutation: () => {
       const failed = new Set<string>();
       return {
         answer: (answer, request) => {

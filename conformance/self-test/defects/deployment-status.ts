@@ -3,7 +3,7 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { changedJson, isSuccess, objectOf, ownAnswer, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { callerOf, type Relation, relationOf } from '../device-part.ts';
-import { answerBecomes, sentFieldBecomes, statusBecomes } from '../plants.ts';
+import { answerBecomes, sentFieldBecomes, statusBecomes } from '../mutations.ts';
 import { requestFor } from '../requests.ts';
 import {
   both,
@@ -42,7 +42,7 @@ function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
     title: `A report with ${what} is answered 204.`,
     breaks: [requirement],
     operations: reports,
-    plant: statusBecomes(400, 204, picks),
+    mutation: statusBecomes(400, 204, picks),
   };
 }
 
@@ -53,11 +53,11 @@ function refused(what: string, breaks: Defect['breaks'], picks: Picks): Defect {
     title: `A report with ${what} is answered 400.`,
     breaks,
     operations: reports,
-    plant: refusing(picks),
+    mutation: refusing(picks),
   };
 }
 
-function refusing(picks: Picks): Defect['plant'] {
+function refusing(picks: Picks): Defect['mutation'] {
   return answerBecomes(
     (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
     picks,
@@ -71,7 +71,7 @@ function takenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
     title: `A report on a deployment that is ${relation} to the device is answered 204.`,
     breaks,
     operations: reports,
-    plant: answerBecomes(async (answer, request, ask) => {
+    mutation: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
       const fits = isRefused && (await relationOf(request, ask)) === relation;
       return fits ? withStatus(answer, 204) : answer;
@@ -89,7 +89,7 @@ function partOf(request: ProxiedRequest): string {
 }
 
 /** Refuses reports by what was reported before: undefined when nothing was. */
-function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): Defect['plant'] {
+function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): Defect['mutation'] {
   return () => {
     const before = new Map<string, unknown>();
     return {
@@ -106,7 +106,7 @@ function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): D
 }
 
 /** Shows users another status of a part than it has, once a report of it was refused with 409. */
-function refusedReportShows(): ReturnType<Defect['plant']> {
+function refusedReportShows(): ReturnType<Defect['mutation']> {
   const shown = new Map<string, unknown>();
   return {
     answer: (answer: ProxiedAnswer, request: ProxiedRequest) => {
@@ -163,7 +163,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
           'status.each-value-is-accepted',
           'status.intermediate-is-optional',
           'status.abort-is-one-moment',
-          // The report with which the suite looks at other things is one of installing.
+          // The report with which the suite looks at other resources is one of installing.
           ...(status === 'installing'
             ? (['status.is-204', 'status.substate', 'status.substate-is-optional'] as const)
             : []),
@@ -176,21 +176,21 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'A report that is taken is answered 200.',
     breaks: ['status.is-204'],
     operations: reports,
-    plant: statusBecomes(204, 200, holds('substate', 'Executing script: check')),
+    mutation: statusBecomes(204, 200, holds('substate', 'Executing script: check')),
   },
   {
     id: 'repeated-report-is-400',
     title: 'A status that is reported again is refused.',
     breaks: ['status.repeated'],
     operations: reports,
-    plant: refusingAfter((before, now) => before === now),
+    mutation: refusingAfter((before, now) => before === now),
   },
   {
     id: 'skipped-pause-is-400',
     title: 'A device that reports installing right after downloading is refused.',
     breaks: ['status.each-value-is-accepted', 'status.intermediate-is-optional'],
     operations: reports,
-    plant: refusingAfter((before, now) => before === 'downloading' && now === 'installing'),
+    mutation: refusingAfter((before, now) => before === 'downloading' && now === 'installing'),
   },
   {
     id: 'end-at-once-is-400',
@@ -201,14 +201,14 @@ export const deploymentStatusDefects: readonly Defect[] = [
       'status.already-installed',
     ],
     operations: reports,
-    plant: refusingAfter((before, now) => before === undefined && now === 'already-installed'),
+    mutation: refusingAfter((before, now) => before === undefined && now === 'already-installed'),
   },
   {
     id: 'report-is-kept-as-another',
     title: 'A report of a pause before the commit is kept as one of rebooting.',
     breaks: ['status.becomes-the-state'],
     operations: reports,
-    plant: sentFieldBecomes(
+    mutation: sentFieldBecomes(
       'status',
       () => 'rebooting',
       holds('status', 'pause_before_committing'),
@@ -219,7 +219,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'What one device reports becomes the state of all devices of the deployment.',
     breaks: ['status.own-part-only'],
     operations: reports,
-    plant: () => {
+    mutation: () => {
       const tokens = new Map<string, Set<string>>();
       return {
         answer: async (answer, request, ask) => {
@@ -246,28 +246,28 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'A status that is reported after the abort is answered 204.',
     breaks: ['status.aborted-is-409'],
     operations: reports,
-    plant: statusBecomes(409, 204),
+    mutation: statusBecomes(409, 204),
   },
   {
     id: 'end-after-abort-is-204',
     title: 'Only the end of an update is taken after the abort.',
     breaks: ['status.aborted-is-409'],
     operations: reports,
-    plant: statusBecomes(409, 204, holds('status', 'failure')),
+    mutation: statusBecomes(409, 204, holds('status', 'failure')),
   },
   {
     id: 'refused-report-becomes-the-state',
     title: 'A report that is refused after the abort becomes the state all the same.',
     breaks: ['status.aborted-stays', 'status.abort-is-one-moment'],
     operations: [...reports, 'list-deployment-devices'],
-    plant: refusedReportShows,
+    mutation: refusedReportShows,
   },
   {
     id: 'report-beside-an-abort-is-409-and-taken',
     title: 'A report that comes before an abort is told 409 when the abort follows closely.',
     breaks: ['status.abort-is-one-moment'],
     operations: [...reports, 'abort-deployment'],
-    plant: () => {
+    mutation: () => {
       const aborted = new Set<string>();
       return {
         request: async (request, ask) => {
@@ -296,7 +296,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'A report that meets an abort breaks the server.',
     breaks: ['status.abort-is-one-moment', 'status.aborted-is-409'],
     operations: reports,
-    plant: statusBecomes(409, 500, both(holds('status', 'success'), lacks('substate'))),
+    mutation: statusBecomes(409, 500, both(holds('status', 'success'), lacks('substate'))),
   },
   {
     id: 'abort-is-not-passed-on',
@@ -309,7 +309,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
       'audit.deployment-aborted',
     ],
     operations: ['abort-deployment'],
-    plant: () => ({
+    mutation: () => ({
       request: (request, { userToken }) =>
         tokenOf(request) === userToken ? ownAnswer(204) : request,
     }),

@@ -1,7 +1,7 @@
 /** Planted defects of errors and request ids. */
 import { changedAt, changedJson, withHeaders } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes } from '../plants.ts';
+import { answerBecomes } from '../mutations.ts';
 
 const operations = ['post-auth-request'] as const;
 
@@ -35,35 +35,35 @@ export const errorDefects: readonly Defect[] = [
     title: 'The `error` of a refusal is an object with a code and a message, as gateways write it.',
     breaks: ['errors.error-is-a-text'],
     operations,
-    plant: errorMemberBecomes('error', (message) => ({ status_code: 400, message })),
+    mutation: errorMemberBecomes('error', (message) => ({ status_code: 400, message })),
   },
   {
     id: 'error-is-empty',
     title: 'The `error` of a refusal is an empty text.',
     breaks: ['errors.says-why', 'auth.refusal-says-why'],
     operations,
-    plant: errorMemberBecomes('error', () => ''),
+    mutation: errorMemberBecomes('error', () => ''),
   },
   {
     id: 'request-id-is-a-number',
     title: 'The request_id of a refusal is a number.',
     breaks: ['errors.request-id-is-a-text'],
     operations,
-    plant: errorMemberBecomes('request_id', () => 17),
+    mutation: errorMemberBecomes('request_id', () => 17),
   },
   {
     id: 'request-id-of-the-caller-is-replaced',
     title: 'The server makes a request id of its own although the caller sent one.',
     breaks: ['errors.request-id-of-the-caller'],
     operations,
-    plant: answerBecomes((answer) => withRequestId(answer, 'another'), hasRequestId),
+    mutation: answerBecomes((answer) => withRequestId(answer, 'another'), hasRequestId),
   },
   {
     id: 'request-id-is-always-the-same',
     title: 'Every request without an id gets the same one.',
     breaks: ['errors.request-id-of-the-server'],
     operations,
-    plant: answerBecomes(
+    mutation: answerBecomes(
       (answer) => withRequestId(answer, 'the-only-one'),
       (request) => !hasRequestId(request),
     ),
@@ -73,7 +73,7 @@ export const errorDefects: readonly Defect[] = [
     title: 'The request id in the body is another than in the header.',
     breaks: ['errors.request-id-equals-header'],
     operations,
-    plant: answerBecomes(
+    mutation: answerBecomes(
       (answer) => {
         const name = requestIdHeader(answer);
         return name === undefined
@@ -95,7 +95,7 @@ export const errorDefects: readonly Defect[] = [
       'errors.request-id-is-a-text',
     ],
     operations,
-    plant: answerBecomes((answer) =>
+    mutation: answerBecomes((answer) =>
       answer.status === 400
         ? { ...answer, body: Buffer.from('<!doctype html><title>400</title>') }
         : answer,
@@ -106,7 +106,7 @@ export const errorDefects: readonly Defect[] = [
     title: 'The refusal of a first contact is a sentence in place of an Error body.',
     breaks: ['auth.refusals-are-errors', 'auth.refusal-says-why', 'errors.body-is-error'],
     operations,
-    plant: answerBecomes((answer) =>
+    mutation: answerBecomes((answer) =>
       answer.status === 401 ? { ...answer, body: Buffer.from('not authorized') } : answer,
     ),
   },

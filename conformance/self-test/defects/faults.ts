@@ -1,10 +1,10 @@
 /** Planted defects of faults inside the server, and of callers who ask too often. */
 import { ownAnswer, tokenOf } from '../alter.ts';
-import type { Defect, Plant } from '../defect.ts';
-import { statusBecomes } from '../plants.ts';
+import type { Defect, Mutation } from '../defect.ts';
+import { statusBecomes } from '../mutations.ts';
 
 /** Whoever was told once that he asks too often is told so for ever. */
-function grudge(): Plant {
+function grudge(): Mutation {
   const hasty = new Set<string>();
   return {
     answer: (answer, request) => {
@@ -23,41 +23,41 @@ export const faultDefects: readonly Defect[] = [
     title: 'A fault inside the server is answered 502.',
     breaks: ['errors.unexpected-is-500'],
     operations: 'all',
-    plant: statusBecomes(500, 502),
+    mutation: statusBecomes(500, 502),
   },
   {
     id: 'fault-inside-is-a-success-of-inventory',
     title: 'A fault inside the server is answered 200 when a device sends its inventory.',
     breaks: ['errors.unexpected-is-500'],
     operations: ['put-attributes'],
-    plant: statusBecomes(500, 200),
+    mutation: statusBecomes(500, 200),
   },
   {
     id: 'fault-inside-is-the-fault-of-a-socket',
     title: 'A fault inside the server is answered 400 to a device that wants a websocket.',
     breaks: ['errors.unexpected-is-500'],
     operations: ['connect'],
-    plant: statusBecomes(500, 400),
+    mutation: statusBecomes(500, 400),
   },
   {
     id: 'haste-is-503',
     title: 'A caller who asks too often is answered 503.',
     breaks: ['errors.too-many-requests-is-429'],
     operations: 'all',
-    plant: statusBecomes(429, 503),
+    mutation: statusBecomes(429, 503),
   },
   {
     id: 'haste-is-400-on-export',
     title: 'A user who exports the audit log too often is answered 400.',
     breaks: ['errors.too-many-requests-is-429'],
     operations: ['export-audit-logs'],
-    plant: statusBecomes(429, 400),
+    mutation: statusBecomes(429, 400),
   },
   {
     id: 'haste-is-never-forgotten',
     title: 'A device that asked too often once is refused for ever.',
     breaks: ['errors.slowed-down-is-served'],
     operations: ['get-next-deployment'],
-    plant: grudge,
+    mutation: grudge,
   },
 ];

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { attributesShape } from '../../../fixtures/contract/resources.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
-import type { Ask, Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, requestBecomes, statusBecomes } from '../plants.ts';
+import type { Ask, Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
 import { requestFor } from '../requests.ts';
 
 const patch = ['patch-attributes'] as const;
@@ -34,7 +34,7 @@ function isOtherKind({ value }: Members): boolean {
 }
 
 /** The target sees each value changed. */
-function valueBecomes(change: (value: unknown) => unknown): () => Plant {
+function valueBecomes(change: (value: unknown) => unknown): () => Mutation {
   return requestBecomes((request) => {
     const attributes = listOf(request);
     if (attributes.length === 0 || !attributes.every(isMap)) return request;
@@ -55,7 +55,7 @@ function kindOf(value: unknown): string {
 /** The target sees only those attributes that are picked by what the device wrote before. */
 function remembering(
   picks: (attribute: Members, known: Known, method: string) => boolean,
-): () => Plant {
+): () => Mutation {
   return () => {
     const writers = new Map<string, Known>();
     return {
@@ -76,7 +76,7 @@ function remembering(
 }
 
 /** What one device writes as its own is written for the device too that wrote before it. */
-function writesForOthers(): Plant {
+function writesForOthers(): Mutation {
   let before = '';
   return {
     answer: async (answer, request, ask) => {
@@ -102,21 +102,21 @@ const kinds: readonly Defect[] = [
     title: 'A number is kept as a text.',
     breaks: ['inventory.number', 'inventory.value-kinds'],
     operations: both,
-    plant: valueBecomes((value) => (typeof value === 'number' ? String(value) : value)),
+    mutation: valueBecomes((value) => (typeof value === 'number' ? String(value) : value)),
   },
   {
     id: 'number-is-kept-whole',
     title: 'Of a number only the whole part is kept.',
     breaks: ['inventory.number'],
     operations: both,
-    plant: valueBecomes((value) => (typeof value === 'number' ? Math.trunc(value) : value)),
+    mutation: valueBecomes((value) => (typeof value === 'number' ? Math.trunc(value) : value)),
   },
   {
     id: 'text-of-digits-is-a-number',
     title: 'A text of digits is kept as a number.',
     breaks: ['inventory.text'],
     operations: both,
-    plant: valueBecomes((value) =>
+    mutation: valueBecomes((value) =>
       typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
     ),
   },
@@ -125,7 +125,7 @@ const kinds: readonly Defect[] = [
     title: 'An array of numbers is kept as one of texts.',
     breaks: ['inventory.numbers', 'inventory.value-kinds'],
     operations: both,
-    plant: valueBecomes((value) =>
+    mutation: valueBecomes((value) =>
       Array.isArray(value) && value.every((entry) => typeof entry === 'number')
         ? value.map(String)
         : value,
@@ -136,7 +136,7 @@ const kinds: readonly Defect[] = [
     title: 'An array of several texts is kept as one text.',
     breaks: ['inventory.texts'],
     operations: both,
-    plant: valueBecomes((value) =>
+    mutation: valueBecomes((value) =>
       Array.isArray(value) && value.length > 1 && value.every((entry) => typeof entry === 'string')
         ? value.join()
         : value,
@@ -147,7 +147,7 @@ const kinds: readonly Defect[] = [
     title: 'An attribute keeps the kind of its first value, others are dropped.',
     breaks: ['inventory.value-kinds'],
     operations: both,
-    plant: remembering(({ name, value }, known) => {
+    mutation: remembering(({ name, value }, known) => {
       const kind = known.get(String(name));
       return kind === undefined || kind === kindOf(value);
     }),
@@ -160,35 +160,37 @@ const writing: readonly Defect[] = [
     title: 'PATCH is answered 204.',
     breaks: ['inventory.patch-is-200'],
     operations: patch,
-    plant: statusBecomes(200, 204),
+    mutation: statusBecomes(200, 204),
   },
   {
     id: 'put-is-204',
     title: 'PUT is answered 204.',
     breaks: ['inventory.put-is-200'],
     operations: put,
-    plant: statusBecomes(200, 204),
+    mutation: statusBecomes(200, 204),
   },
   {
     id: 'patch-has-a-body',
     title: 'The answer to PATCH has a body.',
     breaks: ['inventory.patch-has-no-body'],
     operations: patch,
-    plant: answerBecomes(takenAll),
+    mutation: answerBecomes(takenAll),
   },
   {
     id: 'put-has-a-body',
     title: 'The answer to PUT has a body.',
     breaks: ['inventory.put-has-no-body'],
     operations: put,
-    plant: answerBecomes(takenAll),
+    mutation: answerBecomes(takenAll),
   },
   {
     id: 'patch-changes-nothing-known',
     title: 'PATCH does not change an attribute that exists.',
     breaks: ['inventory.patch-upserts', 'inventory.value-kinds'],
     operations: both,
-    plant: remembering(({ name }, known, method) => method === 'PUT' || !known.has(String(name))),
+    mutation: remembering(
+      ({ name }, known, method) => method === 'PUT' || !known.has(String(name)),
+    ),
   },
   {
     id: 'patch-adds-nothing',
@@ -201,14 +203,14 @@ const writing: readonly Defect[] = [
       'inventory.texts',
     ],
     operations: both,
-    plant: remembering(({ name }, known, method) => method === 'PUT' || known.has(String(name))),
+    mutation: remembering(({ name }, known, method) => method === 'PUT' || known.has(String(name))),
   },
   {
     id: 'patch-replaces',
     title: 'PATCH removes the attributes that it does not name.',
     breaks: ['inventory.patch-keeps'],
     operations: patch,
-    plant: requestBecomes((request) =>
+    mutation: requestBecomes((request) =>
       listOf(request).length > 0 ? { ...request, method: 'PUT' } : request,
     ),
   },
@@ -217,7 +219,7 @@ const writing: readonly Defect[] = [
     title: 'PUT keeps the attributes that it does not name.',
     breaks: ['inventory.put-replaces'],
     operations: put,
-    plant: requestBecomes((request) =>
+    mutation: requestBecomes((request) =>
       listOf(request).length > 0 ? { ...request, method: 'PATCH' } : request,
     ),
   },
@@ -226,7 +228,7 @@ const writing: readonly Defect[] = [
     title: 'PUT after other attributes leaves out those that are new.',
     breaks: ['inventory.put-assigns'],
     operations: both,
-    plant: remembering(
+    mutation: remembering(
       ({ name }, known, method) =>
         method === 'PATCH' || known.size === 0 || known.has(String(name)),
     ),
@@ -236,14 +238,14 @@ const writing: readonly Defect[] = [
     title: 'What a device writes is written for another device too.',
     breaks: ['inventory.own-attributes'],
     operations: put,
-    plant: writesForOthers,
+    mutation: writesForOthers,
   },
   {
     id: 'description-is-dropped',
     title: 'The description of an attribute is forgotten.',
     breaks: ['inventory.description-is-kept'],
     operations: both,
-    plant: requestBecomes((request) => {
+    mutation: requestBecomes((request) => {
       const attributes = listOf(request);
       const isGood = attributes.every((one) => typeof membersOf(one).description === 'string');
       if (attributes.length === 0 || !isGood) return request;
@@ -261,7 +263,7 @@ const refusals: readonly Defect[] = [
     title: 'An attribute whose name is missing or no text is answered 200.',
     breaks: ['inventory.name'],
     operations: both,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       400,
       200,
       holds((one) => isFilled(one) && typeof one.name !== 'string'),
@@ -272,7 +274,7 @@ const refusals: readonly Defect[] = [
     title: 'An attribute without a value is answered 200.',
     breaks: ['inventory.value'],
     operations: both,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       400,
       200,
       holds((one) => isFilled(one) && !('value' in one)),
@@ -283,7 +285,7 @@ const refusals: readonly Defect[] = [
     title: 'An attribute whose value is null is answered 200.',
     breaks: ['inventory.value'],
     operations: both,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       400,
       200,
       holds(({ value }) => value === null),
@@ -294,7 +296,7 @@ const refusals: readonly Defect[] = [
     title: 'An attribute whose description is no text is answered 200.',
     breaks: ['inventory.description'],
     operations: both,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       400,
       200,
       holds((one) => 'description' in one && typeof one.description !== 'string'),
@@ -305,7 +307,7 @@ const refusals: readonly Defect[] = [
     title: 'An attribute with a description is answered 400.',
     breaks: ['inventory.description'],
     operations: both,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       200,
       400,
       holds((one) => 'description' in one),
@@ -316,21 +318,21 @@ const refusals: readonly Defect[] = [
     title: 'An array of numbers and texts is answered 200.',
     breaks: ['inventory.mixed-arrays-are-400'],
     operations: both,
-    plant: statusBecomes(400, 200, holds(isMixed)),
+    mutation: statusBecomes(400, 200, holds(isMixed)),
   },
   {
     id: 'values-of-any-kind-are-taken',
     title: 'A boolean, an object or an array of such is answered 200.',
     breaks: ['inventory.other-kinds-are-400'],
     operations: both,
-    plant: statusBecomes(400, 200, holds(isOtherKind)),
+    mutation: statusBecomes(400, 200, holds(isOtherKind)),
   },
   {
     id: 'empty-attribute-is-taken',
     title: 'An attribute without any field is answered 200.',
     breaks: ['inventory.fields-are-required'],
     operations: both,
-    plant: statusBecomes(
+    mutation: statusBecomes(
       400,
       200,
       holds((one) => !isFilled(one)),
@@ -341,7 +343,7 @@ const refusals: readonly Defect[] = [
     title: 'A body that is no JSON array of attributes is answered 200.',
     breaks: ['inventory.malformed-is-400'],
     operations: both,
-    plant: statusBecomes(400, 200, (request) => {
+    mutation: statusBecomes(400, 200, (request) => {
       const body = jsonOf(request);
       return request.body.length > 0 && !(Array.isArray(body) && body.every(isMap));
     }),
@@ -351,14 +353,14 @@ const refusals: readonly Defect[] = [
     title: 'A request without a body is answered 200.',
     breaks: ['inventory.body-is-required'],
     operations: both,
-    plant: statusBecomes(400, 200, ({ body }) => body.length === 0),
+    mutation: statusBecomes(400, 200, ({ body }) => body.length === 0),
   },
   {
     id: 'attributes-of-strangers-are-403',
     title: 'Attributes without a token are answered 403.',
     breaks: ['inventory.unauthenticated-is-401', 'tokens.missing-is-401'],
     operations: both,
-    plant: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
+    mutation: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
 ];
 

@@ -3,7 +3,7 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { listOf } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { statusBecomes } from '../plants.ts';
+import { statusBecomes } from '../mutations.ts';
 
 /** The operation that takes alerts. */
 export const alerts = ['post-alerts'] as const;
@@ -227,6 +227,6 @@ function unchecked(
   operations: Defect['operations'],
   malformed: RequirementId,
 ): Defect {
-  const plant = statusBecomes(400, 204, holds(picks));
-  return { id, title, breaks: [breaks, malformed], operations, plant };
+  const mutation = statusBecomes(400, 204, holds(picks));
+  return { id, title, breaks: [breaks, malformed], operations, mutation };
 }

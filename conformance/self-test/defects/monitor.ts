@@ -3,8 +3,8 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
-import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, requestBecomes, statusBecomes } from '../plants.ts';
+import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
 import { alerts, configurations, detailsOf, holds, monitorFieldDefects } from './monitor-fields.ts';
 
 /** A form of alert that is refused although it is allowed. */
@@ -81,12 +81,12 @@ function isNoListOfObjects(request: ProxiedRequest): boolean {
 }
 
 /** The target sees an empty list in place of one that is in order. */
-function emptied(picks: (request: ProxiedRequest) => boolean): () => Plant {
+function emptied(picks: (request: ProxiedRequest) => boolean): () => Mutation {
   return requestBecomes((request) => withJson(request, []), picks);
 }
 
 /** The first configuration of each device stays, whatever it sends later. */
-function keepsFirst(): Plant {
+function keepsFirst(): Mutation {
   const configured = new Set<string>();
   return {
     request: (request) => {
@@ -105,7 +105,7 @@ const sending: readonly Defect[] = [
     title: 'Alerts are answered 200.',
     breaks: ['alerts.are-accepted', 'alerts.level-ok', 'alerts.level-critical'],
     operations: alerts,
-    plant: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(200) : answer)),
+    mutation: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(200) : answer)),
   },
   {
     id: 'alerts-are-answered-with-a-body',
@@ -117,35 +117,37 @@ const sending: readonly Defect[] = [
       'alerts.level-critical',
     ],
     operations: alerts,
-    plant: answerBecomes((answer) => (isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer)),
+    mutation: answerBecomes((answer) =>
+      isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer,
+    ),
   },
   {
     id: 'alerts-of-strangers-are-403',
     title: 'Alerts without a token are answered 403.',
     breaks: ['alerts.need-a-token', 'tokens.missing-is-401'],
     operations: alerts,
-    plant: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
+    mutation: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'alerts-of-any-form-are-taken',
     title: 'A body that is no JSON array of alerts is answered 204.',
     breaks: ['alerts.malformed-is-400'],
     operations: alerts,
-    plant: statusBecomes(400, 204, isNoListOfObjects),
+    mutation: statusBecomes(400, 204, isNoListOfObjects),
   },
   {
     id: 'alerts-need-no-body',
     title: 'A request for alerts without a body is answered 204.',
     breaks: ['alerts.body-is-required'],
     operations: alerts,
-    plant: statusBecomes(400, 204, ({ body }) => body.length === 0),
+    mutation: statusBecomes(400, 204, ({ body }) => body.length === 0),
   },
   {
     id: 'alerts-are-dropped',
     title: 'Alerts are answered 204 and forgotten.',
     breaks: ['alerts.are-shown', 'alerts.both-levels-are-shown'],
     operations: alerts,
-    plant: emptied(isPlain),
+    mutation: emptied(isPlain),
   },
 ];
 
@@ -155,49 +157,51 @@ const configuring: readonly Defect[] = [
     title: 'A monitor configuration is answered 201.',
     breaks: ['monitor.is-accepted'],
     operations: configurations,
-    plant: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(201) : answer)),
+    mutation: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(201) : answer)),
   },
   {
     id: 'monitor-configuration-is-answered-with-a-body',
     title: 'A monitor configuration is answered 200 with a body.',
     breaks: ['monitor.answer-has-no-body', 'monitor.is-accepted'],
     operations: configurations,
-    plant: answerBecomes((answer) => (isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer)),
+    mutation: answerBecomes((answer) =>
+      isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer,
+    ),
   },
   {
     id: 'monitor-configuration-of-strangers-is-403',
     title: 'A monitor configuration without a token is answered 403.',
     breaks: ['monitor.needs-a-token', 'tokens.missing-is-401'],
     operations: configurations,
-    plant: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
+    mutation: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'monitor-configuration-is-dropped',
     title: 'A monitor configuration is answered 204 and forgotten.',
     breaks: ['monitor.is-stored', 'monitor.is-current', 'monitor.malformed-is-400'],
     operations: configurations,
-    plant: emptied(isConfiguration),
+    mutation: emptied(isConfiguration),
   },
   {
     id: 'monitor-configuration-stays-the-first',
     title: 'The first monitor configuration stays, whatever is sent later.',
     breaks: ['monitor.is-current'],
     operations: configurations,
-    plant: keepsFirst,
+    mutation: keepsFirst,
   },
   {
     id: 'monitor-configuration-of-any-form-is-taken',
     title: 'A body that is no JSON array of monitor configurations is answered 204.',
     breaks: ['monitor.malformed-is-400'],
     operations: configurations,
-    plant: statusBecomes(400, 204, isNoListOfObjects),
+    mutation: statusBecomes(400, 204, isNoListOfObjects),
   },
   {
     id: 'monitor-configuration-needs-no-body',
     title: 'A request for monitor configurations without a body is answered 204.',
     breaks: ['monitor.body-is-required'],
     operations: configurations,
-    plant: statusBecomes(400, 204, ({ body }) => body.length === 0),
+    mutation: statusBecomes(400, 204, ({ body }) => body.length === 0),
   },
 ];
 
@@ -210,7 +214,7 @@ export const monitorDefects: readonly Defect[] = [
     ({ picks, ...row }): Defect => ({
       ...row,
       operations: alerts,
-      plant: answerBecomes((answer, request) =>
+      mutation: answerBecomes((answer, request) =>
         answer.status === 204 && holds(picks)(request) ? withStatus(answer, 400) : answer,
       ),
     }),

@@ -2,7 +2,7 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { objectOf, ownAnswer, queryOf } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, statusBecomes } from '../plants.ts';
+import { answerBecomes, statusBecomes } from '../mutations.ts';
 import {
   both,
   holds,
@@ -29,7 +29,7 @@ function taken(
     title: `Asking for the next deployment by ${form} is not refused with ${what}.`,
     breaks: [requirement],
     operations: [form],
-    plant: statusBecomes(400, 204, picks),
+    mutation: statusBecomes(400, 204, picks),
   };
 }
 
@@ -44,7 +44,7 @@ function refused(
     title: `Asking for the next deployment by ${form} is refused with ${what}.`,
     breaks: [requirement],
     operations: [form],
-    plant: answerBecomes(
+    mutation: answerBecomes(
       (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
       picks,
     ),

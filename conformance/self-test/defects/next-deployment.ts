@@ -1,7 +1,7 @@
 /** Planted defects: whether, and which, deployment a device is offered. */
 import { isSuccess, objectOf, ownAnswer, queryOf, tokenOf, withJson } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { parameterBecomes, requestBecomes, statusBecomes } from '../plants.ts';
+import { parameterBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
 import { isObject, sentAt } from '../sent.ts';
 
 const everyForm = [
@@ -38,7 +38,7 @@ function withChecksum(request: ProxiedRequest): ProxiedRequest {
 /** Gives devices their last offer again once `over` has seen that it is over. */
 function offersAgain(
   over: (request: ProxiedRequest, answer: ProxiedAnswer, offers: Offers) => readonly string[],
-): Defect['plant'] {
+): Defect['mutation'] {
   return () => {
     const offers: Offers = new Map();
     const ended = new Set<string>();
@@ -64,21 +64,21 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'GET of version 1 says that there is nothing although a deployment waits.',
     breaks: ['next.get-pending-is-200', 'next.all-devices', 'next.repeatable'],
     operations: ['get-next-deployment'],
-    plant: statusBecomes(200, 204),
+    mutation: statusBecomes(200, 204),
   },
   {
     id: 'post-hides-a-pending-deployment',
     title: 'POST of version 1 says that there is nothing although a deployment waits.',
     breaks: ['next.post-pending-is-200'],
     operations: ['post-next-deployment'],
-    plant: statusBecomes(200, 204, saysNothingOf(checksum)),
+    mutation: statusBecomes(200, 204, saysNothingOf(checksum)),
   },
   {
     id: 'v2-hides-a-pending-deployment',
     title: 'POST of version 2 says that there is nothing although a deployment waits.',
     breaks: ['next.v2-pending-is-200'],
     operations: ['post-next-deployment-v2'],
-    plant: statusBecomes(200, 204, saysNothingOf(checksum)),
+    mutation: statusBecomes(200, 204, saysNothingOf(checksum)),
   },
   {
     id: 'pending-is-201',
@@ -90,28 +90,28 @@ export const nextDeploymentDefects: readonly Defect[] = [
       'next.all-devices',
     ],
     operations: everyForm,
-    plant: statusBecomes(200, 201, saysNothingOf(checksum)),
+    mutation: statusBecomes(200, 201, saysNothingOf(checksum)),
   },
   {
     id: 'nothing-is-202',
     title: 'A device for which nothing is pending is answered 202.',
     breaks: ['next.nothing-is-204'],
     operations: everyForm,
-    plant: statusBecomes(204, 202),
+    mutation: statusBecomes(204, 202),
   },
   {
     id: 'changed-request-is-204',
     title: 'A device that describes itself otherwise in mid-deployment is answered 204.',
     breaks: ['next.conflict-is-409'],
     operations: everyForm,
-    plant: statusBecomes(409, 204),
+    mutation: statusBecomes(409, 204),
   },
   {
     id: 'foreign-deployment-is-offered',
     title: 'A device is offered what another device was offered before it.',
     breaks: ['next.own-deployments-only'],
     operations: everyForm,
-    plant: () => {
+    mutation: () => {
       let last: ProxiedAnswer | undefined;
       return {
         answer: (answer, request) => {
@@ -127,7 +127,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'GET offers an artifact to devices of types that it does not name.',
     breaks: ['next.compatible-types-only'],
     operations: ['get-next-deployment'],
-    plant: parameterBecomes(
+    mutation: parameterBecomes(
       'device_type',
       'conformance-board',
       (request) => saidIn(request).device_type === 'another-board',
@@ -138,28 +138,28 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'POST of version 1 offers an artifact whatever the device provides.',
     breaks: ['next.depends'],
     operations: ['post-next-deployment'],
-    plant: requestBecomes(withChecksum),
+    mutation: requestBecomes(withChecksum),
   },
   {
     id: 'depends-are-not-looked-at-in-v2',
     title: 'POST of version 2 offers an artifact whatever the device provides.',
     breaks: ['next.v2-depends'],
     operations: ['post-next-deployment-v2'],
-    plant: requestBecomes(withChecksum),
+    mutation: requestBecomes(withChecksum),
   },
   {
     id: 'met-depends-are-204',
     title: 'A device that satisfies what an artifact depends on is offered nothing.',
     breaks: ['next.depends', 'next.v2-depends'],
     operations: ['post-next-deployment', 'post-next-deployment-v2'],
-    plant: statusBecomes(200, 204, (request) => saidIn(request)[checksum] === neededChecksum),
+    mutation: statusBecomes(200, 204, (request) => saidIn(request)[checksum] === neededChecksum),
   },
   {
     id: 'finished-deployment-is-offered-again',
     title: 'A deployment is offered again after the device has reported its end.',
     breaks: ['next.finished-is-over'],
     operations: [...everyForm, 'put-deployment-status'],
-    plant: offersAgain((request, answer) => {
+    mutation: offersAgain((request, answer) => {
       const isEnd = ['success', 'failure'].includes(String(sentAt(request, 'status')));
       const isReport = request.operation === 'put-deployment-status' && isSuccess(answer);
       return isReport && isEnd ? [tokenOf(request)] : [];
@@ -170,7 +170,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'A deployment is offered again after a user has aborted it.',
     breaks: ['next.aborted-is-over'],
     operations: [...everyForm, 'abort-deployment'],
-    plant: offersAgain((request, answer, offers) => {
+    mutation: offersAgain((request, answer, offers) => {
       if (request.operation !== 'abort-deployment' || !isSuccess(answer)) return [];
       const { id } = request.parameters;
       const isOfIt = ([, offer]: [string, ProxiedAnswer]) => objectOf(offer).id === id;
@@ -182,7 +182,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'A device is offered its deployment only once.',
     breaks: ['next.repeatable', 'next.parallel-polls'],
     operations: everyForm,
-    plant: () => {
+    mutation: () => {
       const offered = new Set<string>();
       return {
         answer: (answer, request) => {

@@ -1,11 +1,11 @@
 /** Planted defects that take an order of steps, or a body that nobody sends by chance. */
 import { entriesOf, isMap, membersOf } from '../../target/json-members.ts';
 import { jsonOf, tokenOf, withJson } from '../alter.ts';
-import type { Defect, Plant, ProxiedOperation } from '../defect.ts';
-import { requestBecomes } from '../plants.ts';
+import type { Defect, Mutation, ProxiedOperation } from '../defect.ts';
+import { requestBecomes } from '../mutations.ts';
 
 /** After a PUT of attributes the next PATCH of the same device replaces them too. */
-function patchReplacesAfterPut(): Plant {
+function patchReplacesAfterPut(): Mutation {
   const putters = new Set<string>();
   return {
     request: (request) => {
@@ -24,7 +24,7 @@ function lostAfter(
   first: ProxiedOperation,
   isGood: (body: unknown) => boolean,
   empty: unknown,
-): () => Plant {
+): () => Mutation {
   return () => {
     const due = new Set<string>();
     return {
@@ -75,27 +75,27 @@ export const orderDefects: readonly Defect[] = [
     title: 'The first PATCH of attributes after a PUT replaces them all.',
     breaks: ['inventory.patch-upserts', 'inventory.patch-keeps'],
     operations: ['put-attributes', 'patch-attributes'],
-    plant: patchReplacesAfterPut,
+    mutation: patchReplacesAfterPut,
   },
   {
     id: 'configuration-after-attributes-is-lost',
     title: 'The first configuration that a device writes after a PATCH of attributes is lost.',
     breaks: ['configuration.written-is-read', 'configuration.update'],
     operations: ['patch-attributes', 'put-configuration'],
-    plant: lostAfter('patch-attributes', isPairs, {}),
+    mutation: lostAfter('patch-attributes', isPairs, {}),
   },
   {
     id: 'attributes-after-configuration-are-lost',
     title: 'The first PATCH of attributes after a device has written its configuration is lost.',
     breaks: ['inventory.patch-upserts', 'inventory.patch-adds'],
     operations: ['put-configuration', 'patch-attributes'],
-    plant: lostAfter('put-configuration', isAttributes, []),
+    mutation: lostAfter('put-configuration', isAttributes, []),
   },
   {
     id: 'broken-configuration-is-taken-for-an-empty-one',
     title: 'A configuration that cannot be read is taken for an empty one.',
     breaks: ['configuration.malformed-is-400'],
     operations: ['put-configuration'],
-    plant: unreadIsEmpty,
+    mutation: unreadIsEmpty,
   },
 ];

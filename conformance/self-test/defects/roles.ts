@@ -1,6 +1,6 @@
 /** Planted defects of what roles forbid. */
 import type { Defect } from '../defect.ts';
-import { statusBecomes } from '../plants.ts';
+import { statusBecomes } from '../mutations.ts';
 
 const auditLog = ['list-audit-logs', 'export-audit-logs'] as const;
 
@@ -11,27 +11,27 @@ export const roleDefects: readonly Defect[] = [
     title: 'A user whose role does not open the audit log is answered 401.',
     breaks: ['errors.role-forbidden-is-403'],
     operations: auditLog,
-    plant: statusBecomes(403, 401),
+    mutation: statusBecomes(403, 401),
   },
   {
     id: 'every-role-exports-the-audit-log',
     title: 'The audit log is exported to a user whose role does not open it.',
     breaks: ['errors.role-forbidden-is-403'],
     operations: ['export-audit-logs'],
-    plant: statusBecomes(403, 200),
+    mutation: statusBecomes(403, 200),
   },
   {
     id: 'devices-hide-from-roles',
     title: 'Devices are not found by a user whose role does not open them.',
     breaks: ['errors.role-forbidden-on-management'],
     operations: ['get-device'],
-    plant: statusBecomes(403, 404),
+    mutation: statusBecomes(403, 404),
   },
   {
     id: 'every-role-deploys',
     title: 'A user whose role permits nothing creates deployments.',
     breaks: ['errors.role-forbidden-on-management'],
     operations: ['create-deployment'],
-    plant: statusBecomes(403, 201),
+    mutation: statusBecomes(403, 201),
   },
 ];

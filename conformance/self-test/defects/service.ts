@@ -3,7 +3,7 @@ import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isSuccess, objectOf, queryOf, withHeaders, withStatus } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { fieldBecomes, headersBecome, statusBecomes } from '../plants.ts';
+import { fieldBecomes, headersBecome, statusBecomes } from '../mutations.ts';
 import { signatureText } from '../signed-requests.ts';
 
 const inventory: readonly OperationId[] = ['patch-attributes', 'put-attributes'];
@@ -46,7 +46,7 @@ const areaDefects = areas.map(([requirement, operations]): Defect => {
     title: `To a caller without a token there is nothing where ${name} should stand.`,
     breaks: [requirement, 'tokens.missing-is-401', ...rulesOfAreas],
     operations,
-    plant: statusBecomes(401, 404, isAnonymous),
+    mutation: statusBecomes(401, 404, isAnonymous),
   };
 });
 
@@ -66,28 +66,28 @@ const verbDefects: readonly Defect[] = [
     title: 'The verb GET is answered 405.',
     breaks: ['service.verb-get'],
     operations: ['get-next-deployment'],
-    plant: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
+    mutation: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
   },
   {
     id: 'post-is-not-known',
     title: 'The verb POST is answered 405.',
     breaks: ['service.verb-post'],
     operations: ['post-next-deployment'],
-    plant: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
+    mutation: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
   },
   {
     id: 'put-is-not-known',
     title: 'The verb PUT is answered 405.',
     breaks: ['service.verb-put'],
     operations: ['put-attributes'],
-    plant: statusBecomes(200, 405, hasMark),
+    mutation: statusBecomes(200, 405, hasMark),
   },
   {
     id: 'patch-is-not-known',
     title: 'The verb PATCH is answered 501.',
     breaks: ['service.verb-patch'],
     operations: ['patch-attributes'],
-    plant: statusBecomes(200, 501, hasMark),
+    mutation: statusBecomes(200, 501, hasMark),
   },
 ];
 
@@ -100,14 +100,14 @@ export const serviceDefects: readonly Defect[] = [
     title: 'A request without a signature finds nothing where the authentication should stand.',
     breaks: ['service.authentication', 'auth.signature-header-is-required'],
     operations: ['post-auth-request'],
-    plant: statusBecomes(400, 404, (request) => signatureText(request) === undefined),
+    mutation: statusBecomes(400, 404, (request) => signatureText(request) === undefined),
   },
   {
     id: 'options-takes-a-token',
     title: 'OPTIONS is refused to browsers, which send no token with it.',
     breaks: ['service.options-for-browsers'],
     operations: 'all',
-    plant: () => ({
+    mutation: () => ({
       answer: (answer, { method }) =>
         method === 'OPTIONS' && isSuccess(answer) ? withStatus(answer, 401) : answer,
     }),
@@ -117,35 +117,35 @@ export const serviceDefects: readonly Defect[] = [
     title: 'A body of a form is read as a request and answered 401.',
     breaks: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
     operations: ['post-auth-request'],
-    plant: statusBecomes(400, 401, ({ body }) => body.toString().startsWith('id_data=')),
+    mutation: statusBecomes(400, 401, ({ body }) => body.toString().startsWith('id_data=')),
   },
   {
     id: 'json-is-called-text',
     title: 'An Error body is labelled text/plain.',
     breaks: ['service.json-is-labelled'],
     operations: ['post-auth-request'],
-    plant: headersBecome({ 'content-type': 'text/plain' }),
+    mutation: headersBecome({ 'content-type': 'text/plain' }),
   },
   {
     id: 'chunked-bodies-are-refused',
     title: 'A body without Content-Length is answered 411.',
     breaks: ['service.chunked-bodies'],
     operations: ['put-attributes'],
-    plant: statusBecomes(200, 411, ({ headers }) => headers['content-length'] === undefined),
+    mutation: statusBecomes(200, 411, ({ headers }) => headers['content-length'] === undefined),
   },
   {
     id: 'link-expires-in-seconds',
     title: 'A link tells its expiry time as a number of seconds.',
     breaks: ['service.timestamps', 'link.expire', 'link.expire-is-later'],
     operations: ['get-artifact-link'],
-    plant: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
+    mutation: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
   },
   {
     id: 'internal-apis-are-open',
     title: 'A path of the internal APIs is answered with success.',
     breaks: ['service.internal-apis-are-hidden'],
     operations: 'all',
-    plant: () => ({
+    mutation: () => ({
       answer: (answer, { path }) =>
         /\/internal\//.test(path) ? withHeaders(withStatus(answer, 200), {}) : answer,
     }),

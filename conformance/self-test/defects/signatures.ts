@@ -1,6 +1,6 @@
 /** Planted defects of the signature of an authentication request. */
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { statusBecomes } from '../plants.ts';
+import { statusBecomes } from '../mutations.ts';
 import {
   fits,
   type SignedRequest,
@@ -31,14 +31,14 @@ const header: readonly Defect[] = [
     title: 'A request without the signature header is answered 401 in place of 400.',
     breaks: ['auth.signature-header-is-required'],
     operations,
-    plant: statusBecomes(400, 401, (request) => signatureText(request) === undefined),
+    mutation: statusBecomes(400, 401, (request) => signatureText(request) === undefined),
   },
   {
     id: 'zeros-are-a-signature',
     title: 'R and S that are zero are taken for a signature.',
     breaks: ['auth.signature-must-verify'],
     operations,
-    plant: takesSignature(
+    mutation: takesSignature(
       'ec',
       (request) => standard(request).toString('hex') === '3006020100020100',
     ),
@@ -54,14 +54,14 @@ const header: readonly Defect[] = [
       'auth.body-is-what-is-signed',
     ],
     operations,
-    plant: takesSignature('ec', (request) => isSequence(request) && !isOfThisKey(request)),
+    mutation: takesSignature('ec', (request) => isSequence(request) && !isOfThisKey(request)),
   },
   {
     id: 'bad-signature-is-403',
     title: 'A signature that does not verify is answered 403.',
     breaks: ['auth.bad-signature-is-401'],
     operations,
-    plant: statusBecomes(401, 403, (request) => {
+    mutation: statusBecomes(401, 403, (request) => {
       const signed = signedRequest(request);
       return signed !== undefined && !verifies(signed, standard(signed));
     }),
@@ -71,14 +71,14 @@ const header: readonly Defect[] = [
     title: 'A request is verified without the line end behind its body.',
     breaks: ['auth.body-is-what-is-signed'],
     operations,
-    plant: statusBecomes(200, 401, ({ body }) => body.at(-1) === 0x0a),
+    mutation: statusBecomes(200, 401, ({ body }) => body.at(-1) === 0x0a),
   },
   {
     id: 'body-is-written-anew',
     title: 'A signature over the body as the server would write it is taken.',
     breaks: ['auth.body-is-what-is-signed', 'auth.signature-must-verify'],
     operations,
-    plant: takesSignature('ec', (request) => {
+    mutation: takesSignature('ec', (request) => {
       const body = Buffer.from(`${request.body.toString().trim()}\n`);
       return verifies({ ...request, body }, standard(request));
     }),
@@ -91,21 +91,21 @@ const rsa: readonly Defect[] = [
     title: 'No signature of RSA is taken.',
     breaks: ['auth.rsa'],
     operations,
-    plant: statusBecomes(200, 401, isKeyType('rsa')),
+    mutation: statusBecomes(200, 401, isKeyType('rsa')),
   },
   {
     id: 'rsa-over-sha-1',
     title: 'An RSA signature over SHA-1 is taken.',
     breaks: ['auth.rsa-digest'],
     operations,
-    plant: takesSignature('rsa', overDigest('sha1')),
+    mutation: takesSignature('rsa', overDigest('sha1')),
   },
   {
     id: 'rsa-with-pss',
     title: 'An RSA signature with PSS padding is taken.',
     breaks: ['auth.rsa-standard'],
     operations,
-    plant: takesSignature('rsa', (request) => {
+    mutation: takesSignature('rsa', (request) => {
       const { key, body } = request;
       return fits(key, { digest: 'sha256', body, signature: standard(request), pss: true });
     }),
@@ -115,7 +115,7 @@ const rsa: readonly Defect[] = [
     title: 'An RSA signature in hexadecimal is taken.',
     breaks: ['auth.rsa-base64'],
     operations,
-    plant: takesSignature('rsa', (request) => verifies(request, hexadecimal(request))),
+    mutation: takesSignature('rsa', (request) => verifies(request, hexadecimal(request))),
   },
 ];
 
@@ -130,21 +130,21 @@ const ecdsa: readonly Defect[] = [
       'auth.decommissioned-is-unknown',
     ],
     operations,
-    plant: statusBecomes(200, 401, isKeyType('ec')),
+    mutation: statusBecomes(200, 401, isKeyType('ec')),
   },
   {
     id: 'ecdsa-over-sha-512',
     title: 'A P-256 signature over SHA-512 is taken.',
     breaks: ['auth.ecdsa-digest'],
     operations,
-    plant: takesSignature('ec', overDigest('sha512')),
+    mutation: takesSignature('ec', overDigest('sha512')),
   },
   {
     id: 'ecdsa-side-by-side',
     title: 'R and S side by side are taken.',
     breaks: ['auth.ecdsa-sequence'],
     operations,
-    plant: takesSignature('ec', (request) => {
+    mutation: takesSignature('ec', (request) => {
       const { key, body } = request;
       return fits(key, { digest: 'sha256', body, signature: standard(request), sideBySide: true });
     }),
@@ -154,7 +154,7 @@ const ecdsa: readonly Defect[] = [
     title: 'A P-256 signature in the Base64 of URLs is taken.',
     breaks: ['auth.ecdsa-base64'],
     operations,
-    plant: takesSignature(
+    mutation: takesSignature(
       'ec',
       (request) => /[-_]/.test(request.text) && verifies(request, standard(request)),
     ),
@@ -167,14 +167,14 @@ const ed25519: readonly Defect[] = [
     title: 'No signature of Ed25519 is taken.',
     breaks: ['auth.ed25519'],
     operations,
-    plant: statusBecomes(200, 401, isKeyType('ed25519')),
+    mutation: statusBecomes(200, 401, isKeyType('ed25519')),
   },
   {
     id: 'ed25519-over-a-digest',
     title: 'An Ed25519 signature over the SHA-256 of the body is taken.',
     breaks: ['auth.ed25519-no-digest'],
     operations,
-    plant: takesSignature('ed25519', (request) =>
+    mutation: takesSignature('ed25519', (request) =>
       verifies({ ...request, body: sha256(request.body) }, standard(request)),
     ),
   },
@@ -183,7 +183,7 @@ const ed25519: readonly Defect[] = [
     title: 'The first 64 bytes of a longer signature of Ed25519 are taken.',
     breaks: ['auth.ed25519-standard'],
     operations,
-    plant: takesSignature('ed25519', (request) => {
+    mutation: takesSignature('ed25519', (request) => {
       const signature = standard(request);
       return signature.length > 64 && verifies(request, signature.subarray(0, 64));
     }),
@@ -193,7 +193,7 @@ const ed25519: readonly Defect[] = [
     title: 'An Ed25519 signature whose Base64 was encoded again is taken.',
     breaks: ['auth.ed25519-base64'],
     operations,
-    plant: takesSignature('ed25519', (request) =>
+    mutation: takesSignature('ed25519', (request) =>
       verifies(request, Buffer.from(standard(request).toString(), 'base64')),
     ),
   },

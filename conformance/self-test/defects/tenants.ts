@@ -1,13 +1,13 @@
 /** Planted defects of tenants that are locked out, and of tenants that are kept apart. */
 import { ownAnswer, tokenOf, withStatus } from '../alter.ts';
-import type { Defect, Plant } from '../defect.ts';
-import { statusBecomes } from '../plants.ts';
+import type { Defect, Mutation } from '../defect.ts';
+import { statusBecomes } from '../mutations.ts';
 
 /**
  * Shows an artifact to everybody who names it: what one device was shown is shown to the next one
  * that is told that there is nothing.
  */
-function sharedArtifacts(): Plant {
+function sharedArtifacts(): Mutation {
   const links = new Map<string, string>();
   return {
     answer: (answer, { operation, parameters, ...request }) => {
@@ -23,7 +23,7 @@ function sharedArtifacts(): Plant {
 }
 
 /** Takes reports for every deployment that any device was offered. */
-function sharedDeployments(): Plant {
+function sharedDeployments(): Mutation {
   const holders = new Map<string, string>();
   return {
     answer: (answer, request) => {
@@ -54,27 +54,27 @@ export const tenantDefects: readonly Defect[] = [
     title: 'A device whose tenant is suspended is answered 401, as if a user could accept it.',
     breaks: ['auth.forbidden-is-403'],
     operations: ['post-auth-request'],
-    plant: statusBecomes(403, 401),
+    mutation: statusBecomes(403, 401),
   },
   {
     id: 'locked-out-device-is-let-in',
     title: 'A device whose tenant is suspended is let in.',
     breaks: ['auth.forbidden-is-403'],
     operations: ['post-auth-request'],
-    plant: statusBecomes(403, 200),
+    mutation: statusBecomes(403, 200),
   },
   {
     id: 'artifacts-are-of-all-tenants',
     title: 'A device is shown an artifact of another tenant.',
     breaks: ['tenants.are-apart'],
     operations: ['get-artifact', 'upload-artifact', 'delete-artifact'],
-    plant: sharedArtifacts,
+    mutation: sharedArtifacts,
   },
   {
     id: 'logs-are-taken-for-all-tenants',
     title: 'A device uploads the log of a deployment of another tenant.',
     breaks: ['tenants.are-apart'],
     operations: ['get-next-deployment', 'put-deployment-log'],
-    plant: sharedDeployments,
+    mutation: sharedDeployments,
   },
 ];

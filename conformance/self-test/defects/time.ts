@@ -1,7 +1,7 @@
 /** Planted defects of what ends by the passing of time; they read the time that the target tells. */
 import { ownAnswer, tokenOf, withStatus } from '../alter.ts';
-import type { Defect, Plant, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes } from '../plants.ts';
+import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes } from '../mutations.ts';
 
 const DAY_MS = 86_400_000;
 const expired = /expired/;
@@ -18,7 +18,7 @@ function issuedMs(request: ProxiedRequest): number {
 }
 
 /** A refusal because something has expired gets another status. */
-function expiryBecomes(status: number): () => Plant {
+function expiryBecomes(status: number): () => Mutation {
   return answerBecomes((answer) => {
     const isExpiry = answer.status >= 400 && expired.test(answer.body.toString());
     return isExpiry ? withStatus(answer, status) : answer;
@@ -26,7 +26,7 @@ function expiryBecomes(status: number): () => Plant {
 }
 
 /** Tokens end some days before their week is over. */
-function endsAfterDays(days: number): () => Plant {
+function endsAfterDays(days: number): () => Mutation {
   return answerBecomes((answer, request) => {
     const isOld = answeredMs(answer) - issuedMs(request) > days * DAY_MS;
     return isOld && answer.status < 300 ? ownAnswer(401, { error: 'the token ended' }) : answer;
@@ -34,7 +34,7 @@ function endsAfterDays(days: number): () => Plant {
 }
 
 /** A device that got its first token more than a week ago gets none any more. */
-function onceAndNeverAgain(): Plant {
+function onceAndNeverAgain(): Mutation {
   const firstMs = new Map<string, number>();
   return {
     answer: (answer, { body }) => {
@@ -49,7 +49,7 @@ function onceAndNeverAgain(): Plant {
 }
 
 /** Links end at half their time: the first answer that this proxy saw for one tells when it began. */
-function linkEndsEarly(status: number): () => Plant {
+function linkEndsEarly(status: number): () => Mutation {
   return () => {
     let seenMs = Number.POSITIVE_INFINITY;
     return {
@@ -75,76 +75,76 @@ export const timeDefects: readonly Defect[] = [
     title: 'A token that has expired still opens the next deployment.',
     breaks: ['tokens.expired-is-refused', 'tokens.device-token-lasts-a-week'],
     operations: polls,
-    plant: expiryBecomes(204),
+    mutation: expiryBecomes(204),
   },
   {
     id: 'expired-token-reports-alerts',
     title: 'A token that has expired still reports alerts.',
     breaks: ['tokens.expired-is-refused'],
     operations: ['post-alerts'],
-    plant: expiryBecomes(204),
+    mutation: expiryBecomes(204),
   },
   {
     id: 'expired-user-token-opens-the-audit-log',
     title: "A user's token that has expired still opens the audit log.",
     breaks: ['tokens.expired-is-refused'],
     operations: ['list-audit-logs', 'export-audit-logs'],
-    plant: expiryBecomes(200),
+    mutation: expiryBecomes(200),
   },
   {
     id: 'expired-token-is-403',
     title: 'A token that has expired is answered 403 where a device reads its configuration.',
     breaks: ['tokens.expired-is-refused'],
     operations: ['get-configuration'],
-    plant: expiryBecomes(403),
+    mutation: expiryBecomes(403),
   },
   {
     id: 'token-lasts-five-days',
     title: 'A token ends after five days.',
     breaks: ['tokens.device-token-lasts-a-week'],
     operations: polls,
-    plant: endsAfterDays(5),
+    mutation: endsAfterDays(5),
   },
   {
     id: 'expired-token-is-never-renewed',
     title: 'A device that got its first token more than a week ago gets none any more.',
     breaks: ['tokens.expired-is-renewed'],
     operations: ['post-auth-request'],
-    plant: onceAndNeverAgain,
+    mutation: onceAndNeverAgain,
   },
   {
     id: 'artifact-link-outlives-its-time',
     title: 'A link to an artifact file gives the file after its time too.',
     breaks: ['link.expired'],
     operations: ['download-artifact'],
-    plant: expiryBecomes(200),
+    mutation: expiryBecomes(200),
   },
   {
     id: 'artifact-link-ends-early',
     title: 'A link to an artifact file ends long before the time that it names.',
     breaks: ['link.valid-until-expire'],
     operations: ['get-artifact-link', 'download-artifact'],
-    plant: linkEndsEarly(403),
+    mutation: linkEndsEarly(403),
   },
   {
     id: 'configuration-link-outlives-its-time',
     title: 'A link to a configuration that has expired is not refused.',
     breaks: ['download.expired-is-403'],
     operations: ['download-configuration'],
-    plant: expiryBecomes(200),
+    mutation: expiryBecomes(200),
   },
   {
     id: 'expired-configuration-link-is-401',
     title: 'A link to a configuration that has expired is answered 401.',
     breaks: ['download.expired-is-403'],
     operations: ['download-configuration'],
-    plant: expiryBecomes(401),
+    mutation: expiryBecomes(401),
   },
   {
     id: 'configuration-link-ends-early',
     title: 'A link to a configuration ends long before the time in its query.',
     breaks: ['download.valid-until-expire'],
     operations: ['download-configuration'],
-    plant: linkEndsEarly(403),
+    mutation: linkEndsEarly(403),
   },
 ];

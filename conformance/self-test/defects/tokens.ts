@@ -1,12 +1,12 @@
 /** Planted defects of tokens: which are taken, for whom, and for how long. */
 import { ownAnswer, queryOf, tokenOf, withStatus } from '../alter.ts';
-import type { Defect, Plant, ProxiedRequest } from '../defect.ts';
-import { requestBecomes, statusBecomes } from '../plants.ts';
+import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { requestBecomes, statusBecomes } from '../mutations.ts';
 
 /** Remembers the tokens of devices, so that a plant can tell them from others. */
 function knowingTokens(
   isTaken: (token: string, issued: ReadonlySet<string>, request: ProxiedRequest) => boolean,
-): () => Plant {
+): () => Mutation {
   return () => {
     const issued = new Set<string>();
     return {
@@ -42,7 +42,7 @@ export const tokenDefects: readonly Defect[] = [
       'monitor.needs-a-token',
     ],
     operations: 'all',
-    plant: statusBecomes(
+    mutation: statusBecomes(
       401,
       403,
       ({ headers, operation }) =>
@@ -56,7 +56,7 @@ export const tokenDefects: readonly Defect[] = [
     title: 'A token is taken behind any scheme.',
     breaks: ['tokens.malformed-is-401'],
     operations: 'all',
-    plant: requestBecomes((request) => {
+    mutation: requestBecomes((request) => {
       const [scheme = '', token = ''] = request.headers.authorization?.split(' ') ?? [];
       const isOther = scheme === 'Token' && token !== '';
       const authorization = `Bearer ${token}`;
@@ -68,7 +68,7 @@ export const tokenDefects: readonly Defect[] = [
     title: 'A token that asks for the algorithm none opens the configuration.',
     breaks: ['tokens.invalid-is-401'],
     operations: ['post-auth-request', 'get-configuration'],
-    plant: knowingTokens(
+    mutation: knowingTokens(
       (token, issued) =>
         token.endsWith('.') && [...issued].some((each) => claimsOf(each) === claimsOf(token)),
     ),
@@ -78,21 +78,21 @@ export const tokenDefects: readonly Defect[] = [
     title: 'Any word opens the inventory as a token.',
     breaks: ['tokens.invalid-is-401', 'inventory.unauthenticated-is-401'],
     operations: ['patch-attributes'],
-    plant: statusBecomes(401, 200, (request) => tokenOf(request) === 'nonsense'),
+    mutation: statusBecomes(401, 200, (request) => tokenOf(request) === 'nonsense'),
   },
   {
     id: 'token-outlives-the-device',
     title: 'A token of a device that is rejected or decommissioned opens the configuration.',
     breaks: ['tokens.end-with-acceptance', 'tokens.end-with-device', 'tokens.expired-is-refused'],
     operations: ['post-auth-request', 'get-configuration'],
-    plant: knowingTokens((token, issued) => issued.has(token)),
+    mutation: knowingTokens((token, issued) => issued.has(token)),
   },
   {
     id: 'user-token-opens-device-operations',
     title: "A user's token opens the configuration of devices.",
     breaks: ['tokens.kinds-are-apart'],
     operations: ['get-configuration'],
-    plant: () => ({
+    mutation: () => ({
       answer: (answer, request, { userToken }) =>
         answer.status === 401 && tokenOf(request) === userToken ? ownAnswer(200, {}) : answer,
     }),
@@ -102,21 +102,21 @@ export const tokenDefects: readonly Defect[] = [
     title: "A device's token opens the export of the audit log.",
     breaks: ['tokens.devices-are-no-users'],
     operations: ['post-auth-request', 'export-audit-logs'],
-    plant: knowingTokens((token, issued) => issued.has(token)),
+    mutation: knowingTokens((token, issued) => issued.has(token)),
   },
   {
     id: 'user-token-does-not-open-the-audit-log',
     title: 'The audit log is refused to users who ask for no page and no filter.',
     breaks: ['tokens.login-opens-management'],
     operations: ['list-audit-logs'],
-    plant: statusBecomes(200, 401, ({ query }) => query === ''),
+    mutation: statusBecomes(200, 401, ({ query }) => query === ''),
   },
   {
     id: 'device-token-does-not-open-the-device-api',
     title: 'A device of one type is refused although its token is good.',
     breaks: ['tokens.device-token-opens'],
     operations: ['get-next-deployment'],
-    plant: statusBecomes(
+    mutation: statusBecomes(
       204,
       401,
       (request) => queryOf(request).get('device_type') === 'conformance-tokens',
@@ -127,14 +127,14 @@ export const tokenDefects: readonly Defect[] = [
     title: 'The scheme Bearer is known in one spelling only.',
     breaks: ['tokens.scheme-in-any-case'],
     operations: ['get-next-deployment'],
-    plant: statusBecomes(204, 401, ({ headers }) => /^bearer/.test(headers.authorization ?? '')),
+    mutation: statusBecomes(204, 401, ({ headers }) => /^bearer/.test(headers.authorization ?? '')),
   },
   {
     id: 'alerts-are-of-every-device',
     title: 'Alerts of one device are shown as those of another too.',
     breaks: ['tokens.device-of-the-token'],
     operations: ['list-alerts', 'post-alerts'],
-    plant: () => {
+    mutation: () => {
       let latest: unknown[] = [];
       return {
         request: (request) => {
@@ -161,7 +161,7 @@ export const tokenDefects: readonly Defect[] = [
       'tenants.are-apart',
     ],
     operations: ['put-deployment-status'],
-    plant: () => ({
+    mutation: () => ({
       answer: (answer) => (answer.status === 404 ? withStatus(answer, 204) : answer),
     }),
   },

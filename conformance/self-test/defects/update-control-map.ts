@@ -2,7 +2,7 @@
 import { objectOf, ownAnswer } from '../alter.ts';
 import type { Defect } from '../defect.ts';
 import { type Relation, relationOf } from '../device-part.ts';
-import { answerBecomes, bodyBecomes, fieldBecomes, statusBecomes } from '../plants.ts';
+import { answerBecomes, bodyBecomes, fieldBecomes, statusBecomes } from '../mutations.ts';
 import { isObject } from '../sent.ts';
 
 const fetches = ['get-update-control-map'] as const;
@@ -14,7 +14,7 @@ function givenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
     title: `The map of a deployment that is ${relation} to the device is answered 200.`,
     breaks,
     operations: fetches,
-    plant: answerBecomes(async (answer, request, ask) => {
+    mutation: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
       const fits = isRefused && (await relationOf(request, ask)) === relation;
       return fits ? ownAnswer(200, { update_control_map: { id: request.parameters.id } }) : answer;
@@ -33,7 +33,7 @@ function fieldIs(
     title: `The ${name} of the map is not what it must be.`,
     breaks,
     operations: fetches,
-    plant: fieldBecomes(`update_control_map.${path}`, () => value),
+    mutation: fieldBecomes(`update_control_map.${path}`, () => value),
   };
 }
 
@@ -45,14 +45,14 @@ export const updateControlMapDefects: readonly Defect[] = [
     title: 'The map of an active deployment is answered 404.',
     breaks: ['map.of-active-deployment'],
     operations: fetches,
-    plant: statusBecomes(200, 404),
+    mutation: statusBecomes(200, 404),
   },
   {
     id: 'map-is-not-wrapped',
     title: 'The map is answered as it is, not wrapped in an object.',
     breaks: ['map.is-wrapped'],
     operations: fetches,
-    plant: bodyBecomes((value) => (isObject(value) ? (value.update_control_map ?? {}) : value)),
+    mutation: bodyBecomes((value) => (isObject(value) ? (value.update_control_map ?? {}) : value)),
   },
   fieldIs(['id', ['map.id-is-the-deployment']], 'id', 'another-map'),
   fieldIs(['type of id', ['map.id']], 'id', 7),
@@ -70,7 +70,7 @@ export const updateControlMapDefects: readonly Defect[] = [
     title: 'The map is given to a device that has reported failure.',
     breaks: ['map.finished-is-404'],
     operations: ['get-update-control-map', 'put-deployment-status'],
-    plant: () => {
+    mutation: () => {
       const failed = new Set<string>();
       return {
         answer: (answer, request) => {

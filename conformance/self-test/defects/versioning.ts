@@ -1,7 +1,7 @@
 /** Planted defects of versions. */
 import { objectOf } from '../alter.ts';
 import type { Defect } from '../defect.ts';
-import { statusBecomes } from '../plants.ts';
+import { statusBecomes } from '../mutations.ts';
 
 /** The device type by which the case of versions knows its own requests. */
 const own = 'conformance-versions';
@@ -13,7 +13,7 @@ export const versioningDefects: readonly Defect[] = [
     title: 'The path of version 2 is not found.',
     breaks: ['versioning.version-in-path', 'versioning.both-versions-served'],
     operations: ['post-next-deployment-v2'],
-    plant: statusBecomes(
+    mutation: statusBecomes(
       204,
       404,
       (request) => Object(objectOf(request).device_provides).device_type === own,
@@ -24,6 +24,6 @@ export const versioningDefects: readonly Defect[] = [
     title: 'Version 1 is retired as soon as there is a version 2.',
     breaks: ['versioning.both-versions-served'],
     operations: ['post-next-deployment'],
-    plant: statusBecomes(204, 410, (request) => objectOf(request).device_type === own),
+    mutation: statusBecomes(204, 410, (request) => objectOf(request).device_type === own),
   },
 ];

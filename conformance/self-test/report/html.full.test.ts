@@ -15,7 +15,7 @@ function row(id: string, more: Partial<MatrixRow>): MatrixRow {
     killedBy: [`audit-log/catches-${id}`],
     proves: ['audit.total'],
     falseCatches: [],
-    stumbles: [],
+    suiteErrors: [],
     played: 7,
     untouched: 600,
     changes: 3,
@@ -39,7 +39,7 @@ const matrix: KillMatrix = {
   baselineFaults: [hostile],
   totals: {
     ...{ defects: 5, killed: 3, survived: 1, unexercised: 0, equivalent: 1, 'stale-reason': 0 },
-    ...{ falseCatches: 1, stumbles: 0, played: 35, untouched: 3000 },
+    ...{ falseCatches: 1, suiteErrors: 0, played: 35, untouched: 3000 },
   },
   undefended: [],
   unproven: ['audit.total'],

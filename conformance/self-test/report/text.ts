@@ -6,9 +6,9 @@ import type { KillMatrix, MatrixRow } from '../matrix.ts';
 const VALUE_MAX_CHARACTERS = 200;
 const KILLERS_SHOWN = 4;
 
-/** What has become of one defect: a line, and one more for each thing to be mended. */
+/** What has become of one defect: a line, and one more for each resource to be mended. */
 export function rowText(row: MatrixRow): string {
-  const { id, outcome, killedBy, falseCatches, stumbles, played, equivalent } = row;
+  const { id, outcome, killedBy, falseCatches, suiteErrors, played, equivalent } = row;
   const killers = killedBy.slice(0, KILLERS_SHOWN).join(', ');
   const more =
     killedBy.length > KILLERS_SHOWN ? ` and ${killedBy.length - KILLERS_SHOWN} more` : '';
@@ -16,7 +16,7 @@ export function rowText(row: MatrixRow): string {
   const because = equivalent === undefined ? '' : `: ${equivalent}`;
   return [
     `${isSound(row) ? ' ' : '!'} ${outcome} ${id}${by}${because} (${played} cases run)`,
-    ...stumbles.map((each) => `    the suite stopped with an error in ${each}`),
+    ...suiteErrors.map((each) => `    the suite stopped with an error in ${each}`),
     ...falseCatches.map(
       ({ caseId, requirements: named, expected = '', actual = '' }) =>
         `    false catch by ${caseId} for ${named.join(', ')}: expected ${cut(expected)}, saw ${cut(actual)}`,
@@ -37,7 +37,7 @@ export function matrixText(matrix: KillMatrix): string {
     `${cases} cases, ${defects} defects: ${killed} killed, ${survived} survived, ` +
       `${unexercised} not exercised, ${equivalent} equivalent, ` +
       `${totals['stale-reason']} stale reasons, ${totals.falseCatches} false catches, ` +
-      `${totals.stumbles} suite errors`,
+      `${totals.suiteErrors} suite errors`,
     `${totals.played} case runs; ${totals.untouched} left out because the defect cannot affect them`,
     ...(matrix.interrupted ? ['! interrupted before every defect was run'] : []),
   ].join('\n');

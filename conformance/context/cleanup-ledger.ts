@@ -1,7 +1,7 @@
 /**
  * The ledger of a run: a file that tells what the run has made on the target, so that it can be
  * removed even when the run itself was killed. Lines of JSON, only ever appended; what a line
- * announces is on the disk before the thing is made. It holds no secrets.
+ * announces is on the disk before the resource is made. It holds no secrets.
  */
 import {
   closeSync,
@@ -14,16 +14,16 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import type { Thing } from '../context/resource.ts';
-import { SetupError } from '../runner/setup-error.ts';
+import { SetupError } from '../target/setup-error.ts';
+import type { Resource } from './resource.ts';
 
 const flush = promisify(fdatasync);
 const OWNER_ONLY = 0o600;
 
 const name = v.string();
 
-/** A thing as a line of a ledger tells it. */
-const thingShape: v.GenericSchema<unknown, Thing> = v.variant('kind', [
+/** A resource as a line of a ledger tells it. */
+const resourceShape: v.GenericSchema<unknown, Resource> = v.variant('kind', [
   v.object({ kind: v.literal('device'), identity: v.record(v.string(), v.unknown()) }),
   v.object({ kind: v.literal('artifact'), name, deviceType: v.string() }),
   v.object({ kind: v.literal('deployment'), name }),
@@ -33,7 +33,7 @@ const thingShape: v.GenericSchema<unknown, Thing> = v.variant('kind', [
 const run = v.string();
 const entry = v.pipe(v.number(), v.integer());
 
-/** What lines there are: a run begins, a thing is about to be made, has an id, is removed. */
+/** What lines there are: a run begins, a resource is about to be made, has an id, is removed. */
 export const ledgerLine = v.union([
   v.object({
     run,
@@ -41,7 +41,7 @@ export const ledgerLine = v.union([
     baseUrl: v.string(),
     startedAt: v.string(),
   }),
-  v.object({ run, entry, intent: thingShape, for: v.string() }),
+  v.object({ run, entry, intent: resourceShape, for: v.string() }),
   v.object({ run, entry, made: v.string() }),
   v.object({ run, entry, removed: v.literal(true) }),
 ]);
@@ -58,30 +58,30 @@ export class LedgerError extends SetupError {
   }
 }
 
-/** One thing in a ledger. */
+/** One resource in a ledger. */
 export interface LedgerEntry {
-  /** The target gave the thing this id. */
+  /** The target gave the resource this id. */
   made(id: string): void;
-  /** The thing is gone, or never came about. */
+  /** The resource is gone, or never came about. */
   removed(): void;
 }
 
 /** Where a run notes what it makes. */
-export interface Ledger {
+export interface CleanupLedger {
   /**
-   * Announces a thing; resolves when that is safe on the disk.
+   * Announces a resource; resolves when that is safe on the disk.
    * @param caseId for which case it is made; the run itself when it is shared
    */
-  intend(thing: Thing, caseId: string): Promise<LedgerEntry>;
+  intend(resource: Resource, caseId: string): Promise<LedgerEntry>;
 }
 
 /** For what goes with something that has an entry, such as a device with its tenant. */
-export const noLedger: Ledger = {
+export const noLedger: CleanupLedger = {
   intend: async () => ({ made: () => undefined, removed: () => undefined }),
 };
 
 /** An open ledger. Its owner closes it. */
-export class LedgerFile implements Ledger {
+export class CleanupLedgerFile implements CleanupLedger {
   readonly #file: number;
   readonly #run: string;
   #entries = 0;
@@ -95,10 +95,10 @@ export class LedgerFile implements Ledger {
   static open(
     path: string,
     head: { readonly runId: string; readonly baseUrl: string; readonly startedAt: string },
-  ): LedgerFile {
+  ): CleanupLedgerFile {
     try {
       const { runId, baseUrl, startedAt } = head;
-      const ledger = new LedgerFile(openToAppend(path), runId);
+      const ledger = new CleanupLedgerFile(openToAppend(path), runId);
       ledger.#append({ run: runId, ledger: 'fleetbed-ledger/1', baseUrl, startedAt });
       return ledger;
     } catch (error) {
@@ -106,10 +106,10 @@ export class LedgerFile implements Ledger {
     }
   }
 
-  async intend(thing: Thing, caseId: string): Promise<LedgerEntry> {
+  async intend(resource: Resource, caseId: string): Promise<LedgerEntry> {
     this.#entries += 1;
     const [own, number] = [this.#run, this.#entries];
-    this.#append({ run: own, entry: number, intent: thing, for: caseId });
+    this.#append({ run: own, entry: number, intent: resource, for: caseId });
     await flush(this.#file);
     return {
       made: (id) => this.#append({ run: own, entry: number, made: id }),

@@ -68,18 +68,18 @@ export const monitorViews = v.array(
 export type ShownMonitor = v.InferOutput<typeof monitorViews>[number];
 
 /** The operator was asked in vain, so a case could not be decided. */
-export class OperatorFailure extends Error {
+export class AdminFailure extends Error {
   constructor(wish: string, answer: string, asked = 'the management API') {
     super(`${asked} failed to ${wish}: it answered ${answer}`);
-    this.name = 'OperatorFailure';
+    this.name = 'AdminFailure';
   }
 }
 
 /**
- * Who steers a target. Each method throws an OperatorFailure when the target does not do what it is
+ * Who steers a target. Each method throws an AdminFailure when the target does not do what it is
  * asked to, and a MissingCapability when this operator has no way to ask.
  */
-export interface Operator {
+export interface TargetAdmin {
   /** Calls operations of the contract that take a user token. */
   readonly caller: Caller;
   /** The device of this identity, looked for among those of one status or among all. */

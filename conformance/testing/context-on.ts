@@ -1,30 +1,30 @@
-/** A stage on a small server, for tests of what a case has at hand. */
+/** A context on a small server, for tests of what a case has at hand. */
 import { type Clock, systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import { noLedger } from '../cleanup/ledger.ts';
+import { capabilityNames, operationsWith } from '../context/capabilities.ts';
+import { noLedger } from '../context/cleanup-ledger.ts';
 import { Keyring } from '../context/keyring.ts';
-import { ManagementOperator } from '../context/management-operator.ts';
+import { ManagementAdmin } from '../context/management-admin.ts';
 import type { ModelOptions } from '../context/model-options.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
-import { Stage } from '../context/stage.ts';
-import { capabilityNames, operationsWith } from '../suite/capabilities.ts';
+import { TestContext } from '../context/test-context.ts';
 import { Target } from '../target/target.ts';
 
-/** A stage with an operator on the server at the base URL. */
-export function stageOn(
+/** A context with an operator on the server at the base URL. */
+export function contextOn(
   baseUrl: string,
   clock: Clock = systemClock,
   model: ModelOptions = {},
-): Stage {
+): TestContext {
   const target = new Target({ baseUrl, clock, requestTimeLimitMs: 5000 });
   const { signal } = new AbortController();
   const session = target.session(signal);
   const random = seededRandom('a stage');
   const keyring = new Keyring();
-  return new Stage({
+  return new TestContext({
     session,
-    operator: new ManagementOperator(session, 'user-token'),
+    admin: new ManagementAdmin(session, 'user-token'),
     control: undefined,
     operations: operationsWith(new Set(capabilityNames)),
     artifacts: new SharedArtifacts('cafe'),

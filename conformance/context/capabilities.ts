@@ -129,7 +129,7 @@ export function behavioursNeededBy(ids: readonly RequirementId[]): readonly Capa
 /**
  * The parts without which a case says nothing: that whose statuses it covers, and those of which
  * one of its requirements speaks, each when it is of this part and of nothing else. A case over
- * many operations leaves out those that the target lacks (`Stage.offered`).
+ * many operations leaves out those that the target lacks (`TestContext.offered`).
  */
 export function partsNeededBy(
   ids: readonly RequirementId[],

@@ -1,5 +1,5 @@
 /**
- * What one case has at hand: a line to the target, an operator, devices of its own, and a place for
+ * What one case has at hand: a line to the target, a target admin, devices of its own, and a place for
  * all that it makes, so that it is removed afterwards.
  */
 
@@ -9,38 +9,39 @@ import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
-import type { Control } from '../adapters/control.ts';
-import { type Ledger, noLedger } from '../cleanup/ledger.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
-import type { Capability } from '../suite/capabilities.ts';
-import { NotObservable } from '../suite/expectations.ts';
+import type { Answer } from '../target/answer.ts';
 import { bearer, Caller } from '../target/call.ts';
+import { NotObservable } from '../target/expectations.ts';
 import type { LearnSecret } from '../target/mask.ts';
-import type { Answer, Session } from '../target/target.ts';
+import type { Session } from '../target/target.ts';
+import type { Capability } from './capabilities.ts';
+import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
+import type { Control } from './control.ts';
 import type { ModelOptions } from './model-options.ts';
-import type { Operator } from './operator.ts';
 import { Ownership, type Removal } from './ownership.ts';
-import { removeThing } from './resource.ts';
+import { removeResource } from './resource.ts';
 import type { SampleName } from './sample-artifacts.ts';
 import { SharedArtifacts, type UploadedArtifact } from './shared-artifacts.ts';
 import { SuiteDevice } from './suite-device.ts';
+import type { TargetAdmin } from './target-admin.ts';
 
 /** How long an effect that may come later is waited for, and the pause between two looks. */
 const SETTLE_TIME_LIMIT_MS = 5000;
 const SETTLE_PAUSE_MS = 50;
 
-/** What a stage is made of. */
-export interface StageParts {
+/** What a context is made of. */
+export interface ContextParts {
   readonly session: Session;
-  readonly operator: Operator | undefined;
+  readonly admin: TargetAdmin | undefined;
   readonly control: Control | undefined;
   /** The operations that the target has; some plans and editions lack some. */
   readonly operations: ReadonlySet<OperationId>;
-  /** What devices say in `tenant_token` to belong to the tenant of this stage. */
+  /** What devices say in `tenant_token` to belong to the tenant of this context. */
   readonly tenantToken?: string | undefined;
   readonly artifacts: SharedArtifacts;
   /** Where all that the case makes is announced. */
-  readonly ledger: Ledger;
+  readonly ledger: CleanupLedger;
   readonly caseId: string;
   /** Keys of one run; RSA keys are costly and shared, since the identity makes the device. */
   readonly keyFor: (keyType: KeyType) => SigningKey | Promise<SigningKey>;
@@ -54,17 +55,17 @@ export interface StageParts {
   readonly model?: ModelOptions | undefined;
 }
 
-/** The stage of one case. */
-export class Stage {
+/** The context of one case. */
+export class TestContext {
   readonly ownership: Ownership;
   readonly session: Session;
   readonly names: VendorNames;
   readonly random: Random;
   readonly clock: Clock;
   readonly model: ModelOptions;
-  readonly #parts: StageParts;
+  readonly #parts: ContextParts;
 
-  constructor(parts: StageParts) {
+  constructor(parts: ContextParts) {
     this.#parts = parts;
     this.ownership = new Ownership(parts.ledger, parts.caseId);
     this.session = parts.session;
@@ -74,11 +75,11 @@ export class Stage {
     this.model = parts.model ?? {};
   }
 
-  /** The operator. A case that uses it has to say so in its needs. */
-  get operator(): Operator {
-    const { operator } = this.#parts;
-    if (!operator) throw new Error('the case uses the operator without needing it');
-    return operator;
+  /** The target admin. A case that uses it has to say so in its needs. */
+  get admin(): TargetAdmin {
+    const { admin } = this.#parts;
+    if (!admin) throw new Error('the case uses the target admin without needing it');
+    return admin;
   }
 
   /** From now on the secret is masked in all that is written down. */
@@ -103,35 +104,35 @@ export class Stage {
   }
 
   /**
-   * The stage for a case that needs control of the target: in a tenant of its own where tenants are
+   * The context for a case that needs control of the target: in a tenant of its own where tenants are
    * what is steered, or have time, faults and limits of their own; else this one.
    */
-  ofItsOwn(needs: readonly Capability[]): Promise<Stage> | Stage {
+  ofItsOwn(needs: readonly Capability[]): Promise<TestContext> | TestContext {
     const isApart = this.control.isolates || needs.includes('tenant-control');
     return isApart ? this.inNewTenant() : this;
   }
 
-  /** The stage of another tenant, which is removed with all that belongs to it. */
-  async inNewTenant(): Promise<Stage> {
+  /** The context of another tenant, which is removed with all that belongs to it. */
+  async inNewTenant(): Promise<TestContext> {
     const { session, learnSecret } = this.#parts;
     const name = this.newName();
     let removal: Removal = async () => {
       throw new Error('it is not known whether the target created it');
     };
-    const thing = { kind: 'tenant', name } as const;
-    const owned = await this.ownership.intend(thing, (_, operator) => removal(operator));
+    const resource = { kind: 'tenant', name } as const;
+    const owned = await this.ownership.intend(resource, (_, admin) => removal(admin));
     const tenant = await this.control.newTenant({ session, learnSecret, name });
     owned.made(tenant.id);
-    const { tenantToken, operator, control } = tenant;
+    const { tenantToken, admin, control } = tenant;
     // All that is made in the tenant goes with it, so that nobody has to remove it.
     const artifacts = new SharedArtifacts(this.#parts.runId);
     const own = { artifacts, ledger: noLedger };
-    const stage = new Stage({ ...this.#parts, ...own, operator, control, tenantToken });
+    const context = new TestContext({ ...this.#parts, ...own, admin, control, tenantToken });
     removal = async () => {
-      await stage.ownership.release(undefined);
+      await context.ownership.release(undefined);
       await tenant.remove();
     };
-    return stage;
+    return context;
   }
 
   /** Someone who calls with this token, or without any. */
@@ -151,10 +152,10 @@ export class Stage {
     const serial = random.bytes(8).toString('hex');
     const identity = { maker: 'conformance suite', run: runId, serial, ...members };
     const key = await this.#parts.keyFor(keyType);
-    const thing = { kind: 'device', identity } as const;
-    const owned = await this.ownership.intend(thing, async (_, operator) => {
+    const resource = { kind: 'device', identity } as const;
+    const owned = await this.ownership.intend(resource, async (_, admin) => {
       if (device.known || device.id !== '')
-        await removeThing(thing, device.id || undefined, operator);
+        await removeResource(resource, device.id || undefined, admin);
     });
     const onId = (id: string): void => owned.made(id);
     const given = { identity, key, names, tenantToken, learnSecret, onId };
@@ -169,7 +170,7 @@ export class Stage {
 
   /** One of the sample artifacts, on the target. */
   artifact(name: SampleName): Promise<UploadedArtifact> {
-    return this.#parts.artifacts.get(name, this.operator, this.session.record);
+    return this.#parts.artifacts.get(name, this.admin, this.session.record);
   }
 
   /** An artifact of this case alone, with a name that only this run uses; deleted in the end. */
@@ -180,7 +181,7 @@ export class Stage {
   }): Promise<string> {
     const { name, deviceType, bytes } = file;
     const owned = await this.ownership.intend({ kind: 'artifact', name, deviceType });
-    const id = await this.operator.uploadArtifact(`${name}.mender`, bytes);
+    const id = await this.admin.uploadArtifact(`${name}.mender`, bytes);
     if (id === undefined)
       throw new NotObservable(`the target does not accept the artifact ${name}`);
     owned.made(id);
@@ -192,26 +193,26 @@ export class Stage {
     // The target names it; a configuration that was never sent is found by no name.
     const name = `configuration of device ${device.identity.serial}`;
     const owned = await this.ownership.intend({ kind: 'deployment', name });
-    const id = await this.operator.deployConfiguration(device.id);
+    const id = await this.admin.deployConfiguration(device.id);
     owned.made(id);
     return id;
   }
 
-  /** A deployment by the operator, named after the run and aborted in the end. */
+  /** A deployment by the target admin, named after the run and aborted in the end. */
   async deploy(
     deployment: Omit<NewDeployment, 'name'>,
   ): Promise<{ readonly id: string; readonly name: string }> {
     const name = this.newName();
     const owned = await this.ownership.intend({ kind: 'deployment', name });
-    const id = await this.operator.deploy({ name, ...deployment });
+    const id = await this.admin.deploy({ name, ...deployment });
     owned.made(id);
     return { id, name };
   }
 
   /** The target's own time, milliseconds since the Unix epoch, as it says in Date; ours if it does not. */
   serverNowMs({ headers }: Pick<Answer, 'headers'>): number {
-    const told = Date.parse(headers.date ?? '');
-    return Number.isNaN(told) ? this.clock.now() : told;
+    const reported = Date.parse(headers.date ?? '');
+    return Number.isNaN(reported) ? this.clock.now() : reported;
   }
 
   /** A name that only this run uses. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from './answer.ts';
 import {
   ExpectationFailure,
   expectEach,

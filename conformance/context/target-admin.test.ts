@@ -1,32 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, type Timer } from '../../fixtures/clock.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact.ts';
-import { stageOn } from '../testing/stage-on.ts';
+import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';
-import { OperatorFailure } from './operator.ts';
 import { readSample, type SampleName, sampleArtifacts, sampleOfRun } from './sample-artifacts.ts';
+import { AdminFailure } from './target-admin.ts';
 
-describe('the operator', () => {
+describe('the target admin', () => {
   it.each([
     [200, 'not JSON'],
     [200, '[{"id":7}]'],
     [500, '[]'],
   ])('cannot go on when the management API answers %i %s', async (status, body) => {
-    const { operator } = stageOn(await serve((_, answer) => answer.writeHead(status).end(body)));
-    await expect(operator.findDevice({ serial: '7' })).rejects.toThrow(OperatorFailure);
+    const { admin } = contextOn(await serve((_, answer) => answer.writeHead(status).end(body)));
+    await expect(admin.findDevice({ serial: '7' })).rejects.toThrow(AdminFailure);
   });
 
   it('needs a Location to know what it has created', async () => {
-    const { operator } = stageOn(await serve((_, answer) => answer.writeHead(201).end()));
-    const deployment = operator.deploy({ name: 'd', artifact_name: 'a', devices: [] });
+    const { admin } = contextOn(await serve((_, answer) => answer.writeHead(201).end()));
+    const deployment = admin.deploy({ name: 'd', artifact_name: 'a', devices: [] });
     await expect(deployment).rejects.toThrow('201 without a Location');
   });
 
   it('takes what is gone already for removed', async () => {
-    const { operator } = stageOn(await serve((_, answer) => answer.writeHead(404).end()));
-    await expect(operator.decommission('7')).resolves.toBeUndefined();
-    await expect(operator.abort('7')).resolves.toBeUndefined();
-    await expect(operator.deleteArtifact('7')).resolves.toBeUndefined();
+    const { admin } = contextOn(await serve((_, answer) => answer.writeHead(404).end()));
+    await expect(admin.decommission('7')).resolves.toBeUndefined();
+    await expect(admin.abort('7')).resolves.toBeUndefined();
+    await expect(admin.deleteArtifact('7')).resolves.toBeUndefined();
   });
 
   it('looks through every page of devices', async () => {
@@ -41,23 +41,23 @@ describe('the operator', () => {
       const others = Array.from({ length: 500 }, (_, index) => device(`other-${index}`));
       answer.end(JSON.stringify(page === '1' ? others : [device('sought')]));
     });
-    const found = await stageOn(baseUrl).operator.findDevice({ serial: 'sought' });
+    const found = await contextOn(baseUrl).admin.findDevice({ serial: 'sought' });
     expect(found?.id).toBe('id-sought');
   });
 });
 
-describe('a stage', () => {
+describe('a context', () => {
   it('cannot go on with a target that takes no artifact', async () => {
     const baseUrl = await serve((request, answer) => {
       request.resume();
       answer.writeHead(409).end();
     });
-    const refused = stageOn(baseUrl).artifact('plain');
+    const refused = contextOn(baseUrl).artifact('plain');
     await expect(refused).rejects.toThrow('does not accept conformance-cafe-release-1');
   });
 
   it('removes what it made, the newest first, and goes on after a failure', async () => {
-    const { ownership, operator } = stageOn(await serve((_, answer) => answer.end()));
+    const { ownership, admin } = contextOn(await serve((_, answer) => answer.end()));
     const removed: string[] = [];
     for (const what of ['first', 'second', 'third']) {
       ownership.owns(what, async () => {
@@ -65,16 +65,16 @@ describe('a stage', () => {
         if (what === 'second') throw new Error('it is in use');
       });
     }
-    expect(await ownership.release(operator)).toEqual(['second: it is in use']);
+    expect(await ownership.release(admin)).toEqual(['second: it is in use']);
     expect(removed).toEqual(['third', 'second', 'first']);
-    expect(await ownership.release(operator)).toEqual([]);
+    expect(await ownership.release(admin)).toEqual([]);
   });
 
   it('waits for an effect no longer than five seconds', async () => {
     const clock = new HurriedClock(0);
-    const stage = stageOn('http://127.0.0.1:9', clock);
+    const context = contextOn('http://127.0.0.1:9', clock);
     expect(
-      await stage.settled(
+      await context.settled(
         async () => 'never',
         (word) => word === 'now',
       ),
@@ -84,9 +84,9 @@ describe('a stage', () => {
 
   it('does not wait for an effect that is there', async () => {
     const clock = new HurriedClock(0);
-    const stage = stageOn('http://127.0.0.1:9', clock);
+    const context = contextOn('http://127.0.0.1:9', clock);
     expect(
-      await stage.settled(
+      await context.settled(
         async () => 'now',
         (word) => word === 'now',
       ),

@@ -7,10 +7,12 @@ import {
 } from '../../fixtures/contract/management/index.ts';
 import type { SettableAuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
-import { shownAnswer } from '../suite/expectations.ts';
+import type { Answer } from '../target/answer.ts';
 import { bearer, type CallArguments, Caller, requestOf } from '../target/call.ts';
-import type { Answer, Session } from '../target/target.ts';
+import { shownAnswer } from '../target/expectations.ts';
+import type { Session } from '../target/target.ts';
 import {
+  AdminFailure,
   alertViews,
   configurationView,
   connectionView,
@@ -22,20 +24,19 @@ import {
   type ManagedDevice,
   managedDevice,
   monitorViews,
-  type Operator,
-  OperatorFailure,
   type ShownAlert,
   type ShownAttribute,
   type ShownConfiguration,
   type ShownMonitor,
-} from './operator.ts';
+  type TargetAdmin,
+} from './target-admin.ts';
 
 /** Devices a page, and pages, that a search looks through. */
 const PAGE_DEVICES = 500;
 const PAGES_MAX = 40;
 
 /** A user of the management API on one line to the target. */
-export class ManagementOperator implements Operator {
+export class ManagementAdmin implements TargetAdmin {
   readonly caller: Caller;
   readonly #session: Session;
   readonly #token: string;
@@ -82,7 +83,7 @@ export class ManagementOperator implements Operator {
   ): Promise<void> {
     const sets = (await this.device(id))?.auth_sets ?? [];
     const set = sets.find(({ pubkey }) => pubkey.trim() === publicKeyPem.trim());
-    if (!set) throw new OperatorFailure('show the key of a device', JSON.stringify(sets));
+    if (!set) throw new AdminFailure('show the key of a device', JSON.stringify(sets));
     const path = { id, aid: set.id };
     const answer = await this.#call('set-auth-set-status', { path, body: { status } });
     this.#done(`set a device to ${status}`, answer, 204);
@@ -205,7 +206,7 @@ export class ManagementOperator implements Operator {
   }
 
   #done(wish: string, answer: Answer, ...statuses: readonly number[]): void {
-    if (!statuses.includes(answer.status)) throw new OperatorFailure(wish, shownAnswer(answer));
+    if (!statuses.includes(answer.status)) throw new AdminFailure(wish, shownAnswer(answer));
   }
 
   #read<const Shape extends v.GenericSchema>(
@@ -215,7 +216,7 @@ export class ManagementOperator implements Operator {
   ): v.InferOutput<Shape> {
     this.#done(wish, answer, 200);
     const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), answer.text);
-    if (!parsed.success) throw new OperatorFailure(wish, shownAnswer(answer));
+    if (!parsed.success) throw new AdminFailure(wish, shownAnswer(answer));
     return parsed.output;
   }
 
@@ -223,7 +224,7 @@ export class ManagementOperator implements Operator {
   #created(wish: string, answer: Answer): string {
     this.#done(wish, answer, 201);
     const id = answer.headers.location?.split('/').at(-1);
-    if (!id) throw new OperatorFailure(wish, `${answer.status} without a Location`);
+    if (!id) throw new AdminFailure(wish, `${answer.status} without a Location`);
     return id;
   }
 }

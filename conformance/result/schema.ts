@@ -4,7 +4,7 @@
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { conformanceSchema, verdictNames } from '../result/result.ts';
+import { conformanceSchema, verdictNames } from './result.ts';
 
 const text = v.string();
 const texts = v.array(v.string());
@@ -12,7 +12,7 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const yesOrNo = v.boolean();
 const headers = v.record(v.string(), v.string());
 const verdict = v.picklist(verdictNames);
-/** How many things of each kind. */
+/** How many resources of each kind. */
 const made = v.record(v.string(), count);
 
 const exchange = v.pipe(

@@ -1,4 +1,4 @@
-/** Ready-made plants for defects that are common: a row then needs no function of its own. */
+/** Ready-made mutations for defects that are common: a row then needs no function of its own. */
 import {
   changedAt,
   changedJson,
@@ -8,7 +8,7 @@ import {
   withQuery,
   withStatus,
 } from './alter.ts';
-import type { Ask, Plant, ProxiedAnswer, ProxiedRequest } from './defect.ts';
+import type { Ask, Mutation, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 import { requestFor } from './requests.ts';
 
 /** Whether a defect shows on a request. */
@@ -17,7 +17,11 @@ type Picks = (request: ProxiedRequest) => boolean;
 const everyRequest: Picks = () => true;
 
 /** Answers of one status are given another one: `statusBecomes(409, 204)` accepts a conflict. */
-export function statusBecomes(from: number, to: number, picks: Picks = everyRequest): () => Plant {
+export function statusBecomes(
+  from: number,
+  to: number,
+  picks: Picks = everyRequest,
+): () => Mutation {
   return answerBecomes(
     (answer) => (answer.status === from ? withStatus(answer, to) : answer),
     picks,
@@ -25,12 +29,12 @@ export function statusBecomes(from: number, to: number, picks: Picks = everyRequ
 }
 
 /** A refusal of any status becomes a success. */
-export function refusalBecomes(to: number, picks: Picks = everyRequest): () => Plant {
+export function refusalBecomes(to: number, picks: Picks = everyRequest): () => Mutation {
   return answerBecomes((answer) => (answer.status >= 400 ? withStatus(answer, to) : answer), picks);
 }
 
 /** Successful answers lack the member at the path (see `changedAt`). */
-export function fieldLeftOut(path: string, picks: Picks = everyRequest): () => Plant {
+export function fieldLeftOut(path: string, picks: Picks = everyRequest): () => Mutation {
   return fieldBecomes(path, () => undefined, picks);
 }
 
@@ -39,7 +43,7 @@ export function fieldBecomes(
   path: string,
   change: (value: unknown) => unknown,
   picks: Picks = everyRequest,
-): () => Plant {
+): () => Mutation {
   return bodyBecomes((value) => changedAt(value, path, change), picks);
 }
 
@@ -47,7 +51,7 @@ export function fieldBecomes(
 export function bodyBecomes(
   change: (value: unknown) => unknown,
   picks: Picks = everyRequest,
-): () => Plant {
+): () => Mutation {
   return answerBecomes(
     (answer) => (isSuccess(answer) ? changedJson(answer, change) : answer),
     picks,
@@ -58,7 +62,7 @@ export function bodyBecomes(
 export function headersBecome(
   changes: Readonly<Record<string, string | undefined>>,
   picks: Picks = everyRequest,
-): () => Plant {
+): () => Mutation {
   return answerBecomes((answer) => withHeaders(answer, changes), picks);
 }
 
@@ -70,7 +74,7 @@ export function answerBecomes(
     ask: Ask,
   ) => ProxiedAnswer | Promise<ProxiedAnswer>,
   picks: Picks = everyRequest,
-): () => Plant {
+): () => Mutation {
   return () => ({
     answer: (answer, request, ask) => (picks(request) ? change(answer, request, ask) : answer),
   });
@@ -80,7 +84,7 @@ export function answerBecomes(
 export function requestBecomes(
   change: (request: ProxiedRequest) => ProxiedRequest,
   picks: Picks = everyRequest,
-): () => Plant {
+): () => Mutation {
   return () => ({ request: (request) => (picks(request) ? change(request) : request) });
 }
 
@@ -89,7 +93,7 @@ export function parameterBecomes(
   name: string,
   value: string | undefined,
   picks: Picks = everyRequest,
-): () => Plant {
+): () => Mutation {
   return requestBecomes((request) => withQuery(request, { [name]: value }), picks);
 }
 
@@ -98,7 +102,7 @@ export function sentFieldBecomes(
   path: string,
   change: (value: unknown) => unknown,
   picks: Picks = everyRequest,
-): () => Plant {
+): () => Mutation {
   return requestBecomes(
     (request) => changedJson(request, (value) => changedAt(value, path, change)),
     picks,
@@ -109,7 +113,7 @@ export function sentFieldBecomes(
  * A write is dropped although it is answered as if it were done. The target is not asked about it,
  * so pick only requests that are in order; whether their token is good is looked up first.
  */
-export function dropped(status: number, picks: Picks = everyRequest): () => Plant {
+export function dropped(status: number, picks: Picks = everyRequest): () => Mutation {
   return () => ({
     request: async (request, ask) => {
       if (!picks(request) || !(await isAuthorized(request, ask))) return request;

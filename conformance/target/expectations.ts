@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { beginningOf } from '../../fixtures/beginning.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { Answer } from '../target/target.ts';
+import type { Answer } from './answer.ts';
 
 /** The target did something other than what the case's requirement says. */
 export class ExpectationFailure extends Error {

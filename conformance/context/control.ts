@@ -4,10 +4,10 @@
  */
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import type { Operator } from '../context/operator.ts';
-import type { Capability } from '../suite/capabilities.ts';
 import type { LearnSecret } from '../target/mask.ts';
 import type { Session } from '../target/target.ts';
+import type { Capability } from './capabilities.ts';
+import type { TargetAdmin } from './target-admin.ts';
 
 /** So many requests in so long a window, for each caller by itself. */
 export interface RateLimit {
@@ -29,7 +29,7 @@ export interface ControlledTenant {
   readonly id: string;
   /** What devices of the tenant say in `tenant_token`; undefined when they say nothing. */
   readonly tenantToken: string | undefined;
-  readonly operator: Operator;
+  readonly admin: TargetAdmin;
   /** The powers over this tenant alone, where the target's time and limits are the tenant's own. */
   readonly control: Control;
   /** Removes the tenant and all that belongs to it. */

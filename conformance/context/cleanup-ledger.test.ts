@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Ownership } from '../context/ownership.ts';
+import { readLedger } from '../cleanup/ledger-reading.ts';
+import { contextOn } from '../testing/context-on.ts';
 import { runAgainst } from '../testing/run-against.ts';
-import { stageOn } from '../testing/stage-on.ts';
 import { serve } from '../testing/tiny-server.ts';
-import { LedgerError, LedgerFile } from './ledger.ts';
-import { readLedger } from './ledger-reading.ts';
+import { CleanupLedgerFile, LedgerError } from './cleanup-ledger.ts';
+import { Ownership } from './ownership.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetbed-ledger-'));
 let files = 0;
@@ -18,9 +18,9 @@ const deployment = { kind: 'deployment', name: 'conformance-cafe-1' } as const;
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function written(act: (ledger: LedgerFile) => Promise<void>): Promise<string> {
+async function written(act: (ledger: CleanupLedgerFile) => Promise<void>): Promise<string> {
   const path = newPath();
-  const ledger = LedgerFile.open(path, head);
+  const ledger = CleanupLedgerFile.open(path, head);
   await act(ledger);
   ledger.close();
   return path;
@@ -30,7 +30,7 @@ describe('a ledger', () => {
   it('is for the eyes of its owner only, also when the file was there', async () => {
     const path = newPath();
     writeFileSync(path, '', { mode: 0o644 });
-    LedgerFile.open(path, head).close();
+    CleanupLedgerFile.open(path, head).close();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(await written(async () => undefined)).mode & 0o777).toBe(0o600);
   });
@@ -43,7 +43,7 @@ describe('a ledger', () => {
       gone.removed();
     });
     const { remainders, announced, baseUrl } = readLedger(path);
-    expect(remainders.map(({ thing, id }) => [thing, id])).toEqual([
+    expect(remainders.map(({ resource, id }) => [resource, id])).toEqual([
       [deployment, 'd7'],
       [device('1'), undefined],
     ]);
@@ -55,7 +55,7 @@ describe('a ledger', () => {
       await ledger.intend(device('1'), 'a/one');
     });
     writeFileSync(path, `${readFileSync(path, 'utf8')}{"run":"cafe","entry":2,"int`);
-    const later = LedgerFile.open(path, { ...head, runId: 'beef', baseUrl: 'http://other' });
+    const later = CleanupLedgerFile.open(path, { ...head, runId: 'beef', baseUrl: 'http://other' });
     await later.intend(device('1'), 'a/one');
     later.close();
     const { remainders, baseUrl } = readLedger(path);
@@ -88,19 +88,19 @@ describe('a ledger', () => {
 describe('what a case makes', () => {
   it('stands in the ledger before the target is asked, and is struck out when it is gone', async () => {
     const path = newPath();
-    const ledger = LedgerFile.open(path, head);
+    const ledger = CleanupLedgerFile.open(path, head);
     const leftAtRequest: number[] = [];
     const baseUrl = await serve((request, answer) => {
       leftAtRequest.push(readLedger(path).remainders.length);
       if (request.method === 'POST') answer.writeHead(201, { location: './d7' }).end();
       else answer.writeHead(204).end();
     });
-    const { operator } = stageOn(baseUrl);
+    const { admin } = contextOn(baseUrl);
     const ownership = new Ownership(ledger, 'a/one');
     const owned = await ownership.intend(deployment);
-    owned.made(await operator.deploy({ name: deployment.name, artifact_name: 'a', devices: [] }));
+    owned.made(await admin.deploy({ name: deployment.name, artifact_name: 'a', devices: [] }));
     expect(readLedger(path).remainders[0]?.id).toBe('d7');
-    expect(await ownership.release(operator)).toEqual([]);
+    expect(await ownership.release(admin)).toEqual([]);
     ledger.close();
     expect(leftAtRequest).toEqual([1, 1]);
     expect(readLedger(path).remainders).toEqual([]);
@@ -115,12 +115,12 @@ describe('what a case makes', () => {
         answer.end(JSON.stringify([{ id: 'd8', name: deployment.name }]));
       } else answer.writeHead(204).end();
     });
-    const { operator } = stageOn(baseUrl);
+    const { admin } = contextOn(baseUrl);
     const ownership = new Ownership();
     await ownership.intend(deployment);
-    const making = operator.deploy({ name: deployment.name, artifact_name: 'a', devices: [] });
+    const making = admin.deploy({ name: deployment.name, artifact_name: 'a', devices: [] });
     await expect(making).rejects.toThrow();
-    expect(await ownership.release(operator)).toEqual([]);
+    expect(await ownership.release(admin)).toEqual([]);
     expect(asked[1]).toBe(`GET deployments?name=${deployment.name}`);
     expect(asked[2]).toBe('PUT status');
   });
@@ -135,7 +135,7 @@ describe('what a case makes', () => {
 
   it('stays in the ledger when it cannot be removed', async () => {
     const path = newPath();
-    const ledger = LedgerFile.open(path, head);
+    const ledger = CleanupLedgerFile.open(path, head);
     const ownership = new Ownership(ledger, 'a/one');
     await ownership.intend(device('1'));
     expect(await ownership.release(undefined)).toEqual([

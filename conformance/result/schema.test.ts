@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
-import { readingsOf } from '../result/observations.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { runAgainst } from '../testing/run-against.ts';
 import { serve } from '../testing/tiny-server.ts';
+import { observationsOf } from './observations.ts';
 import { ReportFault, readReport, resultSchema } from './schema.ts';
 
 /** The reader of JSON Schema that the mutation tester brings along; it shares no code with ours. */
@@ -23,7 +23,7 @@ const check = new Reader({ strict: true, allErrors: true, strictTypes: false }).
 const finding = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
 const failed = verdictOn(listCases()[0]?.id ?? '', finding);
 const whole = resultOf([failed], {
-  openPoints: readingsOf([failed]),
+  openPoints: observationsOf([failed]),
   capabilities: [{ capability: 'monitor', declared: 'unsaid', probed: 'unknown' }],
   problems: [{ code: 'waiver-expired', text: 'It has expired.' }],
   waivers: [{ caseId: 'a/b', reason: 'r', owner: 'o', expires: '2027-01-01', state: 'used' }],

@@ -1,16 +1,17 @@
 /** The first steps of a run: is there a server, and does it take the user? */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { shownAnswer } from '../suite/expectations.ts';
-import { requestOf } from '../target/call.ts';
-import type { Mask } from '../target/mask.ts';
-import type { Answer, Session } from '../target/target.ts';
-import { TransportFailure } from '../target/transport-failure.ts';
+import type { Answer } from './answer.ts';
+import { requestOf } from './call.ts';
+import { shownAnswer } from './expectations.ts';
+import type { Mask } from './mask.ts';
 import {
   BaseUrlError,
   LoginRefusedError,
   UnreachableError,
   UntrustedCertificateError,
 } from './setup-error.ts';
+import type { Session } from './target.ts';
+import { TransportFailure } from './transport-failure.ts';
 
 /** How the suite proves to the management API who it is. */
 export type Credentials =

@@ -4,12 +4,12 @@ import type { SettableAuthSetStatus } from '../../../fixtures/contract/vocabular
 import type {
   DevicePart,
   ManagedDevice,
-  Operator,
   ShownAlert,
   ShownAttribute,
   ShownConfiguration,
   ShownMonitor,
-} from '../../context/operator.ts';
+  TargetAdmin,
+} from '../../context/target-admin.ts';
 import type { SigningKey } from '../../signing/signing-key.ts';
 import { bearer, Caller } from '../../target/call.ts';
 import type { Session } from '../../target/target.ts';
@@ -26,7 +26,7 @@ const decisions = {
 type Identity = Readonly<Record<string, unknown>>;
 
 /** An operator whose hooks are recorded on one line to the target. */
-export class HookOperator implements Operator {
+export class HookAdmin implements TargetAdmin {
   readonly #hooks: Hooks;
   readonly #session: Session;
   readonly #userToken: string | undefined;

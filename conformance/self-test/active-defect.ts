@@ -5,7 +5,7 @@ import type {
   Ask,
   Defect,
   Line,
-  Plant,
+  Mutation,
   ProxiedAnswer,
   ProxiedOperation,
   ProxiedRequest,
@@ -18,14 +18,14 @@ export function touches({ operations }: Defect, operation: ProxiedOperation | un
 }
 
 /** One planting of a defect. */
-export class PlantedDefect {
+export class ActiveDefect {
   readonly defect: Defect;
-  readonly #plant: Plant;
+  readonly #mutation: Mutation;
   #changes = 0;
 
   constructor(defect: Defect) {
     this.defect = defect;
-    this.#plant = defect.plant();
+    this.#mutation = defect.mutation();
   }
 
   /** How often something passed otherwise than it came. */
@@ -39,40 +39,40 @@ export class PlantedDefect {
   }
 
   get seesAnswers(): boolean {
-    return this.#plant.answer !== undefined;
+    return this.#mutation.answer !== undefined;
   }
 
   get seesFrames(): boolean {
-    return this.#plant.frame !== undefined;
+    return this.#mutation.frame !== undefined;
   }
 
   /** What is sent in place of the request, or the answer to it. */
   async request(request: ProxiedRequest, ask: Ask): Promise<ProxiedRequest | ProxiedAnswer> {
-    return this.#counted(request, (await this.#plant.request?.(request, ask)) ?? request);
+    return this.#counted(request, (await this.#mutation.request?.(request, ask)) ?? request);
   }
 
   async answer(answer: ProxiedAnswer, request: ProxiedRequest, ask: Ask): Promise<ProxiedAnswer> {
-    return this.#counted(answer, (await this.#plant.answer?.(answer, request, ask)) ?? answer);
+    return this.#counted(answer, (await this.#mutation.answer?.(answer, request, ask)) ?? answer);
   }
 
   /** What passes each chunk of an answer on; undefined when chunks pass as they are. */
   chunksOf(request: ProxiedRequest): ((chunk: Buffer) => Buffer) | undefined {
-    const plant = this.#plant;
-    if (plant.chunk === undefined) return undefined;
-    return (chunk) => this.#counted(chunk, plant.chunk?.(chunk, request) ?? chunk);
+    const mutation = this.#mutation;
+    if (mutation.chunk === undefined) return undefined;
+    return (chunk) => this.#counted(chunk, mutation.chunk?.(chunk, request) ?? chunk);
   }
 
   /** The frames that go on in place of this one; the frame itself when it passes as it is. */
   frame(frame: Frame, from: Side, line: Line): Frame | readonly Frame[] {
-    return this.#counted(frame, this.#plant.frame?.(frame, from, line) ?? frame);
+    return this.#counted(frame, this.#mutation.frame?.(frame, from, line) ?? frame);
   }
 
   /** Whether the end of one side's connection ends the other one too. */
   ended(from: Side, line: Line): boolean {
-    return this.#counted(true, this.#plant.ended?.(from, line) ?? true);
+    return this.#counted(true, this.#mutation.ended?.(from, line) ?? true);
   }
 
-  /** What came out of a hook; the very thing that went in when the two are equal. */
+  /** What came out of a hook; the very resource that went in when the two are equal. */
   #counted<In, Out>(given: In, made: In | Out): In | Out {
     if (isDeepStrictEqual(given, made)) return given;
     this.#changes += 1;

@@ -106,11 +106,11 @@ export class HookLoginError extends SetupError {
 }
 
 /** The login was answered, but not with a user token. */
-export class OperatorUnusableError extends SetupError {
+export class AdminUnusableError extends SetupError {
   readonly code = 'operator-unusable';
 
   constructor(because: string, wayOut = 'without a user nothing can be removed') {
     super(`${because}; ${wayOut}`);
-    this.name = 'OperatorUnusableError';
+    this.name = 'AdminUnusableError';
   }
 }

@@ -1,0 +1,35 @@
+/** A run of the suite with the clock and the chance of this machine, and the forms of its report. */
+import {
+  type ConformanceOptions,
+  type ConformanceResult,
+  listCases,
+  runConformance,
+  SetupError,
+} from '../../conformance/conformance.ts';
+import { conformanceHtml } from '../../conformance/report/html.ts';
+import { conformanceJunit } from '../../conformance/report/junit.ts';
+import { coverageOf } from '../../conformance/result/coverage.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { systemRandom } from '../../fixtures/random.ts';
+import { setUpFault } from '../fault.ts';
+import type { Renderings } from '../reports.ts';
+
+/** A run with the machine's clock and chance. @throws CommandFault */
+export async function judge(
+  options: Omit<ConformanceOptions, 'clock' | 'random'>,
+): Promise<ConformanceResult> {
+  try {
+    return await runConformance({ ...options, clock: systemClock, random: systemRandom });
+  } catch (error) {
+    throw error instanceof SetupError ? setUpFault(error, options.baseUrl) : error;
+  }
+}
+
+/** The forms of a report. */
+export function renderingsOf(result: ConformanceResult): Renderings {
+  return {
+    json: result,
+    junit: () => conformanceJunit(result),
+    html: () => conformanceHtml(result, coverageOf(listCases())),
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * The code that decides what a self-test results in: cases, model and defects, each module with the
+ * modules of these folders that it imports. Comments, blanks and paths of imports decide nothing.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const decidingFolders = ['conformance/cases', 'conformance/model', 'conformance/self-test/defects'];
+
+/** Modules that only list what the others hold. */
+const lists: ReadonlySet<string> = new Set([
+  'conformance/cases/all-cases.ts',
+  'conformance/self-test/defects/index.ts',
+]);
+
+/** By the path of each module from the root, a hash of what it decides. */
+export type CodeHashes = Readonly<Record<string, string>>;
+
+/** The folder of the package, whether this runs from the sources or from the built folder. */
+export function packageFolder(): string {
+  const places = ['../../', '../../../'].map((place) => new URL(place, import.meta.url));
+  const found = places.find((place) => existsSync(new URL('package.json', place)));
+  if (!found) throw new Error('package.json is missing beside the built folder');
+  return fileURLToPath(found);
+}
+
+/** The hashes of the sources as they are. */
+export async function codeHashes(): Promise<CodeHashes> {
+  const sources = new Map<string, Source>();
+  for (const path of modulePaths()) {
+    sources.set(path, await readSource(readFileSync(join(packageFolder(), path), 'utf8'), path));
+  }
+  return Object.fromEntries([...sources.keys()].map((path) => [path, hashOf(path, sources)]));
+}
+
+/** By the id of each case and of each defect, the module in which it stands. */
+export async function modulesById(): Promise<ReadonlyMap<string, string>> {
+  const modules = new Map<string, string>();
+  const built = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+  for (const path of modulePaths()) {
+    const url = new URL(`../../${path.replace(/\.ts$/, built)}`, import.meta.url);
+    const exported: Readonly<Record<string, unknown>> = await import(url.href);
+    for (const id of Object.values(exported).flatMap(idsIn)) modules.set(id, path);
+  }
+  return modules;
+}
+
+/** What of a module's text decides, and the deciding modules that it imports. */
+interface Source {
+  readonly tokens: string;
+  readonly imports: readonly string[];
+}
+
+/** Reads a module. Only who works on the sources has the parser. */
+export async function readSource(text: string, path: string): Promise<Source> {
+  const { default: ts } = await import('typescript');
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
+  const tokens: string[] = [];
+  const imports: string[] = [];
+  for (const statement of file.statements) {
+    if (ts.isImportDeclaration(statement) && ts.isStringLiteral(statement.moduleSpecifier)) {
+      imports.push(join(path, '..', statement.moduleSpecifier.text));
+      continue;
+    }
+    const addTokens = (node: import('typescript').Node): void => {
+      if (ts.isJSDoc(node)) return;
+      const children = node.getChildren(file);
+      if (children.length > 0) for (const child of children) addTokens(child);
+      else tokens.push(node.getText(file));
+    };
+    addTokens(statement);
+  }
+  return { tokens: tokens.join('\n'), imports };
+}
+
+function modulePaths(): readonly string[] {
+  return decidingFolders
+    .flatMap((folder) =>
+      readdirSync(join(packageFolder(), folder)).map((name) => `${folder}/${name}`),
+    )
+    .filter((path) => /(?<!\.test)\.ts$/.test(path) && !lists.has(path))
+    .sort();
+}
+
+/** SHA-256 over the module and all that it imports of these folders; the first half will do. */
+function hashOf(path: string, sources: ReadonlyMap<string, Source>): string {
+  const reached = new Set([path]);
+  for (const each of reached)
+    for (const next of sources.get(each)?.imports ?? []) reached.add(next);
+  const hash = createHash('sha256');
+  for (const each of reached) hash.update(`${sources.get(each)?.tokens ?? ''}\0`);
+  return hash.digest('hex').slice(0, 32);
+}
+
+function idsIn(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((each: { readonly id?: unknown } | undefined) =>
+    typeof each?.id === 'string' ? [each.id] : [],
+  );
+}

@@ -1,0 +1,78 @@
+/**
+ * The fields of deployment instructions as the contract's tables list them.
+ * Spec: DeploymentInstructions (v1), DeploymentInstructions (v2)
+ */
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { isTimestamp } from '../../fixtures/contract/text.ts';
+import { isObject } from '../context/instructions.ts';
+
+/** What a field may hold, with the words for it. */
+export const instructionForms = {
+  'a text': (value: unknown) => typeof value === 'string',
+  'a list of texts': (value: unknown) =>
+    Array.isArray(value) && value.every((each) => typeof each === 'string'),
+  'an object': isObject,
+  'a date-time': (value: unknown) => typeof value === 'string' && isTimestamp(value),
+  'an absolute URL': (value: unknown) =>
+    typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+} as const;
+
+/** One row of the contract's table. */
+interface FieldRow {
+  readonly field: string;
+  readonly form: keyof typeof instructionForms;
+  readonly isRequired: boolean;
+  readonly requirements: Readonly<Partial<Record<'v1' | 'v2', RequirementId>>>;
+}
+
+/** The fields of instructions as the contract lists them, held against its tables by a test. */
+export const instructionFields: readonly FieldRow[] = [
+  {
+    field: 'id',
+    form: 'a text',
+    isRequired: true,
+    requirements: { v1: 'next.v1-id', v2: 'next.v2-id' },
+  },
+  {
+    field: 'artifact',
+    form: 'an object',
+    isRequired: true,
+    requirements: { v1: 'next.v1-artifact', v2: 'next.v2-artifact' },
+  },
+  {
+    field: 'artifact.id',
+    form: 'a text',
+    isRequired: false,
+    requirements: { v1: 'next.v1-artifact-id' },
+  },
+  {
+    field: 'artifact.artifact_name',
+    form: 'a text',
+    isRequired: true,
+    requirements: { v1: 'next.v1-artifact-name', v2: 'next.v2-artifact-name' },
+  },
+  {
+    field: 'artifact.source',
+    form: 'an object',
+    isRequired: true,
+    requirements: { v1: 'next.v1-source', v2: 'next.v2-source' },
+  },
+  {
+    field: 'artifact.source.uri',
+    form: 'an absolute URL',
+    isRequired: false,
+    requirements: { v1: 'next.v1-source-uri', v2: 'next.v2-source-uri' },
+  },
+  {
+    field: 'artifact.source.expire',
+    form: 'a date-time',
+    isRequired: false,
+    requirements: { v1: 'next.v1-source-expire', v2: 'next.v2-source-expire' },
+  },
+  {
+    field: 'artifact.device_types_compatible',
+    form: 'a list of texts',
+    isRequired: true,
+    requirements: { v1: 'next.v1-device-types', v2: 'next.v2-device-types' },
+  },
+];
