@@ -34,7 +34,7 @@ const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
   'server/http/file-conditions.ts': [
     /^([A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT)$/,
   ],
-  'server/management/device-file-upload.ts': [/^[0-7]{1,11}$/],
+  'server/api/management/device-file-upload.ts': [/^[0-7]{1,11}$/],
   // Read our own paths only, and are of a form in which nothing repeats but a whole segment.
   'server/rules/role-forms.ts': [],
   'simulator/device/renewal.ts': [/"expires_in"\s*:\s*(\d{1,12})\b/],

@@ -1,6 +1,6 @@
 /** Reads a request's body within a limit, and checks its media type. */
 import type { IncomingMessage } from 'node:http';
-import type { ByteBudget, Holding } from '../byte-budget.ts';
+import type { ByteBudget, Holding } from './byte-budget.ts';
 import { shown } from './fault-detail.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
