@@ -6,7 +6,7 @@ import { defineEndpoint } from '../http/endpoint.ts';
 import { artifactLink } from '../http/links.ts';
 import { refuse } from '../http/refusal.ts';
 
-const noSuchArtifact = refuse.notFound('there is no artifact of this id');
+const noSuchArtifact = refuse.notFound('there is no artifact with this id');
 
 export const listArtifacts = defineEndpoint('list-artifacts', ({ query }, { store, nowMs }) => {
   const deviceType = { how: 'exact', text: query.device_type } as const;
