@@ -204,7 +204,7 @@ export class AnswerWriter {
 
 /** For a file that cannot be sent or received now. */
 export const tooManyOpenFiles = refuse.unavailable(
-  'the server has as many open files and connections as it may; come back later',
+  'the server has reached its limit of open files and connections; try again later',
 );
 
 /** Resolves when the response takes more, or will take nothing any more. */

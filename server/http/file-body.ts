@@ -7,9 +7,9 @@ import { conditionsOf } from './file-conditions.ts';
 import { Refusal } from './refusal.ts';
 
 const sentences: Readonly<Record<number, string>> = {
-  404: 'the artifact file is gone',
+  404: 'the artifact file no longer exists',
   412: 'a precondition of the request (If-Unmodified-Since, If-Match) does not hold',
-  416: 'the Range lies outside of the file',
+  416: 'the Range is outside of the file',
 };
 
 /** What was said of the file and is not true of a refusal. */

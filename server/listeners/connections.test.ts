@@ -101,7 +101,7 @@ describe('a connection beyond the limit', () => {
       const reply = await answerOn(surplus, `${request}X-SVC-RequestID: surplus\r\n\r\n`);
       expect([reply.status, reply.headers['retry-after']]).toEqual([503, '5']);
       expect(JSON.parse(reply.body)).toEqual({
-        error: expect.stringContaining('as many open connections as it may'),
+        error: expect.stringContaining('reached its limit of open connections'),
         request_id: 'surplus',
       });
       surplus.destroy();

@@ -131,7 +131,7 @@ describe('connections that do nothing', () => {
     const { status, headers, body } = await answerOn(surplus);
     expect([status, headers['retry-after'], headers.connection]).toEqual([503, '5', 'close']);
     expect(JSON.parse(body)).toEqual({
-      error: expect.stringContaining('as many open connections as it may'),
+      error: expect.stringContaining('reached its limit of open connections'),
       request_id: 'too-many',
     });
     const refused = await Promise.all(idle.map(answerOn));

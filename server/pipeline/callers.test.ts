@@ -143,7 +143,7 @@ describe('a token whose device has lost its acceptance', () => {
     await decide(server, lost, status);
     const reply = await server.call('get-configuration', { token: lost.token });
     expect(reply.status).toBe(401);
-    expect(reply.json().error).toBe('the device of this token is not accepted any more');
+    expect(reply.json().error).toBe('the device of this token is no longer accepted');
   });
 
   it('stays 401 when the device is accepted again, which gets a new one', async () => {

@@ -52,19 +52,19 @@ export class Callers {
     if (typeof token !== 'string') return token;
     const claims = this.#read(token);
     if ('because' in claims) {
-      const detail = tokenDetail('a token that this server gave', `one that ${claims.because}`);
+      const detail = tokenDetail('a token issued by this server', `one that ${claims.because}`);
       return refuse.unauthorized(`the token ${claims.because}`, detail);
     }
     const tenant = this.#tenants.find(claims.tenantId ?? '');
     if (!tenant) {
-      const detail = tokenDetail('a token of a tenant that exists', `tenant ${claims.tenantId}`);
-      return refuse.unauthorized('the tenant of this token does not exist any more', detail);
+      const detail = tokenDetail('a token of an existing tenant', `tenant ${claims.tenantId}`);
+      return refuse.unauthorized('the tenant of this token no longer exists', detail);
     }
     const nowMs = tenant.clock.now();
     if (claims.expiresAt !== undefined && claims.expiresAt * 1000 <= nowMs) {
       const detail = tokenDetail(
-        `a token that ends after ${isoOf(nowMs)}`,
-        `one that ended at ${isoOf(claims.expiresAt * 1000)}`,
+        `a token that expires after ${isoOf(nowMs)}`,
+        `one that expired at ${isoOf(claims.expiresAt * 1000)}`,
         'tokens.expired-is-refused',
       );
       return refuse.unauthorized('the token has expired; sign in again', detail);
@@ -112,7 +112,7 @@ function deviceOf({ claims, tenant, nowMs }: Found): Caller | Refusal {
       'a token of an accepted device',
       `a token of device ${claims.subject}, whose key is not accepted`,
     );
-    return refuse.unauthorized('the device of this token is not accepted any more', detail);
+    return refuse.unauthorized('the device of this token is no longer accepted', detail);
   }
   if (claims.issuedAt < facts.tokensFromSeconds) {
     const detail = tokenDetail(
@@ -133,13 +133,16 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
   const { store } = tenant;
   const user = store.users.find(claims.subject);
   if (!user) {
-    const detail = tokenDetail('a token of a user that exists', `user ${claims.subject}`);
-    return refuse.unauthorized('the user of this token does not exist any more', detail);
+    const detail = tokenDetail('a token of an existing user', `user ${claims.subject}`);
+    return refuse.unauthorized('the user of this token no longer exists', detail);
   }
   const token = store.userTokens.find(claims.id);
   if (!token) {
-    const detail = tokenDetail('a valid token', 'one that was ended or revoked');
-    return refuse.unauthorized('the token was ended or revoked; sign in again', detail);
+    const detail = tokenDetail('a valid token', 'one that was revoked, or whose session has ended');
+    return refuse.unauthorized(
+      'the token has been revoked, or its session has ended; sign in again',
+      detail,
+    );
   }
   if (isUseToRecord(token, nowMs)) recordUse(store, token.id, nowMs);
   const caller = { id: user.id, email: user.email, tokenId: claims.id };
@@ -170,7 +173,7 @@ function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number)
 
 /** What everybody of a suspended tenant hears. */
 export const accountSuspended = refuse.unauthorized(
-  "Account suspended: the tenant's users and devices are not let in",
+  "Account suspended: the tenant's users and devices cannot sign in",
   tokenDetail('a token of an active tenant', 'a token of a suspended one'),
 );
 const nobody: Caller = {};
@@ -197,7 +200,7 @@ function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Ref
   }
   const token = bearer.exec(header)?.[1];
   if (token !== undefined) return token;
-  const form = 'a header of another form';
+  const form = 'a header in another form';
   const detail = tokenDetail('Bearer <token>', form, 'tokens.malformed-is-401');
   return refuse.unauthorized('the Authorization header must be "Bearer <token>"', detail);
 }
@@ -217,7 +220,7 @@ function refuseForeignPage(
   const host = hostOf(request, trustProxy) ?? '';
   if (origin !== undefined && isOfHost(origin, host)) return undefined;
   return refuse.forbidden(
-    'the cookie JWT is accepted only from pages of this server: the Origin header must name the host of the Host header; others send the Authorization header',
+    'the cookie JWT is accepted only from pages of this server: Origin must match Host; other clients must send the Authorization header',
     { path: 'header.Origin', expected: host, actual: origin ?? 'nothing' },
   );
 }

@@ -22,12 +22,12 @@ export function retired(row: DeprecatedApi, nowMs: number): Refusal | undefined 
   if (!isPastEndOfLife(nowMs)) return undefined;
   const { method, version, path, replacement } = row;
   return refuse.gone(
-    `${method} ${version} ${path} has been gone since ${endOfLife}; in its place: ${replacement}`,
+    `${method} ${version} ${path} was removed on ${endOfLife}; its replacement: ${replacement}`,
     {
       path: 'path',
       expected: replacement,
       actual: `${method} ${version} ${path}`,
-      rule: `What the schedule of deprecations names is gone from ${endOfLife} on.`,
+      rule: `Everything in the deprecation schedule is removed on ${endOfLife}.`,
     },
   );
 }

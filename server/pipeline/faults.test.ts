@@ -166,7 +166,7 @@ describe('a caller that goes away in the middle of a body', () => {
       await fetch(`${url.origin}/nowhere`);
     }
     expect(test.lines).toEqual([
-      { level: 'debug', line: 'POST /faulty: the connection closed within the body' },
+      { level: 'debug', line: 'POST /faulty: the connection closed before the end of the body' },
     ]);
     expect([handled, test.activities]).toEqual([0, []]);
   });

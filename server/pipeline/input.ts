@@ -55,14 +55,14 @@ function notJson(raw: Buffer, fault: unknown): RefusalDetail {
     path: 'body',
     expected: 'JSON text in UTF-8',
     actual: isText
-      ? `text that stops being JSON at ${place === undefined ? 'its end' : `position ${place}`}`
-      : `${raw.length} bytes that are no UTF-8`,
+      ? `text that is not JSON: it ${place === undefined ? 'ends too early' : `breaks at position ${place}`}`
+      : `${raw.length} bytes that are not UTF-8`,
   };
 }
 
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 const halfSurrogate = refuse.malformed(
-  'body: holds half a surrogate pair, which UTF-8 cannot write',
+  'body: contains half a surrogate pair, which UTF-8 cannot encode',
 );
 
 /** Whether all names and texts of a JSON value can be written in UTF-8. */

@@ -12,8 +12,7 @@ import type { RequestContext } from './endpoint.ts';
 import { faultOf } from './input.ts';
 import type { Services } from './services.ts';
 
-const linkRule =
-  'A link that was given is opaque: it is used unchanged, and only until the moment it names.';
+const linkRule = 'A link is opaque: it must be used unchanged, and before it expires.';
 const linkQuery = v.object(signedLinkShape);
 const authority = /^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
@@ -91,19 +90,19 @@ export function checkLink(
   const { expire, signature, tenant_id: tenantId } = given.output;
   if (!services.links.verifies({ path, expire, tenantId }, signature)) {
     return refuse.forbidden(
-      `the link's ${linkSignature} does not fit; use the link as it was given`,
+      `the link's ${linkSignature} is wrong; use the link exactly as received`,
       {
         path: `query.${linkSignature}`,
-        expected: `the signature that was given for this path and ${linkExpire}`,
-        actual: 'another signature, or one for another path, moment or tenant',
+        expected: `the signature issued for this path and ${linkExpire}`,
+        actual: 'another signature, or one for another path, time or tenant',
         rule: linkRule,
       },
     );
   }
   if (Date.parse(expire) <= nowMs) {
-    return refuse.forbidden(`the link expired at ${expire}; ask for a new one`, {
+    return refuse.forbidden(`the link expired at ${expire}; request a new one`, {
       path: `query.${linkExpire}`,
-      expected: `a moment after ${new Date(nowMs).toISOString()}`,
+      expected: `a time after ${new Date(nowMs).toISOString()}`,
       actual: expire,
       rule: linkRule,
     });

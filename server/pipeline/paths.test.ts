@@ -54,7 +54,7 @@ describe('a path that is none of the API', () => {
       const reply = await server.request('GET', path, { ...(token && { token }) });
       expect(reply.status).toBe(404);
       expect(reply.json()).toEqual({
-        error: 'there is no such path in this API',
+        error: 'this API has no such path',
         request_id: expect.any(String),
       });
     }
@@ -98,7 +98,7 @@ describe.each(everyPath)('%s', (path) => {
       expect([method, reply.status]).toEqual([method, 405]);
       expect(reply.headers.get('allow')?.split(', ')).toEqual([...known, 'OPTIONS']);
       if (method === 'HEAD') expect(reply.text).toBe('');
-      else expect(reply.json().error).toBe(`method not allowed; this path takes ${allowed(known)}`);
+      else expect(reply.json().error).toBe(`method not allowed; use ${allowed(known)}`);
     }
   });
 
@@ -144,7 +144,7 @@ describe('a percent escape in a path', () => {
       const reply = await report(id);
       expect(reply.status).toBe(400);
       expect(JSON.parse(reply.body).error).toBe(
-        'path: has a percent escape that cannot be decoded',
+        'path: contains a percent escape that cannot be decoded',
       );
     },
   );
@@ -159,6 +159,6 @@ describe('a percent escape in a path', () => {
   it('does not make a slash: an escaped one is a part of the parameter', async () => {
     const path = operations['get-artifact'].path.replace('{id}', 'x%2Fdownload');
     const reply = await server.request('GET', path, { token: device.token });
-    expect(reply.json().error).toBe('there is no artifact of this id');
+    expect(reply.json().error).toBe('there is no artifact with this id');
   });
 });

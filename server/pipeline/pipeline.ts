@@ -310,7 +310,7 @@ export class Pipeline {
     }
     const { world } = visit.exchange;
     if (world && this.#services.tenants.find(world.id) !== world) {
-      // It was dropped while it was asked: what is not there any more cannot be our fault.
+      // It was dropped while it was asked: what no longer exists cannot be our fault.
       this.#refuse(visit, droppedTenant);
       return;
     }
@@ -370,9 +370,9 @@ export class Pipeline {
   }
 }
 
-const linkOfNoTenant = refuse.forbidden('the tenant of this link does not exist any more');
+const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exists');
 const passwordsBusy = refuse.tooManyRequests(1);
-const droppedTenant = refuse.unauthorized('the tenant of this token does not exist any more');
+const droppedTenant = refuse.unauthorized('the tenant of this token no longer exists');
 
 function headerText(
   value: number | string | readonly string[] | undefined,
@@ -398,7 +398,7 @@ const noBody: CheckedBody = { body: undefined, raw: Buffer.alloc(0) };
 
 /** Node hands over the bare connection of such a request, and reads no body from it. */
 const bodyWithUpgrade = refuse.malformed(
-  'the Upgrade header cannot come with a body; leave it out here',
+  'a request with a body cannot have an Upgrade header; leave the header out',
 );
 
 function takesBody({ operation }: Endpoint): boolean {

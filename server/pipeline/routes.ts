@@ -62,12 +62,12 @@ export function mountRoutes(
 
 /** Says why, and when to come back. */
 export const tooManyConnections = refuse.unavailable(
-  'the server has as many open connections as it may; come back later',
+  'the server has reached its limit of open connections; try again later',
 );
 
 const missingHost = refuse.malformed('the Host header is missing, which HTTP/1.1 requires', {
   path: 'header.Host',
-  expected: 'one Host header (RFC 9112, section 3.2)',
+  expected: 'exactly one Host header (RFC 9112, section 3.2)',
   actual: 'none',
 });
 
@@ -98,15 +98,14 @@ function addFallbacks(app: Express, pipeline: Pipeline): void {
   app.use((request) => {
     const { exchange } = request as unknown as CarriesExchange;
     const detail = { path: 'path', actual: exchange.path };
-    const told =
-      exchange.path === '/' ? pipeline.whatLivesWhere : 'there is no such path in this API';
+    const told = exchange.path === '/' ? pipeline.whatLivesWhere : 'this API has no such path';
     pipeline.turnAway(exchange, refuse.notFound(told, detail));
   });
   app.use(((fault, request, _response, _next) => {
     const { exchange } = request as unknown as CarriesExchange;
     const refusal =
       fault instanceof URIError
-        ? refuse.malformed('path: has a percent escape that cannot be decoded')
+        ? refuse.malformed('path: contains a percent escape that cannot be decoded')
         : refuse.internal();
     pipeline.refuseUnmatched(exchange, refusal);
   }) satisfies express.ErrorRequestHandler);

@@ -37,7 +37,7 @@ export function isActingAdmin(
   return user.passwordHash !== undefined && isAdmin(rolesNamed(store, user.roles));
 }
 
-/** A role that does not exist any more grants nothing, which is not the same as having no role. */
+/** A role that no longer exists grants nothing, which is not the same as having no role. */
 function rolesNamed(store: Pick<Store, 'roles'>, names: readonly string[]): Role[] {
   return names.map((name) => findRole(store, name) ?? { name, description: '', grants: [] });
 }

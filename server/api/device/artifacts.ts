@@ -6,7 +6,7 @@ import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { artifactLink } from '../../pipeline/links.ts';
 import { artifactView } from '../deprecated-fields.ts';
 
-const noSuchArtifact = refuse.notFound('there is no artifact of this id');
+const noSuchArtifact = refuse.notFound('there is no artifact with this id');
 
 export const listArtifacts = defineEndpoint('list-artifacts', ({ query }, { store, nowMs }) => {
   const deviceType = { how: 'exact', text: query.device_type } as const;

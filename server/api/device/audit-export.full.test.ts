@@ -38,7 +38,7 @@ describe('the document', () => {
     expect(reply.text).toBe(
       `${header}\r\n` +
         `create,${device.id},device,,${identity},${device.id},device,,,,,,,${device.id},${identity},` +
-        `first contact; waits to be accepted,${time}\r\n`,
+        `first request; pending acceptance,${time}\r\n`,
     );
     expect(Object.fromEntries(reply.headers)).toMatchObject({
       'content-type': expect.stringMatching(/^text\/csv/),

@@ -21,7 +21,7 @@ export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, c
   const unknown = unknownField(ignored, separator);
   if (unknown !== undefined) {
     return refuse.malformed(
-      `query: ignore: there is no field "${shortened(unknown)}"; there are ${auditFields.join(', ')}`,
+      `query: ignore: unknown field "${shortened(unknown)}"; the fields are ${auditFields.join(', ')}`,
     );
   }
   // What is written while the document is on its way would shift the parts that are still to come.

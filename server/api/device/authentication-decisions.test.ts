@@ -60,11 +60,12 @@ function expectRefusal(reply: Reply, reason: string): void {
   });
 }
 
-const isNew = 'the device is new; it is recorded and waits for a user to accept it';
-const waits = 'the device waits for a user to accept it';
-const keyIsNew = 'the key is new for this device; it is recorded and waits for a user to accept it';
+const isNew = 'the device is new; it is recorded as pending until a user accepts it';
+const waits = 'the device is pending; a user must accept it';
+const keyIsNew =
+  'the key is new for this device; it is recorded as pending until a user accepts it';
 const isAcceptedNow =
-  'a first request is always refused; this server has accepted the device by itself, ask again';
+  'the first request is always refused; the server has accepted the device automatically, send the request again';
 
 describe('first contact', () => {
   it('is 401, and records the device as pending', async () => {

@@ -41,7 +41,7 @@ describe('an identity', () => {
     await ask(device, { idData: first });
     const before = await count();
     const reply = await ask(device, { idData });
-    expect(reply.json().error).toContain('waits for a user to accept it');
+    expect(reply.json().error).toContain('pending');
     expect(await count()).toBe(before);
   });
 

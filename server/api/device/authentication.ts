@@ -52,11 +52,11 @@ function tenantOf({ tenants, settings }: RequestContext, token: string | undefin
   const tenant = named ?? (tenants.areOne ? tenants.first : undefined);
   if (!tenant) {
     return refuse.unauthorized(
-      'the tenant_token is unknown; leave it out, or take it from the tenant',
+      'the tenant_token is unknown; send the token of a tenant, or leave it out',
     );
   }
   if (tenant.status === 'suspended') {
-    return refuse.forbidden("Account suspended: the tenant's devices are not let in");
+    return refuse.forbidden("Account suspended: the tenant's devices cannot sign in");
   }
   return tenant;
 }
@@ -89,7 +89,7 @@ function decide(context: RequestContext, proven: ProvenDevice) {
 
 const noPlace = refuse.tooManyRequests(
   limits.pendingRetrySeconds,
-  'too many devices wait to be accepted; a user must accept or decommission some of them',
+  'too many devices are pending; a user must accept or decommission some of them',
 );
 
 function mayRecord(
@@ -125,7 +125,7 @@ function reasonOf(
 ): string {
   const isAccepted = recorded && store.devices.acceptedDevice(recorded.id);
   if (!isAccepted) return because;
-  return 'a first request is always refused; this server has accepted the device by itself, ask again';
+  return 'the first request is always refused; the server has accepted the device automatically, send the request again';
 }
 
 /** What is known of the identity and of the key; each may be new. */
@@ -171,7 +171,7 @@ function acceptPreauthorized(
     actor: deviceActor(device),
     action: 'update',
     object: deviceObject(device),
-    change: 'preauthorized; accepted at its first request',
+    change: 'preauthorized; accepted on its first request',
   });
 }
 
@@ -195,7 +195,7 @@ function record(
     actor: deviceActor(device),
     action: known ? 'update' : 'create',
     object: deviceObject(device),
-    change: known ? 'a new key waits to be accepted' : 'first contact; waits to be accepted',
+    change: known ? 'new key; pending acceptance' : 'first request; pending acceptance',
   });
   return {
     id: set.authSetId,

@@ -15,7 +15,7 @@ type DeviceContext = RequestContext & { readonly device: CallingDevice };
 export const getConfiguration = defineEndpoint('get-configuration', (_input, context) => {
   const stored = context.store.configurations.find(context.device.id);
   if (!stored && !hasRecord(context)) {
-    return refuse.notFound('the device has no configuration yet; ask again in a moment');
+    return refuse.notFound('the device has no configuration yet; try again later');
   }
   return { status: 200, body: { ...stored?.configured } };
 });
@@ -77,7 +77,8 @@ export const downloadConfiguration = defineEndpoint(
   async ({ parameters }, { store }) => {
     const part = store.parts.find(parameters.deployment_id, parameters.device_id);
     const settings = part?.deployment.configuration;
-    if (!part || !settings) return refuse.notFound('there is no configuration deployment here');
+    if (!part || !settings)
+      return refuse.notFound('there is no configuration deployment at this link');
     if (!store.devices.find(part.deviceId)) return linkOfNoDevice;
     const name = part.deployment.artifactName;
     const file = await writeArtifact({

@@ -38,7 +38,7 @@ export const getUpdateControlMap = defineEndpoint(
   ({ parameters }, { store, device }) => {
     const part = store.parts.findOffered(parameters.id, device.id);
     if (!part) return noSuchDeployment;
-    if (isOver(part.status)) return refuse.notFound('this deployment is over for this device');
+    if (isOver(part.status)) return refuse.notFound('this deployment has ended for this device');
     const map = controlMapOf(part.deployment);
     return { status: 200, body: map ? { update_control_map: map } : {} };
   },

@@ -37,7 +37,7 @@ function tell(
     tenantId: tenant.id,
     deviceId: device.id,
     subject: `${level}: ${name}`,
-    text: `${subject.name} (${subject.type}) is ${subject.status} since ${timestamp}`,
+    text: `${subject.name} (${subject.type}) has been ${subject.status} since ${timestamp}`,
     createdMs: nowMs,
   };
   for (const to of recipients) outbox.postAlert({ ...mail, to });

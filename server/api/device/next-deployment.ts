@@ -96,7 +96,7 @@ function settle(
   if (decided.decision === 'conflict') {
     parts.settle(part, 'failure', nowMs);
     return refuse.conflict(
-      'conflicting request data: it differs from the request this deployment was served for',
+      'conflicting request data: it differs from the request for which this deployment was offered',
     );
   }
   const artifactId = 'artifactId' in decided ? decided.artifactId : undefined;

@@ -118,7 +118,7 @@ describe('the refusal of a request without a signature', () => {
 
   it('names the header of another vendor that came, and the option that takes it', () => {
     expect(error('Host', 'X-MEN-Signature')).toBe(
-      `the ${header} header is missing or empty, but X-MEN-Signature came; send ${header}, or start the server with --header-prefix X-MEN`,
+      `the ${header} header is missing or empty, but X-MEN-Signature was sent; send ${header}, or start the server with --header-prefix X-MEN`,
     );
   });
 

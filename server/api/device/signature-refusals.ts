@@ -27,7 +27,7 @@ export function unusableKey(pubkey: string, because: string): Refusal {
     path: 'body.pubkey',
     requirement: 'auth.pubkey-is-pem',
     expected: 'SubjectPublicKeyInfo in PEM of an RSA, ECDSA P-256 or Ed25519 key',
-    actual: `a text of ${pubkey.length} characters that ${because}`,
+    actual: `a string of ${pubkey.length} characters that ${because}`,
     ...(pubkey.length <= KEPT_MAX_BYTES && { diagnose: () => diagnoseKey(pubkey) }),
   });
 }
@@ -36,7 +36,7 @@ export function unusableKey(pubkey: string, because: string): Refusal {
 export function missingSignature(header: string, rawHeaders: readonly string[]): Refusal {
   const other = otherVendors(header, rawHeaders);
   const hint = other
-    ? `, but ${other.name} came; send ${header}, or start the server with --header-prefix ${other.prefix}`
+    ? `, but ${other.name} was sent; send ${header}, or start the server with --header-prefix ${other.prefix}`
     : '';
   return refuse.malformed(`the ${header} header is missing or empty${hint}`, {
     path: `header.${header}`,
@@ -64,7 +64,7 @@ export function wrongSignature(header: string, refused: RefusedSignature): Refus
     requirement: 'auth.bad-signature-is-401',
     path: `header.${header}`,
     expected: signatureForms,
-    actual: `a text of ${signatureText.length} characters that is no signature of the ${key.keyType} key in pubkey over the ${body.length} bytes of the body`,
+    actual: `a string of ${signatureText.length} characters that is not a signature by the ${key.keyType} key in pubkey over the ${body.length} bytes of the body`,
     ...(body.length <= KEPT_MAX_BYTES && { diagnose: () => diagnoseSignature(refused) }),
   });
 }

@@ -44,7 +44,7 @@ describe('devices that wait to be accepted', () => {
     expect([refused.status, refused.headers.get('retry-after'), refused.json().error]).toEqual([
       429,
       '60',
-      'too many devices wait to be accepted; a user must accept or decommission some of them; ask again in 60 s',
+      'too many devices are pending; a user must accept or decommission some of them; try again in 60 s',
     ]);
     expect(await knownDevices(server)).toHaveLength(3);
     const logs = await server.call('list-audit-logs', { token: server.adminToken });

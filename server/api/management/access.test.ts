@@ -80,7 +80,7 @@ describe('a role that permits nothing', () => {
       expect(reply.status).toBe(403);
       if (row.method === 'HEAD') return;
       expect(reply.json()).toEqual({
-        error: expect.stringMatching(/it takes the permission set \w+( or \w+)*/),
+        error: expect.stringMatching(/one of them must include the permission set \w+( or \w+)*/),
         request_id: reply.headers.get('x-svc-requestid'),
       });
     },

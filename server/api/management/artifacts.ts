@@ -12,7 +12,7 @@ import { type AuditedAct, audit, userActor } from '../../tenants/audit.ts';
 import { artifactView } from '../deprecated-fields.ts';
 import type { UserContext } from './visible-devices.ts';
 
-const noSuchArtifact = refuse.notFound('there is no artifact of this id');
+const noSuchArtifact = refuse.notFound('there is no artifact with this id');
 const byName = 'name:asc';
 
 export const listAllArtifacts = defineEndpoint('list-all-artifacts', ({ query }, context) => {
@@ -105,7 +105,7 @@ export const deleteArtifact = defineEndpoint('delete-artifact', ({ parameters },
   const found = store.artifacts.find(parameters.id);
   if (!found) return noSuchArtifact;
   if (store.deployments.activeOf([found.artifact.name]).length > 0) {
-    return refuse.conflict('the artifact is used in an active deployment; abort that first');
+    return refuse.conflict('the artifact is used in an active deployment; abort it first');
   }
   removeArtifact(context, found);
   return { status: 204 };

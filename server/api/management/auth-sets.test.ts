@@ -130,7 +130,7 @@ describe('the status of an authentication set', () => {
     const mixed = await settle({ ...one, authSetId: other.authSetId }, 'rejected');
     expect([mixed.status, mixed.json().error]).toEqual([
       400,
-      expect.stringContaining('do not belong together'),
+      expect.stringContaining('belongs to another device'),
     ]);
     const known = await knownDevices(server, { id: other.id });
     expect(known[0]?.status).toBe('accepted');
@@ -251,7 +251,7 @@ describe('revoking a token', () => {
     ]);
     expect(await lastActOn(device.id)).toEqual([
       'update',
-      `tokens revoked of the authentication set ${device.authSetId}`,
+      `revoked the tokens of authentication set ${device.authSetId}`,
     ]);
   });
 

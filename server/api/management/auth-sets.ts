@@ -9,12 +9,12 @@ import { hasRoomFor } from '../../tenants/device-limit.ts';
 import { forgetDevice } from './devices.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
-const noSuchSet = refuse.notFound('this device has no authentication set of this id');
+const noSuchSet = refuse.notFound('this device has no authentication set with this id');
 const mismatch = refuse.malformed(
-  'device and authentication set do not belong together; take the set from the auth_sets of the device',
+  'the authentication set belongs to another device; use an id from the auth_sets of this device',
 );
 const limitReached = refuse.unprocessable(
-  'maximum number of accepted devices reached; decommission or reject one, or have the limit raised',
+  'maximum number of accepted devices reached; decommission or reject one, or raise the limit',
 );
 
 /** A set together with the device that it belongs to. */
@@ -75,7 +75,9 @@ export const revokeToken = defineEndpoint('revoke-token', ({ parameters }, conte
   const { devices } = context.store;
   const set = devices.findAuthSetById(parameters.jti);
   if (set?.status !== 'accepted') {
-    return refuse.notFound("no device's token has this id, which is that of an accepted set");
+    return refuse.notFound(
+      'there is no token with this id; the id of a token is that of an accepted authentication set',
+    );
   }
   const device = visibleDevice(context, set.deviceId);
   if (device instanceof Refusal) return device;
@@ -84,7 +86,7 @@ export const revokeToken = defineEndpoint('revoke-token', ({ parameters }, conte
     actor: userActor(context.user),
     action: 'update',
     object: deviceObject(device),
-    change: `tokens revoked of the authentication set ${set.id}`,
+    change: `revoked the tokens of authentication set ${set.id}`,
   });
   return { status: 204 };
 });

@@ -183,8 +183,8 @@ describe('a change of another user', () => {
   });
 
   it.each<[string, number, unknown, string]>([
-    ['his password', 422, { password: fresh }, 'of another user'],
-    ['his password, with the own one', 422, { password: fresh, current_password: 'x' }, 'another'],
+    ['the password', 422, { password: fresh }, 'for another user'],
+    ['the password, with the own one', 422, { password: fresh, current_password: 'x' }, 'another'],
     ['a role that there is not', 422, { roles: ['KING'] }, 'KING'],
     ['an e-mail that is taken', 422, { email: 'ADMIN@example.com' }, 'email'],
     ['nothing', 400, {}, 'nothing to change'],

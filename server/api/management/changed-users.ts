@@ -84,7 +84,7 @@ function writeChange(
   return undefined;
 }
 
-const noSuchUser = refuse.notFound('there is no user of this id');
+const noSuchUser = refuse.notFound('there is no user with this id');
 
 /** Every reason why the change cannot be, in the order in which they are told. */
 function ruleOut(
@@ -94,16 +94,18 @@ function ruleOut(
 ): Refusal | undefined {
   const { email, password, roles } = given;
   if (email === undefined && password === undefined && roles === undefined) {
-    return refuse.malformed('body: names nothing to change; send email, password or roles');
+    return refuse.malformed('body: contains nothing to change; send email, password or roles');
   }
   if (user.id !== context.user.id && password !== undefined) {
-    return refuse.unprocessable('body: password: of another user cannot be changed');
+    return refuse.unprocessable(
+      'body: password: cannot be set for another user; they can reset it themselves',
+    );
   }
   if (needsProof(context, user, given)) {
     // What was proved counts for the password that was there then.
     const { currentHash } = proved;
     const fits = currentHash !== undefined && currentHash === user.passwordHash;
-    if (!fits) return refuse.unprocessable('body: current_password: is not that of this user');
+    if (!fits) return refuse.unprocessable('body: current_password: is wrong');
   }
   const fault =
     password === undefined

@@ -19,7 +19,7 @@ form.addEventListener('submit', async (event) => {
     said.textContent = answer.ok ? form.dataset.done : (await answer.json()).error;
     if (answer.ok) form.querySelector('button').disabled = true;
   } catch {
-    said.textContent = 'The server does not answer.';
+    said.textContent = 'The server does not respond.';
   }
 });`;
 
@@ -48,13 +48,17 @@ export const confirmationPages: ReadonlyMap<string, string> = new Map([
     pathOf(managementOperations['complete-password-reset']),
     page({
       title: 'Set your password',
-      done: 'The password is set. You can sign in now.',
+      done: 'Your password is set. You can sign in now.',
       fields: `<label for="password">New password</label>
 <input id="password" name="password" type="password" autocomplete="new-password" minlength="8" required autofocus>`,
     }),
   ],
   [
     pathOf(managementOperations['complete-email-change']),
-    page({ title: 'Confirm your e-mail', done: 'The new e-mail is confirmed.', fields: '' }),
+    page({
+      title: 'Confirm your e-mail address',
+      done: 'Your new e-mail address is confirmed.',
+      fields: '',
+    }),
   ],
 ]);

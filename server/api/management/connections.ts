@@ -14,9 +14,7 @@ import { provisionedDevice } from './provisioned-devices.ts';
 import { iso } from './views.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
-const notConnected = refuse.notFound(
-  'device not connected; it can be reached while it holds its websocket',
-);
+const notConnected = refuse.notFound('device not connected; try again when its websocket is open');
 
 export const getConnection = defineEndpoint('get-connection', ({ parameters }, context) => {
   const known = context.store.connections.find(parameters.id);
@@ -144,5 +142,5 @@ async function* wholeOf<Failure extends { readonly because: string }>(
   content: AsyncGenerator<Uint8Array, Failure | undefined>,
 ): AsyncGenerator<Uint8Array, void> {
   const failure = yield* content;
-  if (failure) throw new AnswerCutOff(`the file was cut off: ${failure.because}`);
+  if (failure) throw new AnswerCutOff(`the file transfer was interrupted:  ${failure.because}`);
 }

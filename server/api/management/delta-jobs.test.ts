@@ -49,7 +49,7 @@ describe('a deployment that wants deltas', () => {
       deployment_id: id,
       to_artifact_size: size,
       exit_code: 1,
-      log: expect.stringContaining('makes no binary deltas'),
+      log: expect.stringContaining('binary deltas are not supported'),
     });
     expect((await fetchFile(`${instructions.artifact.source.uri}`)).bytes.length).toBe(size);
     const call = { token: server.adminToken, parameters: { id } };

@@ -26,7 +26,7 @@ export const listDeltaJobs = defineEndpoint('list-delta-jobs', ({ query }, conte
 
 export const getDeltaJob = defineEndpoint('get-delta-job', ({ parameters }, context) => {
   const job = context.store.deltaJobs.find(parameters.id);
-  if (!job) return refuse.notFound('there is no delta job of this id');
+  if (!job) return refuse.notFound('there is no delta job with this id');
   return { status: 200, body: deltaJobView(wholeDeltaJob(job), context.nowMs) };
 });
 
@@ -47,6 +47,6 @@ function wholeDeltaJob(job: StoredDeltaJob): DeltaJob {
     deployment_id: job.deploymentId,
     to_artifact_size: job.toSizeBytes,
     exit_code: 1,
-    log: `${iso(job.startedMs)} this server makes no binary deltas; devices are served the whole artifact\n`,
+    log: `${iso(job.startedMs)} binary deltas are not supported; devices download the whole artifact\n`,
   };
 }

@@ -59,7 +59,7 @@ export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ paramete
   const device = user.groups && visibleDevice(context, parameters.device_id);
   if (device instanceof Refusal) return device;
   const log = store.parts.findLog(parameters.id, parameters.device_id);
-  if (log === undefined) return refuse.notFound('this device has sent no log of this deployment');
+  if (log === undefined) return refuse.notFound('this device has sent no log for this deployment');
   return { status: 200, body: log };
 });
 
@@ -116,7 +116,7 @@ export const resetDeviceDeployments = defineEndpoint(
       actor: userActor(user),
       action: 'update',
       object: deviceObject(device),
-      change: 'history of deployments deleted',
+      change: 'deployment history deleted',
     });
     return { status: 204 };
   },

@@ -108,7 +108,9 @@ export const updateDeployment = defineEndpoint(
       return refuse.conflict('the deployment was created without an update_control_map');
     }
     if (deployment.finishedMs !== undefined) {
-      return refuse.conflict('the deployment is finished; no device asks for its map any more');
+      return refuse.conflict(
+        'the deployment is finished; its update control map can no longer be changed',
+      );
     }
     context.store.deployments.setControlMap(deployment, body.update_control_map);
     audit(context, {

@@ -83,7 +83,7 @@ export function receiveDeviceFile(
     });
     request.on('close', () => {
       if (request.complete) return;
-      const cutOff = new BodyCutOff('the connection closed within the upload');
+      const cutOff = new BodyCutOff('the connection closed during the upload');
       parser.destroy();
       file?.destroy(cutOff);
       reject(cutOff);

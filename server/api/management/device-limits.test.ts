@@ -147,7 +147,10 @@ describe('a server that may accept one device', () => {
     for (const device of [one, other]) await authenticate(server, device);
     expect((await authenticate(server, one)).status).toBe(200);
     const reply = await authenticate(server, other);
-    expect([reply.status, reply.json().error]).toEqual([401, expect.stringContaining('waits')]);
+    expect([reply.status, reply.json().error]).toEqual([
+      401,
+      expect.stringContaining('is pending'),
+    ]);
     expect((await metSet(other)).status).toBe('pending');
   });
 });

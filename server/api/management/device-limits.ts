@@ -13,7 +13,7 @@ export const getDeviceLimit = defineEndpoint('get-device-limit', (_input, contex
 
 export const getLimitByName = defineEndpoint('get-limit-by-name', ({ parameters }, context) => {
   if (parameters.name !== limitName) {
-    return refuse.malformed(`there is no limit of this name; there is ${limitName}`);
+    return refuse.malformed(`there is no limit with this name; the only one is ${limitName}`);
   }
   return { status: 200, body: { limit: deviceLimit(context) } };
 });

@@ -14,9 +14,7 @@ const noSuchGroup = refuse.notFound(
   'there is no group with this name; a group exists only while it has devices',
 );
 const notIn = refuse.notFound('the device is not in this group');
-const otherGroup = refuse.forbidden(
-  "the group is none of those that the user's roles are limited to",
-);
+const otherGroup = refuse.forbidden("the user's roles are limited to other groups");
 
 export const listGroups = defineEndpoint('list-groups', (_input, { store, user }) => {
   const names = store.groups.names(limits.groupsListedMax);
@@ -70,7 +68,7 @@ export const addGroupDevices = defineEndpoint(
   'add-group-devices',
   async ({ parameters: { name }, body }, context) => {
     if (!groupNamePattern.test(name)) {
-      return refuse.malformed('name: must be letters, digits, dashes and underscores, at most 256');
+      return refuse.malformed('name: must be 1 to 256 letters, digits, dashes and underscores');
     }
     const barred = barredFrom(context, name);
     if (barred) return barred;

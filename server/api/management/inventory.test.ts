@@ -86,7 +86,7 @@ describe('the list of the inventory', () => {
     ['sort=ip:asc&sort=ip:desc', 'query: sort'],
     [
       Array.from({ length: 101 }, (_, at) => `a${at}=1`).join('&'),
-      'query: there are more than 100',
+      'query: must filter by at most 100',
     ],
   ])('is 400 with %s', async (query, fault) => {
     const reply = await list(query);

@@ -82,7 +82,7 @@ describe('a login that is refused', () => {
     const reply = await signIn(authorization());
     expect(reply.status).toBe(401);
     expect(reply.json().error).toBe(
-      'unauthorized: sign in with HTTP Basic, the e-mail and password of a user',
+      'unauthorized: sign in with HTTP Basic and the e-mail address and password of a user',
     );
     expect(reply.text).not.toContain('eyJ');
   });
@@ -124,7 +124,9 @@ describe('signing out', () => {
     expect([reply.status, reply.text]).toEqual([202, '']);
     const refused = await server.call('count-devices', { token });
     expect(refused.status).toBe(401);
-    expect(refused.json().error).toBe('the token was ended or revoked; sign in again');
+    expect(refused.json().error).toBe(
+      'the token has been revoked, or its session has ended; sign in again',
+    );
     expect((await server.call('count-devices', { token: other })).status).toBe(200);
   });
 

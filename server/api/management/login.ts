@@ -7,7 +7,7 @@ import { issueUserToken } from '../../tenants/user-tokens.ts';
 
 const basic = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
 const refused = refuse.unauthorized(
-  'unauthorized: sign in with HTTP Basic, the e-mail and password of a user',
+  'unauthorized: sign in with HTTP Basic and the e-mail address and password of a user',
 );
 
 export const login = defineEndpoint('login', async ({ body }, context) => {

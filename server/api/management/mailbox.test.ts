@@ -159,7 +159,7 @@ describe('the link of an invitation', () => {
     expect(logs.json<{ change?: string }[]>()[0]).toMatchObject({
       action: 'update',
       actor: { email },
-      change: 'set a password by the link in a message',
+      change: 'set a password through an e-mailed link',
     });
   });
 
@@ -215,7 +215,7 @@ describe('a change of the e-mail', () => {
     expect(entry).toMatchObject({
       action: 'update',
       actor: { id: user.id },
-      change: `asked for a change of the e-mail to ${email}, which waits to be confirmed`,
+      change: `requested a change of the e-mail address to ${email}; confirmation is pending`,
     });
   });
 

@@ -80,7 +80,7 @@ export const completePasswordReset = defineEndpoint(
       users.change(user.id, { passwordHash }, context.nowMs);
       userTokens.endAllOf(user.id);
       confirmations.remove('password', user.id);
-      recordOwnChange(context.within(tenant), user, 'set a password by the link in a message');
+      recordOwnChange(context.within(tenant), user, 'set a password through an e-mailed link');
     });
     return { status: 202 };
   },
@@ -90,7 +90,7 @@ export const startEmailChange = defineEndpoint('start-email-change', async ({ bo
   const known = context.store.users.find(context.user.id);
   const given = body.current_password;
   if (given !== undefined && !(await passwordFits(given, known?.passwordHash))) {
-    return refuse.unprocessable('body: current_password: is not the password of this user');
+    return refuse.unprocessable('body: current_password: is wrong');
   }
   return context.store.atomically(() => startChange(context, body.email));
 });
@@ -98,15 +98,17 @@ export const startEmailChange = defineEndpoint('start-email-change', async ({ bo
 function startChange(context: UserContext, email: string): Refusal | { status: 202 } {
   const { store, tenants, user, nowMs } = context;
   if (tenants.findByEmail(email)) {
-    return refuse.unprocessable('body: email: is the e-mail of a user already');
+    return refuse.unprocessable('body: email: is already in use; choose another address');
   }
   const pending = store.confirmations.findOf('email', user.id);
   if (pending && pending.expiresMs > nowMs) {
     const until = new Date(pending.expiresMs).toISOString();
-    return refuse.conflict(`a change of the e-mail waits to be confirmed until ${until}`);
+    return refuse.conflict(
+      `a change of the e-mail address is already pending; confirm it, or wait until ${until}`,
+    );
   }
   sendSecret(context, 'email-change', { ...user, newEmail: email });
-  const told = `asked for a change of the e-mail to ${email}, which waits to be confirmed`;
+  const told = `requested a change of the e-mail address to ${email}; confirmation is pending`;
   audit(context, {
     actor: userActor(user),
     action: 'update',
@@ -159,10 +161,10 @@ function findSecret(
     if (confirmation.expiresMs <= tenant.clock.now()) return expired;
     return tenant.status === 'suspended' ? accountSuspended : { tenant, user, confirmation };
   }
-  return refuse.malformed('secret_hash: is unknown or has been used; each one works once');
+  return refuse.malformed('secret_hash: is unknown or already used; request a new one');
 }
 
-const expired = refuse.malformed('secret_hash: has expired; ask for a new one');
+const expired = refuse.malformed('secret_hash: has expired; request a new one');
 
 function recordOwnChange(context: RequestContext, user: StoredUser, change: string): void {
   const object = userObject(user);

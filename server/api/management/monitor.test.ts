@@ -190,7 +190,7 @@ describe('alerts by e-mail', () => {
       ['second@example.com', 'OK: log/a'],
     ]);
     expect(sent.map(({ to }) => to)).not.toContain(other.adminEmail);
-    expect(sent[0]).toMatchObject({ text: 'a (log) is told since 2026-11-21T11:01:00.000Z' });
+    expect(sent[0]).toMatchObject({ text: 'a (log) has been told since 2026-11-21T11:01:00.000Z' });
   });
 
   it('stay away while they are switched off, which stands in the audit log', async () => {

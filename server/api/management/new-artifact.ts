@@ -85,7 +85,7 @@ function refuseDoubled(
   artifact: ReturnType<typeof artifactOf>,
 ): Refusal | undefined {
   if (store.artifacts.find(artifact.id)) {
-    return refuse.unprocessable(`there is already an artifact of the id ${artifact.id}`);
+    return refuse.unprocessable(`an artifact with the id ${artifact.id} already exists`);
   }
   const sameName = store.artifacts.findByName(artifact.name);
   const other = sameName.find((known) =>
@@ -94,7 +94,7 @@ function refuseDoubled(
   return (
     other &&
     refuse.conflict(
-      `an artifact of the name ${artifact.name} for the same devices exists: ${other.id}`,
+      `an artifact with the name ${artifact.name} for the same devices already exists: ${other.id}`,
       { metadata: { conflict: other.artifact_depends } },
     )
   );

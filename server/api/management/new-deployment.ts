@@ -32,7 +32,7 @@ export const createGroupDeployment = defineEndpoint(
 function create(context: UserContext, body: NewGroupDeployment, audience: Audience | Refusal) {
   if (audience instanceof Refusal) return audience;
   if (context.store.artifacts.idsOf(body.artifact_name).length === 0) {
-    return refuse.unprocessable(`there is no artifact of the name ${body.artifact_name}`);
+    return refuse.unprocessable(`there is no artifact with the name ${body.artifact_name}`);
   }
   const deviceCount = audience.deviceIds.length;
   const phases = planPhases(body.phases ?? [], { deviceCount, nowMs: context.nowMs });
@@ -113,7 +113,7 @@ function allDevices({ store, user }: UserContext): Audience | Refusal {
 
 function devicesOf({ store, user }: UserContext, group: string): Audience | Refusal {
   if (user.groups && !user.groups.includes(group)) {
-    return refuse.forbidden(`the user's roles are not for the group ${group}`);
+    return refuse.forbidden(`the user's roles do not include the group ${group}`);
   }
   const page = { page: 1, perPage: limits.deploymentDevicesMax };
   const accepted = store.groups

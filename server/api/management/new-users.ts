@@ -47,7 +47,7 @@ export function rolesFault(store: Store, roles: readonly string[] = []): Refusal
 
 /** Why nobody can have this e-mail any more. */
 export const emailTaken = refuse.unprocessable(
-  'body: email: is the e-mail of a user already, of this or another tenant',
+  'body: email: is already in use in this or another tenant; choose another address',
 );
 
 interface WantedUser {
@@ -64,7 +64,9 @@ function ruleOut(
   const fault = rolesFault(store, roles);
   if (fault) return fault;
   if (store.users.count({ id: [], email: [] }) < limits.usersMax) return undefined;
-  return refuse.unprocessable(`there are ${limits.usersMax} users already, the most of a tenant`);
+  return refuse.unprocessable(
+    `the tenant already has ${limits.usersMax} users, the maximum; remove one first`,
+  );
 }
 
 function makeUser(

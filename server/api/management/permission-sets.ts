@@ -24,7 +24,9 @@ export const listPermissionSets = defineEndpoint(
 export const getPermissionSet = defineEndpoint('get-permission-set', ({ parameters }) => {
   const name = names.find((one) => one === parameters.id);
   if (!name)
-    return refuse.notFound(`there is no such permission set; there are ${names.join(', ')}`);
+    return refuse.notFound(
+      `there is no permission set with this name; the names are ${names.join(', ')}`,
+    );
   return { status: 200, body: permissionSetView(name) };
 });
 

@@ -102,7 +102,7 @@ describe('a personal access token', () => {
     const refused = await server.call('count-devices', { token });
     expect([refused.status, refused.json().error]).toEqual([
       401,
-      'the token was ended or revoked; sign in again',
+      'the token has been revoked, or its session has ended; sign in again',
     ]);
     expect(await list(user.token)).toEqual([]);
   });

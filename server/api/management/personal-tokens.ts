@@ -14,11 +14,13 @@ export const createPersonalToken = defineEndpoint('create-personal-token', ({ bo
   const { store, tenant, user, nowMs } = context;
   const { name, expires_in: lifetimeSeconds } = body;
   if (store.userTokens.hasPersonal(user.id, name, nowMs)) {
-    return refuse.conflict(`body: name: a token "${name}" exists already; revoke it first`);
+    return refuse.conflict(`body: name: a token "${name}" already exists; revoke it first`);
   }
   if (store.userTokens.countPersonal(user.id, nowMs) >= limits.personalTokensMax) {
     const most = limits.personalTokensMax;
-    return refuse.unprocessable(`there are ${most} tokens already, the most; revoke one first`);
+    return refuse.unprocessable(
+      `the user already has ${most} tokens, the maximum; revoke one first`,
+    );
   }
   const wanted = { userId: user.id, kind: 'personal', name, nowMs, lifetimeSeconds } as const;
   const token = issueUserToken(context, tenant, wanted);
@@ -39,7 +41,7 @@ export const revokePersonalToken = defineEndpoint(
   'revoke-personal-token',
   ({ parameters }, context) => {
     const name = context.store.userTokens.revokePersonal(context.user.id, parameters.id);
-    if (name === undefined) return refuse.notFound('this user has no token of this id');
+    if (name === undefined) return refuse.notFound('this user has no token with this id');
     record(context, `Revoked personal access token ${name}`);
     return { status: 204 };
   },

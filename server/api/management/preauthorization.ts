@@ -18,7 +18,8 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
   const { devices } = context.store;
   const known = devices.findByIdentity(identity.canonical);
   if (known && !body.force) {
-    const because = 'the identity is known; send force: true to preauthorize the key all the same';
+    const because =
+      'the identity is already known; send force: true to preauthorize the key anyway';
     return refuse.conflict(because, deviceView(known, devices.authSets(known.id)));
   }
   const device = { id: known?.id ?? context.random.uuid(), identity: identity.canonical };

@@ -43,7 +43,7 @@ describe('under asynchronous-provisioning the records of a device', () => {
       const early = await show(operation, id);
       expect([early.status, early.json().error]).toEqual([
         404,
-        expect.stringContaining('no record'),
+        expect.stringContaining('not provisioned'),
       ]);
       server.clock.advance(DELAY_MS - 1);
       expect((await show(operation, id)).status).toBe(404);

@@ -15,7 +15,7 @@ export function provisionedDevice(
   const device = visibleDevice(context, id);
   if (device instanceof Refusal) return device;
   if (isProvisioned(device, context.settings, context.nowMs)) return device;
-  return refuse.notFound('the device has no record here yet; it appears after it is accepted');
+  return refuse.notFound('the device is not provisioned yet; it appears here after it is accepted');
 }
 
 /** What narrows a list to such devices. */

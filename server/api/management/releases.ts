@@ -13,7 +13,7 @@ import { auditArtifact, removeArtifact } from './artifacts.ts';
 import { iso } from './views.ts';
 import type { UserContext } from './visible-devices.ts';
 
-const noSuchRelease = refuse.notFound('there is no release of this name');
+const noSuchRelease = refuse.notFound('there is no release with this name');
 const byName = 'name:asc';
 
 export const listReleases = defineEndpoint('list-releases', ({ query }, context) => {
@@ -99,7 +99,7 @@ export const putReleaseTags = defineEndpoint(
     const inUse = new Set([...store.releases.tags({ except: release.name }), ...body]);
     if (inUse.size > limits.releaseTagsDistinctMax) {
       return refuse.conflict(
-        `all releases together may have ${limits.releaseTagsDistinctMax} different tags; this would make ${inUse.size}`,
+        `all releases together can have at most ${limits.releaseTagsDistinctMax} different tags; this change would make ${inUse.size}`,
       );
     }
     store.releases.describe(release.name, { tags: body });
@@ -114,7 +114,7 @@ export const deleteReleases = defineEndpoint('delete-releases', ({ query }, cont
   const active = store.deployments.activeOf(query.name);
   if (active.length > 0) {
     return refuse.conflict(
-      'some of the releases are used in active deployments; abort those first',
+      'some of the releases are used in active deployments; abort them first',
       {
         active_deployments: active,
       },

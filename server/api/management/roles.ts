@@ -24,10 +24,8 @@ import { audit, tenantObject, userActor } from '../../tenants/audit.ts';
 import { hasActingAdmin, lastAdmin } from './users.ts';
 import type { UserContext } from './visible-devices.ts';
 
-const noSuchRole = refuse.notFound('there is no role of this name');
-const notYours = refuse.unprocessable(
-  'the predefined roles stay as they are; make one of your own',
-);
+const noSuchRole = refuse.notFound('there is no role with this name');
+const notYours = refuse.unprocessable('predefined roles cannot be changed; create your own role');
 
 export const listRoles = defineEndpoint('list-roles', ({ query }, context) => {
   const { roles, headers } = pageOfRoles(context, query);
@@ -100,10 +98,12 @@ function pageOfRoles(
 function makeRole(context: UserContext, role: Role): Refusal | undefined {
   const { store } = context;
   if (findRole(store, role.name)) {
-    return refuse.conflict(`body: name: there is a role "${role.name}" already`);
+    return refuse.conflict(`body: name: a role "${role.name}" already exists`);
   }
   if (store.roles.count() >= limits.rolesMax) {
-    return refuse.unprocessable(`there are ${limits.rolesMax} roles already, the most of a tenant`);
+    return refuse.unprocessable(
+      `the tenant already has ${limits.rolesMax} roles, the maximum; remove one first`,
+    );
   }
   store.roles.create(role);
   record(context, `Created role ${role.name}`);
@@ -122,10 +122,12 @@ function changeRole(context: UserContext, name: string, change: RoleChange): Ref
   const before = ownRole(store, name);
   if ('status' in before) return before;
   if (change.name !== undefined && change.name !== name) {
-    return refuse.malformed('body: name: must be that of the path; a role keeps its name');
+    return refuse.malformed(
+      'body: name: must equal the name in the path; a role cannot be renamed',
+    );
   }
   if (change.description === undefined && change.grants === undefined) {
-    return refuse.malformed('body: names nothing to change; send a description or permissions');
+    return refuse.malformed('body: contains nothing to change; send a description or permissions');
   }
   const { description = before.description, grants = before.grants } = change;
   store.roles.change({ name, description, grants });
@@ -143,7 +145,10 @@ function removeRole(context: UserContext, name: string): Refusal | undefined {
   const role = ownRole(store, name);
   if ('status' in role) return role;
   const [holder] = store.users.holders(name, 1);
-  if (holder) return refuse.conflict(`the role is in use, by ${holder.email} for one`);
+  if (holder)
+    return refuse.conflict(
+      `the role is in use, for example by ${holder.email}; remove it from its users first`,
+    );
   store.roles.remove(name);
   record(context, `Deleted role ${name}`);
   return undefined;

@@ -79,7 +79,7 @@ describe('under split-configuration', () => {
       const reply = await write(many(101));
       expect([reply.status, reply.json().error]).toEqual([
         400,
-        'body: a device has at most 100 settings',
+        'body: a device can have at most 100 settings',
       ]);
     }
     const { configured, reported } = await shown();

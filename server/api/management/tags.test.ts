@@ -80,7 +80,7 @@ describe('tags', () => {
     const reply = await write('add-tags', [tag('one more', 'x')]);
     expect([reply.status, reply.json().error]).toEqual([
       400,
-      'body: a device has at most 20 tags, not 21',
+      'body: a device can have at most 20 tags, not 21',
     ]);
     expect((await write('add-tags', [tag('t0', 'y')])).status).toBe(200);
     expect(Object.keys((await shown()).tags)).toHaveLength(20);

@@ -29,7 +29,7 @@ function writeTags(context: UserContext, { deviceId, tags, isWhole }: TagChange)
   if (device instanceof Refusal) return device;
   if (!ifMatchHolds(request.headers['if-match'], store.tags.version(device.id))) {
     return refuse.preconditionFailed(
-      'ETag does not match; read the device again for its present one',
+      'the ETag does not match; read the device again and send its current ETag',
     );
   }
   const tooMany = tooManyTags(isWhole ? [] : store.tags.list(device.id), tags);

@@ -87,7 +87,7 @@ describe('the tenant token', () => {
     const reply = await server.call('get-tenant-token', { token });
     expect([reply.status, reply.json().error]).toEqual([
       403,
-      expect.stringContaining('ManageDevices or SuperUser, for all devices'),
+      expect.stringContaining('ManageDevices or SuperUser for all devices'),
     ]);
     expect(reply.text).not.toMatch(/[\w-]{43}/);
   });

@@ -101,7 +101,7 @@ function readParts(
     });
     request.on('close', () => {
       if (request.complete) return;
-      const cutOff = new BodyCutOff('the connection closed within the upload');
+      const cutOff = new BodyCutOff('the connection closed during the upload');
       parser.destroy();
       // The parser leaves the file that it was reading open.
       file?.destroy(cutOff);

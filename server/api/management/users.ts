@@ -11,11 +11,11 @@ import { isActingAdmin } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { iso } from './views.ts';
 
-const noSuchUser = refuse.notFound('there is no user of this id');
+const noSuchUser = refuse.notFound('there is no user with this id');
 
 /** Why the last one who may do everything stays as he is. */
 export const lastAdmin = refuse.unprocessable(
-  'this is the last user who may do everything and can sign in; make another one first',
+  'this is the last user with full access who can sign in; create another one first',
 );
 
 export const listUsers = defineEndpoint('list-users', ({ query }, { store, request }) => {

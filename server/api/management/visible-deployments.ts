@@ -4,7 +4,7 @@ import { hasBegun } from '../../rules/provisioning.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
 import type { UserContext } from './visible-devices.ts';
 
-const noSuchDeployment = refuse.notFound('there is no deployment of this id');
+const noSuchDeployment = refuse.notFound('there is no deployment with this id');
 const notAnId = refuse.malformed('path: id: must be the UUID of a deployment');
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const otherGroups = refuse.forbidden(

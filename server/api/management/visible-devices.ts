@@ -7,7 +7,7 @@ import type { StoredDevice } from '../../store/devices.ts';
 /** What every handler of the management API is given. */
 export type UserContext = RequestContext & { readonly user: CallingUser };
 
-const noSuchDevice = refuse.notFound('there is no device of this id');
+const noSuchDevice = refuse.notFound('there is no device with this id');
 const otherGroup = refuse.forbidden(
   "the device is in none of the groups that the user's roles are limited to",
 );

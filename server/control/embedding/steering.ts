@@ -68,7 +68,7 @@ export function testbedFaults(faults: FaultPlans): TestbedFaults {
       const read = readPlan(text, (id) => faults.has(id));
       if ('faults' in read) throw new FaultPlanError(read.faults.map(told).join('; '));
       if (faults.size + read.rules.length > RULES_MAX) {
-        throw new FaultPlanError(`there are at most ${RULES_MAX} rules; remove some first`);
+        throw new FaultPlanError(`at most ${RULES_MAX} rules are possible; remove some first`);
       }
       faults.add(read.rules);
       return read.rules.map(({ id }) => id);

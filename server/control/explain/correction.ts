@@ -145,12 +145,12 @@ function acceptance({ asked, refusal, operation, store }: Refused): Step[] {
 
 const words: Readonly<Record<number, string>> = {
   401: 'get a valid token',
-  403: 'have somebody do it who may, or be given a role that permits it',
-  409: 'look at the present state, and change what stands in the way',
-  413: 'send less',
-  422: 'change what the sentence names',
-  429: 'wait for as long as Retry-After says',
-  500: "look into the server's log; this is a fault of the server",
+  403: 'use another user, or a role that permits it',
+  409: 'check the current state, and resolve the conflict',
+  413: 'send a smaller body',
+  422: 'correct what the message names',
+  429: 'wait for the time in Retry-After',
+  500: "check the server's log; this is a server error",
 };
 
 /** What the sentence itself says after its semicolon, which is the way out. */
@@ -159,6 +159,6 @@ function wordsOf({ refusal, operation }: Refused, next: Operation): string | und
   const end = error.lastIndexOf('; ');
   const told = end < 0 ? words[status] : error.slice(end + 2);
   if (next === operation || status === 410 || !operation) return told;
-  const look = `${next.method} ${next.path} shows what there is`;
+  const look = `${next.method} ${next.path} lists what exists`;
   return told === undefined ? look : `${told}; ${look}`;
 }

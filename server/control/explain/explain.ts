@@ -167,7 +167,7 @@ function actualAt(asked: Asked, place: string): string {
   const [where, ...keys] = place.split('.');
   if (where === 'path') return maskText(asked.path);
   if (where !== 'body' || keys.length === 0)
-    return `what ${asked.method} ${maskText(asked.path)} asked for`;
+    return `the request ${asked.method} ${maskText(asked.path)}`;
   let value = jsonOf(textOf(asked))?.value;
   for (const key of keys) {
     const isInner = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
@@ -200,10 +200,10 @@ const variables: Readonly<Record<string, string>> = {
   TOKEN: 'the token of the device or user',
   KEY: 'the file with the private key of the device in PEM',
   ID_DATA: 'the identity of the device, as JSON text',
-  EMAIL: 'whose login it is',
+  EMAIL: "the user's e-mail address",
   PASSWORD: 'the password of the user',
-  CURRENT_PASSWORD: 'the password that the user has now',
-  SECRET_HASH: 'the secret out of the e-mail',
+  CURRENT_PASSWORD: 'the current password of the user',
+  SECRET_HASH: 'the secret from the e-mail',
   TENANT_TOKEN: 'the token of the tenant that the device belongs to',
   FILE: 'the file to send',
 };
@@ -215,7 +215,7 @@ function needsOf(lines: string, asked: Asked): Record<string, string> {
   };
   for (const [, name = ''] of lines.matchAll(/\$\{?([A-Z][A-Z_]*)/g)) {
     const isSet = lines.includes(`${name}=$(`);
-    if (!isSet && name !== 'URL') needs[name] = variables[name] ?? 'a value of yours';
+    if (!isSet && name !== 'URL') needs[name] = variables[name] ?? 'a value of your choice';
   }
   return needs;
 }

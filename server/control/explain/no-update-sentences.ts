@@ -48,53 +48,53 @@ export function labelOf({ deployment: { name, id, artifactName } }: PartWithFact
 }
 
 const refusing: Readonly<Record<Rule, Sentence>> = {
-  start: ({ part }) => `${labelOf(part)} begins at ${moment(part.deployment.createdMs)} only`,
+  start: ({ part }) => `${labelOf(part)} starts at ${moment(part.deployment.createdMs)}`,
   phase: ({ part, nowMs }) => {
     const { phases = [], deviceCount } = part.deployment;
     const at = phases.findIndex(({ startMs }) => startMs > nowMs);
     const next = phases[at];
-    const begins = next ? `; phase ${at + 1} begins at ${moment(next.startMs)}` : '';
+    const begins = next ? `; phase ${at + 1} starts at ${moment(next.startMs)}` : '';
     const byNow = devicesByNow(part.deployment, nowMs);
-    return `the phases of ${labelOf(part)} let ${byNow} of ${deviceCount} devices begin by now, and ${part.offeredDevices} have${begins}`;
+    return `the phases of ${labelOf(part)} allow ${byNow} of ${deviceCount} devices so far, and ${part.offeredDevices} have started${begins}`;
   },
   'max-devices': ({ part }) =>
-    `${labelOf(part)} is for at most ${part.deployment.maxDevices} devices, and ${part.offeredDevices} have begun`,
-  artifact: ({ part }) => `there is no artifact of ${part.deployment.artifactName}`,
+    `${labelOf(part)} is limited to ${part.deployment.maxDevices} devices, and ${part.offeredDevices} have started`,
+  artifact: ({ part }) => `there is no artifact with the name ${part.deployment.artifactName}`,
   'device-type': misfitText,
   depends: misfitText,
   'already-installed': ({ part }) =>
-    `the device has ${part.deployment.artifactName} installed already, and ${labelOf(part)} does not force the installation`,
+    `the device has ${part.deployment.artifactName} already installed, and ${labelOf(part)} does not force the installation`,
   finished: (judged) => finishedText(judged),
   aborted: ({ part }) => `${labelOf(part)} was aborted for the device${at(part.finishedMs)}`,
   'deployment-over': ({ part }) =>
-    `${labelOf(part)} was over${at(part.deployment.finishedMs)}, before the device began`,
+    `${labelOf(part)} ended${at(part.deployment.finishedMs)}, before the device started it`,
   older: ({ part }) =>
-    `${labelOf(part)} is older than the last one that the device finished, and is passed over`,
+    `${labelOf(part)} is older than the last one that the device finished, and is skipped`,
 };
 
 const passing: readonly {
   readonly rule: NoUpdateRule;
   readonly sentence: (judged: Judged) => string | undefined;
 }[] = [
-  { rule: 'deployment', sentence: ({ part }) => `${labelOf(part)} is for the device` },
+  { rule: 'deployment', sentence: ({ part }) => `${labelOf(part)} includes the device` },
   {
     rule: 'start',
     sentence: ({ part }) =>
       part.offeredMs === undefined
-        ? `it began at ${moment(part.deployment.createdMs)}`
-        : `the device was offered it at ${moment(part.offeredMs)}`,
+        ? `it started at ${moment(part.deployment.createdMs)}`
+        : `it was offered to the device at ${moment(part.offeredMs)}`,
   },
   {
     rule: 'phase',
     sentence: ({ part }) =>
-      part.deployment.phases ? 'its phases let the device begin' : undefined,
+      part.deployment.phases ? 'its phases allow the device to start' : undefined,
   },
   {
     rule: 'max-devices',
     sentence: ({ part: { deployment } }) =>
       deployment.maxDevices === undefined
         ? undefined
-        : `it is for at most ${deployment.maxDevices} devices, and there is room`,
+        : `it is limited to ${deployment.maxDevices} devices, and the limit is not reached`,
   },
   {
     rule: 'artifact',
@@ -106,12 +106,14 @@ const passing: readonly {
   {
     rule: 'device-type',
     sentence: ({ candidates, request }) =>
-      request && candidates.length > 0 ? `one is for device type ${request.deviceType}` : undefined,
+      request && candidates.length > 0
+        ? `one is compatible with device type ${request.deviceType}`
+        : undefined,
   },
   {
     rule: 'depends',
     sentence: ({ candidates, request }) =>
-      request && candidates.length > 0 ? 'the device meets what it depends on' : undefined,
+      request && candidates.length > 0 ? 'the device meets its dependencies' : undefined,
   },
   {
     rule: 'already-installed',
@@ -126,7 +128,7 @@ function finishedText(judged: Judged): string {
   if (part.status === 'noartifact')
     return `${label} ended for the device${end}: ${misfitText(judged)}`;
   if (part.status === 'already-installed') {
-    return `${label} ended for the device${end}: it had ${part.deployment.artifactName} installed already`;
+    return `${label} ended for the device${end}: ${part.deployment.artifactName} was already installed`;
   }
   return `the device finished ${label} with ${part.status}${end}`;
 }
@@ -134,14 +136,14 @@ function finishedText(judged: Judged): string {
 function misfitText({ part, request, candidates }: Judged): string {
   const { artifactName } = part.deployment;
   const said = part.request === undefined ? request : requestIn(part.request);
-  if (!said) return `no artifact of ${artifactName} fits the device`;
+  if (!said) return `no artifact with the name ${artifactName} fits the device`;
   const found = misfit(candidates, said);
-  if (found.rule === 'artifact') return `there is no artifact of ${artifactName}`;
+  if (found.rule === 'artifact') return `there is no artifact with the name ${artifactName}`;
   const accepted = found.accepted.join(', ');
   if (found.rule === 'device-type') {
-    return `no artifact of ${artifactName} fits device type ${found.given}; it fits: ${accepted}`;
+    return `no artifact with the name ${artifactName} fits device type ${found.given}; compatible types: ${accepted}`;
   }
-  const given = found.given === undefined ? 'does not name it' : `says ${found.given}`;
+  const given = found.given === undefined ? 'does not report it' : `reports ${found.given}`;
   return `${artifactName} depends on ${found.name} being one of: ${accepted}; the device ${given}`;
 }
 

@@ -49,7 +49,7 @@ export function explainPoll(record: ExchangeRecord, world: World): NoUpdateExpla
   const request = requestOf(record);
   const device = { world, id: deviceId, nowMs: atMs, newest };
   const steps = [
-    yes('accepted', 'the device came with a valid token'),
+    yes('accepted', 'the device sent a valid token'),
     yes('polling', pollingText(record, request)),
     ...stepsTo(noUpdate, { ...device, request }),
   ];
@@ -80,7 +80,7 @@ function stepsNow(device: Device): Step[] {
   const accepted = yes('accepted', 'a user has accepted the device');
   const last = lastPoll(world, id);
   if (!last) {
-    return [accepted, no('polling', 'the device has not asked for an update in the kept journal')];
+    return [accepted, no('polling', 'the journal holds no update request from the device')];
   }
   if (last.status >= 400) return [accepted, no('polling', refusedText(last))];
   const request = requestOf(last);
@@ -107,7 +107,7 @@ function stepsNow(device: Device): Step[] {
     ...before,
     ...passedBy(judged, undefined).map(asStep),
     ...(isConflict
-      ? [no('request', 'the device now says something else than when it was offered the update')]
+      ? [no('request', 'the device now reports other data than when it was offered the update')]
       : []),
   ];
 }
@@ -123,7 +123,7 @@ function stepsTo({ rule, deploymentId }: NoUpdate, asking: Asking): Step[] {
   const { parts } = asking.newest;
   const part = parts.find(({ deployment }) => deployment.id === deploymentId);
   if (rule === 'deployment') return overSteps(asking);
-  if (!part) return [no(rule, `deployment ${deploymentId} is not there any more`)];
+  if (!part) return [no(rule, `deployment ${deploymentId} no longer exists`)];
   const judged = judgedOf(part, asking);
   return [...passedBy(judged, rule).map(asStep), no(rule, sentenceOf(rule, judged))];
 }
@@ -139,10 +139,10 @@ function overSteps(asking: Asking): Step[] {
       keptBack(part, moment) !== undefined,
   );
   const rule = last && keptBack(last, moment);
-  if (!rule) return [no('deployment', 'no deployment is for the device')];
+  if (!rule) return [no('deployment', 'no deployment includes the device')];
   const judged = judgedOf(last, asking);
   return [
-    yes('deployment', `${labelOf(judged.part)} is for the device`),
+    yes('deployment', `${labelOf(judged.part)} includes the device`),
     no(rule, sentenceOf(rule, judged)),
   ];
 }
@@ -190,7 +190,7 @@ function lastPoll({ journal }: World, deviceId: string): ExchangeRecord | undefi
 function refusedText({ atMs, status, refusal, requestId }: ExchangeRecord): string {
   const at = new Date(atMs).toISOString();
   const why = refusal ? `: ${maskText(refusal.error)}` : '';
-  return `the device asked at ${at} and was answered ${status}${why}; fleetbed explain ${maskText(requestId)} tells more`;
+  return `the device asked at ${at} and was answered with ${status}${why}; for details: fleetbed explain ${maskText(requestId)}`;
 }
 
 function pollingText({ atMs }: ExchangeRecord, request: NextRequest | undefined): string {

@@ -19,14 +19,14 @@ const sentences: Readonly<Record<number, string>> = {
   405: 'A path takes only the methods of its operations.',
   408: 'A device that does not answer in time leaves the request unanswered.',
   409: 'A request that the present state does not allow is answered 409.',
-  410: 'An operation whose end of life has come is gone.',
-  412: 'A precondition in the headers must hold for the request to be carried out.',
-  413: 'A body is read up to a limit only.',
+  410: 'An operation is removed at its end of life.',
+  412: 'A request is executed only if the preconditions in its headers hold.',
+  413: 'A body must not exceed the size limit.',
   415: 'Bodies are JSON unless the operation says otherwise.',
   416: 'A range must lie within the file.',
-  422: 'A request that is well-formed, but asks for what cannot be, is answered 422.',
-  429: 'A client that sends too many requests is answered 429, and waits.',
-  502: 'A device that breaks off leaves the request unanswered.',
+  422: 'A request that is well-formed but cannot be fulfilled is answered 422.',
+  429: 'A client that sends too many requests is answered 429 and must wait.',
+  502: 'A device that disconnects leaves the request unanswered.',
 };
 
 const all: readonly Requirement[] = Object.values(requirements);

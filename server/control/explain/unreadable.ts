@@ -28,7 +28,7 @@ export function refusedRecord(record: UnreadableRecord): RefusedRecord {
         path: 'request',
         expected: 'a request of HTTP/1.1 (RFC 9112)',
         actual: `${code}${line === undefined ? '' : ` after ${line}`}`,
-        rule: 'A request is written as RFC 9112 says, within the limits of time and size.',
+        rule: 'A request must follow RFC 9112, within the limits of time and size.',
       },
     }),
   };

@@ -54,7 +54,7 @@ describe('a fault inside', () => {
   it('does not act once the handler is done', async () => {
     const rules = [{ id: 'late', when: 'after', act: 'unexpected-fault' }];
     const { status, text } = await control(server, 'POST', '/faults', { rules });
-    expect([status, text]).toEqual([400, expect.stringContaining('before only')]);
+    expect([status, text]).toEqual([400, expect.stringContaining('supports only before')]);
   });
 });
 

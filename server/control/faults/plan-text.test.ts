@@ -87,18 +87,22 @@ describe('a plan that is refused', () => {
     [
       'an id twice',
       'rules:\n  - { id: a, act: reset }\n  - { id: a, act: reset }',
-      'line 3, column 11: rules.1.id: there is a rule "a"',
+      'line 3, column 11: rules.1.id: the rule "a" already exists',
     ],
-    ['no act', 'rules:\n  - id: a', 'line 2, column 5: rules.0.act: give an act, or a script'],
+    [
+      'no act',
+      'rules:\n  - id: a',
+      'line 2, column 5: rules.0.act: give either an act or a script',
+    ],
     [
       'act and script',
       'rules:\n  - id: a\n    act: reset\n    script: [reset]',
-      'line 4, column 13: rules.0.script: give an act, or a script',
+      'line 4, column 13: rules.0.script: give either an act or a script',
     ],
     [
       'an unknown act',
       'rules:\n  - id: a\n    act: explode',
-      'line 3, column 10: rules.0.act: must be an act with its kind',
+      'line 3, column 10: rules.0.act: must be an action with its kind',
     ],
     [
       'an unknown kind',
@@ -153,7 +157,7 @@ describe('a plan that is refused', () => {
     [
       'a phase that the act has not',
       'rules:\n  - id: a\n    when: after\n    act: { kind: drip, bytesPerSecond: 1 }',
-      'line 3, column 11: rules.0.when: the act drip is possible body only',
+      'line 3, column 11: rules.0.when: the action drip supports only body',
     ],
     [
       'times beside a script',
@@ -188,7 +192,7 @@ describe('a plan that is refused', () => {
   it('has no id that a world knows already', () => {
     const read = readPlan('rules: [{ id: known, act: reset }]', (id) => id === 'known');
     expect(read).toEqual({
-      faults: [{ line: 1, column: 15, message: 'rules.0.id: there is a rule "known" already' }],
+      faults: [{ line: 1, column: 15, message: 'rules.0.id: the rule "known" already exists' }],
     });
   });
 

@@ -24,7 +24,7 @@ export function readPlan(text: string, isTaken: (id: string) => boolean = () => 
   const faults = ids.flatMap((id, index) => {
     if (!isTaken(id) && ids.indexOf(id) === index) return [];
     const path = ['rules', index, 'id'];
-    const message = `${path.join('.')}: there is a rule "${id}" already`;
+    const message = `${path.join('.')}: the rule "${id}" already exists`;
     return [{ ...read.placeOf(path), message }];
   });
   return faults.length === 0 ? { rules } : { faults };

@@ -23,7 +23,7 @@ const actsByKind = new Map(acts.map((act) => [act.kind, act]));
 /** The row of an act. @throws Error when there is none of this name, which the shape has ruled out */
 export function actOf({ kind }: GivenAct): Act {
   const act = actsByKind.get(kind);
-  if (!act) throw new Error(`there is no act "${kind}"`);
+  if (!act) throw new Error(`there is no action "${kind}"`);
   return act;
 }
 
@@ -31,7 +31,7 @@ const operationShape = v.picklist(operationIds, ({ input }) => noSuchOperation(i
 
 const scalar = v.union(
   [textUpTo(TEXT_MAX_CHARACTERS), v.number(), v.boolean()],
-  'must be a text, a number or a boolean',
+  'must be a string, a number or a boolean',
 );
 
 const shareShape = v.pipe(
@@ -74,7 +74,7 @@ const timesShape = v.union(
       neverMoreThanInARow: whole(1, COUNT_MAX),
     }),
   ],
-  'must be once, until-cleared, an object of next, or an object of share, seed and neverMoreThanInARow',
+  'must be once, until-cleared, an object with next, or an object of share, seed and neverMoreThanInARow',
 );
 
 /** Acts that need no fields, and so can be named in one word. */
@@ -87,7 +87,7 @@ const namedActs: Readonly<Record<string, GivenAct>> = {
 };
 const namedActShape = v.picklist(
   Object.keys(namedActs),
-  `must be an act with its kind and its fields, or one of ${Object.keys(namedActs).join(', ')}`,
+  `must be an action with its kind and fields, or one of ${Object.keys(namedActs).join(', ')}`,
 );
 
 const ownActShape: v.GenericSchema<unknown, GivenAct> = v.variant(
@@ -111,7 +111,7 @@ function ruleEntries(act: v.GenericSchema<unknown, GivenAct>) {
   const step = v.union([v.literal('pass'), act]);
   return {
     id: v.pipe(
-      v.string('must be a text'),
+      v.string('must be a string'),
       v.regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores'),
     ),
     match: v.optional(matchShape, {}),
@@ -181,7 +181,7 @@ function faultOf(
 ): { key: string; message: string } | undefined {
   const { act, script, when, times } = rule;
   if ((act === undefined) === (script === undefined)) {
-    return { key: act ? 'script' : 'act', message: 'give an act, or a script of several' };
+    return { key: act ? 'script' : 'act', message: 'give either an act or a script of several' };
   }
   if (script && times !== undefined) {
     return { key: 'times', message: 'a script has its own length; leave times out' };
@@ -191,5 +191,5 @@ function faultOf(
   const unfit = all.find((one) => !actOf(one).phases.includes(when));
   if (!unfit) return undefined;
   const fitting = actOf(unfit).phases.join(' or ');
-  return { key: 'when', message: `the act ${unfit.kind} is possible ${fitting} only` };
+  return { key: 'when', message: `the action ${unfit.kind} supports only ${fitting}` };
 }

@@ -148,7 +148,7 @@ export function faults(
 }
 
 const sentences = {
-  400: 'the request cannot be read: its body must be JSON, its path decodable',
+  400: 'the request cannot be read; send a JSON body and a path with valid percent-encoding',
   413: `the body is larger than the limit: ${BODY_MAX_BYTES} bytes, ${TEXT_MAX_BYTES} for a fault plan or a world file`,
   415: 'the body must be JSON in UTF-8, not compressed',
 } as const;

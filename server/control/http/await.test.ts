@@ -187,20 +187,20 @@ describe('an assertion', () => {
 
   it('of a device that nobody knows is refused with the nearest names', async () => {
     const { text } = await control(server, 'POST', '/assert', { device: 'aa:7', happened: after });
-    expect(text).toMatch(/body: device: no such device is known; nearest: aa:\d/);
+    expect(text).toMatch(/body: device: there is no such device; nearest: aa:\d/);
   });
 
   it('tells of entries that are not kept any more', async () => {
     const small = await startTestServer({ journalEntriesMax: 2 });
     for (let asked = 0; asked < 5; asked += 1) await small.request('GET', '/x');
     const { text } = await control(small, 'POST', '/assert', { happened: [{ status: 200 }] });
-    expect(text).toContain('3 older entries are not kept any more.');
+    expect(text).toContain('3 older entries are no longer kept.');
     await small.close();
   });
 
   it.each([
     [{}, 'happened'],
-    [{ happened: [] }, 'must have a step at least'],
+    [{ happened: [] }, 'must have at least one step'],
     [{ happened: 'success' }, 'must be a list'],
     [{ happened: [{}] }, 'must not be empty'],
     [{ happened: [{ report: 'done' }] }, 'happened.0.report: must be one of'],
@@ -209,7 +209,7 @@ describe('an assertion', () => {
     [{ happened: Array(51).fill({ report: 'success' }) }, 'at most 50 steps'],
     [{ happened: after, times: -1 }, 'times: must be at least 0'],
     [{ happened: after, times: 1.5 }, 'times: must be a whole number'],
-    [{ happened: after, between: { since: 'now' } }, 'between.since: must be a moment'],
+    [{ happened: after, between: { since: 'now' } }, 'between.since: must be a date-time'],
     [{ happened: after, device: '' }, 'device: must not be empty'],
     [[], 'body'],
   ])('is refused: %j', async (body, because) => {

@@ -60,7 +60,7 @@ const assertionShape = v.strictObject({
   device,
   happened: v.pipe(
     v.array(stepShape, 'must be a list of steps'),
-    v.minLength(1, 'must have a step at least'),
+    v.minLength(1, 'must have at least one step'),
     v.maxLength(STEPS_MAX, `must have at most ${STEPS_MAX} steps`),
   ),
   times: v.optional(wholeNumber(0)),
@@ -83,7 +83,7 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
       const query = world && readQuery(request, response, takes);
       if (!query) return;
       if (waiting >= WAITING_MAX) {
-        refuse(response, 503, `${WAITING_MAX} requests are waiting already; let one of them end`);
+        refuse(response, 503, `${WAITING_MAX} requests are already waiting; end one of them first`);
         return;
       }
       waiting += 1;
@@ -108,7 +108,7 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
       }
       const verdict = judge.verdict();
       const { dropped } = world.journal.size;
-      const lost = dropped > 0 ? ` ${dropped} older entries are not kept any more.` : '';
+      const lost = dropped > 0 ? ` ${dropped} older entries are no longer kept.` : '';
       const sentence = verdict.sentence + lost;
       response.status(verdict.holds ? 200 : 409).json({
         ...verdict,
@@ -189,7 +189,7 @@ async function answer(
   const { count, timeoutSeconds } = query;
   const wanted =
     count === 1 ? 'no entry matched' : `${matching.length} of ${count} entries matched`;
-  const error = `${wanted} within ${timeoutSeconds} s; "instead" has what came in their place`;
+  const error = `${wanted} within ${timeoutSeconds} s; "instead" lists the entries that came instead`;
   const instead = mapped(others, (entry) => entryView(entry, world));
   response.status(408);
   await sendListing(response, { error, ...standing(world), next }, { entries, instead });

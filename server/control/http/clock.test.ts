@@ -73,9 +73,9 @@ describe('the clock of a world', () => {
     ['a day that is none', { now: '2027-02-30T00:00:00Z' }, 'now'],
     ['a negative rate', { rate: -1 }, 'rate'],
     ['too fast a rate', { rate: 10_001 }, 'rate'],
-    ['a word it does not know', { advanceDays: 1 }, 'advanceDays: is not known'],
+    ['a word it does not know', { advanceDays: 1 }, 'advanceDays: is unknown'],
     ['a list', [], 'give one of'],
-    ['a null', null, 'must be'],
+    ['a null', null, 'send a JSON body'],
   ])('refuses %s with 400 and stays where it is', async (_, command, word) => {
     const { status, text } = await control(server, 'POST', '/clock', command);
     expect([status, text]).toEqual([400, expect.stringContaining(word)]);

@@ -11,8 +11,8 @@ const ADVANCE_MAX_SECONDS = 3650 * 86_400;
 const RATE_MAX = 10_000;
 
 const momentShape = v.pipe(
-  v.string('must be a text'),
-  v.check(isTimestamp, 'must be a moment such as 2027-08-25T00:00:00Z'),
+  v.string('must be a string'),
+  v.check(isTimestamp, 'must be a date-time such as 2027-08-25T00:00:00Z'),
   v.transform(timestampMs),
 );
 
@@ -24,21 +24,21 @@ const commandShape = v.pipe(
       advanceSeconds: v.optional(
         v.pipe(
           v.number('must be a number'),
-          v.minValue(0, 'must not be negative; "now" sets the clock back'),
+          v.minValue(0, 'must not be negative; use "now" to set the clock back'),
           v.maxValue(ADVANCE_MAX_SECONDS, `must be at most ${ADVANCE_MAX_SECONDS}`),
         ),
       ),
       rate: v.optional(
         v.pipe(
           v.number('must be a number'),
-          v.minValue(0, 'must be 0, which stands still, or above'),
+          v.minValue(0, 'must be 0 (frozen) or more'),
           v.maxValue(RATE_MAX, `must be at most ${RATE_MAX}`),
         ),
       ),
     },
     ({ expected }) =>
       expected === 'never'
-        ? 'is not known; there are now, until, advanceSeconds and rate'
+        ? 'is unknown; the fields are now, until, advanceSeconds and rate'
         : 'must be an object',
   ),
   v.check(({ now, until, advanceSeconds, rate }) => {
@@ -61,7 +61,7 @@ export function mountClock(app: Express, tenants: Tenants): void {
       const { now, until, advanceSeconds, rate } = command;
       const { clock } = world;
       if (until !== undefined && until < clock.now()) {
-        refuse(response, 409, 'body: until: has passed already; "now" sets the clock back');
+        refuse(response, 409, 'body: until: is in the past; use "now" to set the clock back');
         return;
       }
       const moment = now ?? until;

@@ -124,7 +124,8 @@ function listening(server: Server, { host, port }: ControlOptions): Promise<void
   });
 }
 
-const tooManyConnections = 'the control listener has as many open connections as it may';
+const tooManyConnections =
+  'the control listener has reached its limit of open connections; close some first';
 
 /** Of a share of its own, whatever the API holds. */
 function ownConnections({ connectionsMax }: Patience): Connections {
@@ -180,8 +181,8 @@ function controlApp(
 }
 
 function openStream(streams: EventStreams, request: Request, response: Response): void {
-  if (request.method === 'HEAD') refuse(response, 405, 'only GET reads the stream of events');
-  else if (streams.full) refuse(response, 503, 'too many readers of events; close one of them');
+  if (request.method === 'HEAD') refuse(response, 405, 'the event stream supports only GET');
+  else if (streams.full) refuse(response, 503, 'too many open event streams; close one of them');
   else streams.open(response);
 }
 

@@ -40,7 +40,7 @@ export class EventStreams {
     reader.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     reader.write(': connected\n\n');
     const ended: Ended = (fault) => {
-      this.#log.error('a stream of events failed, and was ended', fault);
+      this.#log.error('an event stream failed and was closed', fault);
       this.#forget(reader);
       reader.destroy();
     };

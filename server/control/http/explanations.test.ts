@@ -62,7 +62,7 @@ describe('GET /explanations/{requestId}', () => {
     expect([status, JSON.parse(text).error]).toEqual([
       404,
       expect.stringMatching(
-        /^no request with this id is in the journal; .* 10000 exchanges and \d+ bytes/,
+        /^no request with this id is in the journal, .* 10000 exchanges and \d+ bytes/,
       ),
     ]);
   });
@@ -75,7 +75,7 @@ describe('GET /explanations/{requestId}', () => {
     const { status, text } = await control(server, 'GET', '/explanations/good');
     expect([status, JSON.parse(text).error]).toEqual([
       404,
-      'the request was not refused; it was answered 200',
+      'the request was not refused; it was answered with 200',
     ]);
   });
 

@@ -48,7 +48,8 @@ export function mountExplanations(app: Express, tenants: Tenants, settings: Expl
       const poll = record.kind === 'exchange' ? explainPoll(record, world) : undefined;
       if (refused) send(refused, explanationText, { request, response });
       else if (poll) send(poll, noUpdateText, { request, response });
-      else refuse(response, 404, `the request was not refused; it was answered ${found.status}`);
+      else
+        refuse(response, 404, `the request was not refused; it was answered with ${found.status}`);
     },
   });
 }
@@ -72,7 +73,7 @@ function findDevice(worlds: readonly Tenant[], wanted: string) {
     nearest.push(...found.nearest);
   }
   const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
-  return { because: maskText(`no device with this id or identity is known; ${told}`) };
+  return { because: maskText(`there is no device with this id or identity value; ${told}`) };
 }
 
 function send<Explained>(
@@ -102,9 +103,9 @@ function find(worlds: readonly Tenant[], requestId: string): Found | { readonly 
   }
   const bounds = worlds.map(({ name, journal }) => {
     const { entriesMax, bytesMax } = journal.bounds;
-    return `${name} the newest ${entriesMax} exchanges and ${bytesMax} bytes`;
+    return `the newest ${entriesMax} exchanges and ${bytesMax} bytes of tenant ${name}`;
   });
   return {
-    because: `no request with this id is in the journal; it keeps for ${bounds.join(', for ')}`,
+    because: `no request with this id is in the journal, which keeps ${bounds.join(', ')}`,
   };
 }

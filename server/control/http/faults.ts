@@ -34,7 +34,7 @@ export function mountFaults(app: Express, tenants: Tenants): void {
       const world = worldOf(tenants, request, response);
       if (!world) return;
       const unfired = world.faults.unfired();
-      const error = 'planned faults have not fired; the run did not meet them';
+      const error = 'some planned faults have not fired';
       if (unfired.length > 0) response.status(409).json({ error, unfired });
       else response.json({ unfired });
     },
@@ -52,7 +52,7 @@ async function addPlan(faults: FaultPlans, text: string) {
     return { error: `plan: ${read.faults.map(told).join('; ')}`, faults: read.faults };
   }
   if (faults.size + read.rules.length > RULES_MAX) {
-    return { error: `plan: there are at most ${RULES_MAX} rules; remove some first` };
+    return { error: `plan: at most ${RULES_MAX} rules are possible; remove some first` };
   }
   faults.add(read.rules);
   return { added: read.rules.map(({ id }) => id) };

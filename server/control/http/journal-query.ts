@@ -20,7 +20,7 @@ const SEQUENCE_MAX = Number.MAX_SAFE_INTEGER;
 const filled = v.pipe(v.string('must be given once'), v.nonEmpty('must not be empty'));
 const moment = v.pipe(
   filled,
-  v.check(isTimestamp, 'must be a moment such as 2027-08-25T00:00:00Z'),
+  v.check(isTimestamp, 'must be a date-time such as 2027-08-25T00:00:00Z'),
   v.transform(timestampMs),
 );
 
@@ -32,7 +32,10 @@ export const filterEntries = {
   device: v.optional(filled),
   user: v.optional(filled),
   status: v.optional(
-    v.pipe(filled, v.regex(/^(\d{3}|0|[1-5]xx)$/, 'must be such as 404, 4xx, or 0 for no answer')),
+    v.pipe(
+      filled,
+      v.regex(/^(\d{3}|0|[1-5]xx)$/, 'must be a status such as 404 or 4xx, or 0 for no response'),
+    ),
   ),
   deployment: v.optional(filled),
   text: v.optional(filled),
@@ -89,7 +92,7 @@ export function isKnownDevice(
   const matches = matcher({ device }, world);
   for (const entry of world.journal.entries()) if (matches(entry)) return true;
   const nearest = named.nearest.length === 0 ? 'there are none' : named.nearest.join(', ');
-  refuse(response, 400, `${place}: device: no such device is known; nearest: ${nearest}`);
+  refuse(response, 400, `${place}: device: there is no such device; nearest: ${nearest}`);
   return false;
 }
 
@@ -101,14 +104,15 @@ export function readQuery(
 ): JournalQuery | undefined {
   const stranger = special.find((name) => name in request.query && !takes.includes(name));
   if (stranger !== undefined) {
-    refuse(response, 400, `query: ${stranger}: is not accepted here`);
+    refuse(response, 400, `query: ${stranger}: is not a parameter of this path`);
     return undefined;
   }
   const checked = v.safeParse(queryShape, request.query);
   if (!checked.success) {
     const [issue] = checked.issues;
     const known = Object.keys({ ...filterEntries, ...periodEntries }).concat('tenant', takes);
-    const told = issue.expected === 'never' ? `is unknown; there are ${known.join(', ')}` : '';
+    const told =
+      issue.expected === 'never' ? `is unknown; the parameters are ${known.join(', ')}` : '';
     refuse(response, 400, `query: ${v.getDotPath(issue) ?? ''}: ${told || sentenceOf(issue)}`);
     return undefined;
   }

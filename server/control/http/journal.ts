@@ -40,13 +40,13 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
   mount(app, '/journal/stream', {
     get: async (request, response) => {
       if (request.method === 'HEAD') {
-        refuse(response, 405, 'only GET reads the stream of the journal');
+        refuse(response, 405, 'the journal stream supports only GET');
         return;
       }
       const world = journaledWorld(tenants, request, response);
       const query = world && readQuery(request, response, ['after', 'whole']);
       if (!query) return;
-      if (streams.full) refuse(response, 503, 'too many readers of events; close one of them');
+      if (streams.full) refuse(response, 503, 'too many open event streams; close one of them');
       else await follow(response, { world, query, streams });
     },
   });
@@ -104,7 +104,7 @@ async function sendPage(
 
 function sendOne(world: Tenant, sequence: string, response: Response): void {
   if (!sequencePattern.test(sequence)) {
-    refuse(response, 400, 'path: the sequence number of an entry is a whole number from 1');
+    refuse(response, 400, 'path: the sequence number must be a whole number from 1');
     return;
   }
   const entry = world.journal.at(Number(sequence));

@@ -71,34 +71,34 @@ const scenes: readonly [
   arrange: (device: AcceptedDevice) => unknown,
   provides?: Provides,
 ][] = [
-  ['no deployment', 'deployment', /^no deployment is for the device$/, () => undefined],
+  ['no deployment', 'deployment', /^no deployment includes the device$/, () => undefined],
   [
     'another device type',
     'device-type',
-    /^no artifact of release-1 fits device type Board; it fits: board$/,
+    /^no artifact with the name release-1 fits device type Board; compatible types: board$/,
     (device) => deploy(server, [device]),
     { ...board, device_type: 'Board' },
   ],
   [
     'an unmet dependency',
     'depends',
-    /^release-2 depends on checksum being one of: aaa, bbb; the device does not name it$/,
+    /^release-2 depends on checksum being one of: aaa, bbb; the device does not report it$/,
     (device) => deploy(server, [device], { artifact_name: 'release-2' }),
   ],
   [
     'the release being installed',
     'already-installed',
-    /^the device has release-1 installed already/,
+    /^the device has release-1 already installed/,
     (device) => deploy(server, [device]),
     { ...board, artifact_name: 'release-1' },
   ],
   ['a finished one', 'finished', /^the device finished .* with success at 2026-11-21T12/, finished],
   ['an aborted one', 'aborted', /^deployment spring .* was aborted for the device at/, aborted],
-  ['a full one', 'max-devices', /is for at most 1 devices, and 1 have begun$/, full],
+  ['a full one', 'max-devices', /is limited to 1 devices, and 1 have started$/, full],
   [
     'a later phase',
     'phase',
-    /let 0 of 2 devices begin by now, and 0 have; phase 1 begins at 2026-12-01T00:00:00.000Z$/,
+    /allow 0 of 2 devices so far, and 0 have started; phase 1 starts at 2026-12-01T00:00:00.000Z$/,
     phased,
   ],
 ];
@@ -196,7 +196,7 @@ describe('how a device stands to its next update', () => {
     expect((await explained(`?device=${device.id}`)).steps.at(-1)).toMatchObject({
       rule: 'polling',
       sentence: expect.stringMatching(
-        /was answered 400: query: \w+: is required; fleetbed explain/,
+        /was answered with 400: query: \w+: is required; for details: fleetbed explain/,
       ),
     });
     await decide(server, device, 'rejected');

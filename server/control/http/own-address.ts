@@ -20,7 +20,11 @@ export function requireOwnAddress(host: string) {
         'the Host header names another host; use the address that fleetbed serve printed',
       );
     } else if (origin !== undefined && origin !== `http://${authority}`) {
-      refuse(response, 403, 'the Origin header is of another site; only the console may ask');
+      refuse(
+        response,
+        403,
+        'the Origin header names another site; browsers may use the control API only from the console',
+      );
     } else next();
   };
 }

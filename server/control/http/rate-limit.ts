@@ -9,7 +9,7 @@ import { mount, readBody, refuse, worldOf } from './answers.ts';
 const limitShape = v.strictObject(
   { requests: v.number('must be a number'), windowSeconds: v.number('must be a number') },
   ({ expected }) =>
-    expected === 'never' ? 'is not known; there are requests and windowSeconds' : 'is required',
+    expected === 'never' ? 'is unknown; the fields are requests and windowSeconds' : 'is required',
 );
 
 /** Mounts the path of the rate limit. */

@@ -18,14 +18,14 @@ import { type Handler, mount, readBody, refuse } from './answers.ts';
 /** What a new tenant is made of. */
 export const newTenantShape = v.object({
   name: v.pipe(
-    v.string('must be a text'),
+    v.string('must be a string'),
     v.nonEmpty('must not be empty'),
     v.maxLength(256, 'must have at most 256 characters'),
   ),
   adminEmail: emailShape,
   adminPassword: v.optional(
     v.pipe(
-      v.string('must be a text'),
+      v.string('must be a string'),
       v.minLength(8, 'must have at least 8 characters'),
       v.maxLength(256, 'must have at most 256 characters'),
     ),
@@ -41,22 +41,22 @@ const deviceLimitShape = v.object({
   limit: v.pipe(
     v.number('must be a number'),
     v.safeInteger('must be a whole number'),
-    v.minValue(limits.deviceLimitNone, `must be at least ${limits.deviceLimitNone}, no limit`),
+    v.minValue(limits.deviceLimitNone, `must be at least ${limits.deviceLimitNone} (no limit)`),
   ),
 });
 
 const refusals = {
   'name taken': {
     status: 409,
-    error: 'body: name: another tenant has it already; GET /tenants lists them',
+    error: 'body: name: is used by another tenant; GET /tenants lists them',
   },
   'e-mail taken': {
     status: 409,
-    error: 'body: adminEmail: a user of this or another tenant has it already',
+    error: 'body: adminEmail: is already in use in this or another tenant; choose another address',
   },
   'too many tenants': {
     status: 422,
-    error: `there are ${TENANTS_MAX} tenants already, the most that this server can hold`,
+    error: `the server already has ${TENANTS_MAX} tenants, the maximum; remove one first`,
   },
 } as const;
 
@@ -86,11 +86,7 @@ export function mountTenants(app: Express, tenants: Tenants, worlds: Worlds): vo
       const tenant = tenants.find(String(request.params.id));
       if (!tenant) refuse(response, 404, unknownTenant);
       else if (tenant.isFirst) {
-        refuse(
-          response,
-          409,
-          'the first tenant stays as long as the server; POST /reset empties it',
-        );
+        refuse(response, 409, 'the first tenant cannot be removed; POST /reset empties it');
       } else {
         await worlds.drop(tenant);
         response.json(view(tenant));

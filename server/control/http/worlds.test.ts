@@ -144,8 +144,8 @@ describe('a world from a file', () => {
     ['devices:\n  - name: x\n    ago: yesterday\n', 'body:3:10: devices.0.ago: must be a time'],
     ['devices: 4\n', 'body:1:10: devices: must be a list'],
     ['devices: [', 'body:'],
-    ['now: tomorrow\n', 'body:1:6: now: must be a moment'],
-    ['colour: red\n', 'body:1:1: colour: is not known here'],
+    ['now: tomorrow\n', 'body:1:6: now: must be a date-time'],
+    ['colour: red\n', 'body:1:1: colour: is unknown'],
     ['deployments:\n  - { name: a }\n', 'deployments.0.artifact'],
   ])('is refused with line and column: %j', async (text, sentence) => {
     const { status, body } = await load(text);
@@ -154,9 +154,9 @@ describe('a world from a file', () => {
 
   const one = 'artifacts: [{ name: r, deviceTypes: [b], ago: 1h }]\n';
   it.each([
-    ['devices: [{ name: a }, { name: a }]', 'two are called "a"'],
+    ['devices: [{ name: a }, { name: a }]', 'the name "a" is used twice'],
     ['deployments: [{ name: d, artifact: r }]', 'there is no artifact "r"'],
-    [`${one}deployments: [{ name: d, artifact: r, ago: 2h }]`, 'came later'],
+    [`${one}deployments: [{ name: d, artifact: r, ago: 2h }]`, 'was created later'],
     [`${one}deployments: [{ name: d, artifact: r, devices: [x] }]`, 'there is no device "x"'],
     [
       `${one}devices: [{ name: x, status: pending }]\ndeployments: [{ name: d, artifact: r, devices: [x], reached: { x: success } }]`,

@@ -15,8 +15,8 @@ import { answerAdded, newTenantShape } from './tenants.ts';
 const namePattern = /^[\w.-]{1,100}$/;
 
 const resetShape = v.strictObject(
-  { device: v.optional(v.string('must be a text')) },
-  'must be an object; it may name a device',
+  { device: v.optional(v.string('must be a string')) },
+  'must be an object, with or without "device"',
 );
 
 /** Mounts the paths of worlds. */
@@ -86,7 +86,7 @@ function reset(worlds: Worlds, world: Tenant, { request, response }: Exchange): 
     return;
   }
   const outcome = worlds.resetDevice(world, given.device);
-  if (outcome === undefined) refuse(response, 409, 'there is no start state to go back to');
+  if (outcome === undefined) refuse(response, 409, 'there is no start state to restore');
   else if (outcome === 'unknown') refuse(response, 404, unknownDevice(world, given.device));
   else response.json({ device: outcome });
 }
@@ -110,12 +110,16 @@ function unknownSnapshot(worlds: Worlds, world: Tenant, wanted: string): string 
 function take(worlds: Worlds, world: Tenant, { request, response }: Exchange): void {
   const name = nameIn(request);
   if (!namePattern.test(name)) {
-    refuse(response, 400, 'a name is 1 to 100 letters, digits, dots, dashes and underscores');
+    refuse(
+      response,
+      400,
+      'path: name: must be 1 to 100 letters, digits, dots, dashes and underscores',
+    );
   } else if (!worlds.take(world, name)) {
     refuse(
       response,
       422,
-      `there are ${SNAPSHOTS_MAX} snapshots already, the most that are kept; delete one first`,
+      `the tenant already has ${SNAPSHOTS_MAX} snapshots, the maximum; delete one first`,
     );
   } else response.status(204).end();
 }

@@ -12,7 +12,7 @@ type Orders = Readonly<Record<Place, ListOrder>>;
 
 const bySort = { ordered: 'the parameter sort, or its default, orders the page' };
 const oneAfterAnother = { ordered: 'they are applied one after another' };
-const newestFirst = { ordered: 'practice gives the newest first' };
+const newestFirst = { ordered: 'the reference implementation gives the newest first' };
 const asAsked = { ordered: 'they follow the ids of the request' };
 
 /** Spec: Artifact. Sets of types, names and files; only the updates follow one another. */
@@ -111,9 +111,14 @@ export const listOrders: Readonly<Record<string, Orders>> = {
   'get-inventory': { attributes: 'free' },
   'list-groups': names,
   'list-group-devices': names,
-  'list-filterable-attributes': { '': { ordered: 'practice gives the most frequent first' } },
+  'list-filterable-attributes': {
+    '': { ordered: 'the reference implementation gives the most frequent first' },
+  },
   'list-alerts': alerts,
-  'list-latest-alerts': { ...alerts, '': { ordered: 'practice gives the oldest first' } },
+  'list-latest-alerts': {
+    ...alerts,
+    '': { ordered: 'the reference implementation gives the oldest first' },
+  },
   'show-monitor-configuration': names,
 };
 

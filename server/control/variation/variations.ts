@@ -41,7 +41,7 @@ const REMOVED_SHARE = 2;
 export const legalVariations: readonly LegalVariation[] = [
   {
     id: 'request-ids',
-    varies: 'ids of requests that came without one have other shapes than UUIDs',
+    varies: 'ids of requests sent without one are not UUIDs',
     rule: 'Contract, Error: request_id is a text that the server generates; no format is given.',
     always: true,
     appliesTo: ({ ownRequestId }) => ownRequestId === true,
@@ -50,7 +50,7 @@ export const legalVariations: readonly LegalVariation[] = [
   },
   {
     id: 'deployment-ids',
-    varies: 'ids of deployments in answers of v2 are no UUIDs in small letters; they work as given',
+    varies: 'ids of deployments in answers of v2 are not lowercase UUIDs; they work as given',
     rule: 'Contract, DeploymentInstructions (v2): the id is a text, unique per device; no format is given.',
     always: true,
     appliesTo: hasBody,
@@ -79,8 +79,8 @@ export const legalVariations: readonly LegalVariation[] = [
   },
   {
     id: 'unknown-members',
-    varies: `objects have a further member, ${unknownName}; free maps have not`,
-    rule: 'Contract, Versioning, rule 3: clients must tolerate backwards-compatible changes; a further member is one.',
+    varies: `objects have an additional member, ${unknownName}; free-form maps do not`,
+    rule: 'Contract, Versioning, rule 3: clients must tolerate backwards-compatible changes; an additional member is one.',
     appliesTo: hasBody,
     apply: (draft, { random }) =>
       changedAtAll(draft, shapeOf(draft)?.open ?? [], (object) =>
@@ -104,19 +104,19 @@ export const legalVariations: readonly LegalVariation[] = [
     },
     {
       id: 'link-unknown-parameter',
-      varies: `links have a further parameter, ${unknownName}, that no signature covers`,
+      varies: `links have an additional parameter, ${unknownName}, that no signature covers`,
       rule: 'Contract, ArtifactLink: uri is a text of any form; RFC 3986, section 3.4, leaves its query to the server.',
       respell: links.withUnknownParameter,
     },
     {
       id: 'link-escapes',
-      varies: 'characters of links are percent-encoded that need not be, or the reverse',
+      varies: 'characters of links are percent-encoded without need, or left unencoded',
       rule: 'RFC 3986, sections 2.3 and 6.2.2.2: such links are equivalent.',
       respell: links.withOtherEscapes,
     },
     {
       id: 'link-scheme-case',
-      varies: 'the scheme of links is in capitals',
+      varies: 'the scheme of links is in uppercase',
       rule: 'RFC 3986, section 3.1: schemes are case-insensitive.',
       respell: links.withSchemeInCapitals,
     },
@@ -139,7 +139,7 @@ export const legalVariations: readonly LegalVariation[] = [
   ...formRows([
     {
       id: 'json-spaces',
-      varies: 'there is white space between the parts of JSON',
+      varies: 'JSON has white space between its tokens',
       rule: 'RFC 8259, section 2: white space is allowed around structural characters.',
       liberty: 'spaces',
     },
@@ -168,7 +168,7 @@ export const legalVariations: readonly LegalVariation[] = [
   },
   {
     id: 'header-case',
-    varies: 'names of headers are in small letters, in capitals, or mixed',
+    varies: 'names of headers are in lowercase, uppercase or mixed case',
     rule: 'RFC 9110, section 5.1: field names are case-insensitive.',
     appliesTo: ({ headers }) => headers.length > 0,
     apply: (draft, { random }) => ({ ...draft, headers: recased(draft.headers, random) }),

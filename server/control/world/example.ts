@@ -14,11 +14,11 @@ artifacts:
     ago: 2d
 
 devices:
-  - name: worker                # the rest of the file speaks of it by this name
+  - name: worker                # the rest of the file refers to it by this name
     identity: { mac: "02:00:00:00:00:01" }
     status: accepted            # pending, accepted, rejected, preauthorized
     ago: 1h
-    # publicKey: |              # PEM; without one a key is made, and told when the world is loaded
+    # publicKey: |              # PEM; without one, a key is generated, and printed when the world is loaded
     #   -----BEGIN PUBLIC KEY-----
     inventory: { device_type: board, artifact_name: release-1 }
     configuration: { timezone: UTC }

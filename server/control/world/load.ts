@@ -64,7 +64,8 @@ function borrowedHands(services: Services, tenant: Tenant, nowMs: number) {
   const users = store.users.list({ email: [], id: [] }, { page: 1, perPage: limits.pageMax });
   // One without roles may do everything.
   const admin = users.find(({ roles }) => roles.length === 0);
-  if (!admin) throw new WorldFault('the tenant has no user who could create this state');
+  if (!admin)
+    throw new WorldFault('no user of the tenant may create this state; add one with full access');
   const token = issueUserToken(services, tenant, { userId: admin.id, kind: 'first', nowMs });
   const { limit } = rates;
   rates.set(undefined);

@@ -158,7 +158,7 @@ async function firstContact(
       actor: deviceActor(actor),
       action: 'create',
       object: deviceObject(actor),
-      change: 'first contact; waits to be accepted',
+      change: 'first request; pending acceptance',
     },
   );
   if (device.status === 'pending') return { id };
@@ -179,7 +179,9 @@ async function tell(
 ): Promise<void> {
   const { inventory, reportedConfiguration, configuration, group } = device;
   if (token === undefined && (inventory || reportedConfiguration)) {
-    throw new WorldFault(`${place}: only an accepted device reports; leave out what it reports`);
+    throw new WorldFault(
+      `${place}: only an accepted device can report; leave out inventory and reportedConfiguration`,
+    );
   }
   if (inventory) {
     const json = Object.entries(inventory).map(([name, value]) => ({ name, value }));
@@ -240,7 +242,9 @@ async function reach(
   const way = waysTo[status];
   if (!way) {
     const possible = Object.keys(waysTo).join(', ');
-    throw new WorldFault(`${place}: a device does not report "${status}"; there are ${possible}`);
+    throw new WorldFault(
+      `${place}: a device does not report "${status}"; possible are ${possible}`,
+    );
   }
   const next = operations['get-next-deployment'];
   const type = loading.world.artifacts.find(({ name }) => name === deployment.artifact)
@@ -248,7 +252,7 @@ async function reach(
   const query = new URLSearchParams({ device_type: type ?? '', artifact_name: 'unknown' });
   const offered = await must(loading, place, [next, `${pathOf(next)}?${query}`, { token }]);
   if (offered.status !== 200) {
-    throw new WorldFault(`${place}: it is offered no deployment at that moment`);
+    throw new WorldFault(`${place}: the device is offered no deployment at that time`);
   }
   const row = operations['put-deployment-status'];
   for (const report of [...way, status]) {

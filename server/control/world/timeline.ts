@@ -63,7 +63,7 @@ function checkNames({ devices, artifacts, users }: World): void {
 
 function requireDifferent(place: string, names: readonly string[]): void {
   const doubled = names.find((name, index) => names.indexOf(name) !== index);
-  if (doubled !== undefined) throw new WorldFault(`${place}: two are called "${doubled}"`);
+  if (doubled !== undefined) throw new WorldFault(`${place}: the name "${doubled}" is used twice`);
 }
 
 function checkDeployment(world: World, deployment: WorldDeployment): void {
@@ -72,7 +72,9 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
   if (!artifact) throw new WorldFault(`${place}: there is no artifact "${deployment.artifact}"`);
   const beganMs = agoMs(deployment.ago);
   if (agoMs(artifact.ago) < beganMs) {
-    throw new WorldFault(`${place}: its artifact came later; give the artifact a longer ago`);
+    throw new WorldFault(
+      `${place}: its artifact was created later; give the artifact a longer ago`,
+    );
   }
   const meant = deployment.devices ?? world.devices.map(({ name }) => name);
   for (const name of [...meant, ...Object.keys(deployment.reached)]) {
@@ -83,7 +85,7 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
       throw new WorldFault(`${place}: reached: "${name}" is not one of its accepted devices`);
     }
     if (deployment.devices && agoMs(device.ago) < beganMs) {
-      throw new WorldFault(`${place}: device "${name}" came later; give it a longer ago`);
+      throw new WorldFault(`${place}: device "${name}" was created later; give it a longer ago`);
     }
   }
 }

@@ -19,7 +19,7 @@ const duration = v.pipe(
   v.regex(/^\d{1,9}[smhd]$/, 'must be a time such as 90s, 15m, 1h or 7d'),
 );
 const text = v.pipe(
-  v.string('must be a text'),
+  v.string('must be a string'),
   v.minLength(1, 'must not be empty'),
   v.maxLength(NAME_MAX, `must have at most ${NAME_MAX} characters`),
 );
@@ -27,7 +27,7 @@ const text = v.pipe(
 const ago = v.optional(duration);
 const value = v.union(
   [v.string(), v.number(), v.array(v.union([v.string(), v.number()]))],
-  'must be a text, a number, or a list of them',
+  'must be a string, a number, or a list of them',
 );
 
 function list<const Item extends v.GenericSchema>(item: Item, most: number) {
@@ -41,7 +41,7 @@ function list<const Item extends v.GenericSchema>(item: Item, most: number) {
 function entries<const Entries extends v.ObjectEntries>(given: Entries) {
   const known = Object.keys(given).join(', ');
   return v.strictObject(given, ({ expected }) =>
-    expected === 'never' ? `is not known here; there are ${known}` : 'is required',
+    expected === 'never' ? `is unknown; the fields are ${known}` : 'is required',
   );
 }
 
@@ -57,10 +57,10 @@ const deviceShape = entries({
   ),
   ago,
   /** PEM, SPKI; a key of its own is made when absent, and told when the world is loaded. */
-  publicKey: v.optional(v.string('must be a PEM text')),
+  publicKey: v.optional(v.string('must be a public key in PEM')),
   inventory: v.optional(v.record(v.string(), value, 'must be an object of attributes')),
-  configuration: v.optional(v.record(v.string(), v.string('must be a text'))),
-  reportedConfiguration: v.optional(v.record(v.string(), v.string('must be a text'))),
+  configuration: v.optional(v.record(v.string(), v.string('must be a string'))),
+  reportedConfiguration: v.optional(v.record(v.string(), v.string('must be a string'))),
   group: v.optional(text),
 });
 
@@ -71,7 +71,7 @@ const artifactShape = entries({
     v.minLength(1, 'must name at least one device type'),
   ),
   /** Content of the one file of its payload. */
-  content: v.optional(v.string('must be a text'), 'made by a world\n'),
+  content: v.optional(v.string('must be a string'), 'made by a world\n'),
   ago,
 });
 
@@ -79,7 +79,7 @@ const deploymentShape = entries({
   name: text,
   artifact: text,
   /** Names of devices; all accepted ones when absent. */
-  devices: v.optional(v.array(text, 'must be a list of names of devices')),
+  devices: v.optional(v.array(text, 'must be a list of device names')),
   ago,
   retries: v.optional(v.pipe(v.number('must be a number'), v.integer(), v.minValue(0))),
   /** How far devices have come, by their names. */
@@ -96,11 +96,11 @@ const deploymentShape = entries({
 const userShape = entries({
   email: emailShape,
   password: v.pipe(
-    v.string('must be a text'),
+    v.string('must be a string'),
     v.minLength(limits.passwordMinCharacters, 'is too short'),
     v.maxLength(limits.passwordMaxCharacters, 'is too long'),
   ),
-  roles: v.optional(v.array(text, 'must be a list of names of roles'), []),
+  roles: v.optional(v.array(text, 'must be a list of role names'), []),
 });
 
 /** The whole file. */
@@ -108,8 +108,8 @@ export const worldShape = entries({
   /** The world's time; what the server's own clock shows when absent. */
   now: v.optional(
     v.pipe(
-      v.string('must be a moment such as 2027-08-25T00:00:00Z'),
-      v.check(isTimestamp, 'must be a moment such as 2027-08-25T00:00:00Z'),
+      v.string('must be a date-time such as 2027-08-25T00:00:00Z'),
+      v.check(isTimestamp, 'must be a date-time such as 2027-08-25T00:00:00Z'),
     ),
   ),
   users: list(userShape, OTHERS_MAX),

@@ -49,14 +49,14 @@ export const keyMistakes: readonly KeyMistake[] = [
   },
   {
     id: 'certificate',
-    sentence: 'It is a certificate, or a request for one, and not the key alone.',
-    remedy: 'Take the key out: `openssl x509 -in FILE -pubkey -noout`.',
+    sentence: 'It is a certificate or a certificate request, not a key.',
+    remedy: 'Extract the key: `openssl x509 -in FILE -pubkey -noout`.',
     fits: ({ label }) =>
       label !== undefined && /^(X509 |TRUSTED |NEW )?CERTIFICATE( REQUEST)?$/.test(label) && label,
   },
   {
     id: 'openssh-key',
-    sentence: 'It is a public key in the form of OpenSSH.',
+    sentence: 'It is a public key in OpenSSH format.',
     remedy: 'Convert it: `ssh-keygen -e -m PKCS8 -f KEY.pub`.',
     fits: ({ text, label }) =>
       /^(ssh-|ecdsa-sha2-|---- BEGIN SSH2)/.test(text) || label === 'SSH2 PUBLIC KEY',
@@ -64,12 +64,12 @@ export const keyMistakes: readonly KeyMistake[] = [
   {
     id: 'escaped-line-breaks',
     sentence: 'The line breaks of the PEM text are the two characters \\n.',
-    remedy: 'Let the JSON encoder escape the text once: do not escape it yourself before.',
+    remedy: 'Let the JSON encoder escape the text; do not escape it yourself as well.',
     fits: ({ text }) => text.includes('\\n') && isTaken(text.replace(/(\\r)?\\n/g, '\n')),
   },
   {
     id: 'no-pem-lines',
-    sentence: 'It is the bare base64 of a key, without the lines BEGIN and END of PEM.',
+    sentence: 'It is the bare base64 of a key, without the BEGIN and END lines of PEM.',
     remedy: 'Put it between -----BEGIN PUBLIC KEY----- and -----END PUBLIC KEY-----.',
     fits: ({ text }) => /^[A-Za-z0-9+/=\s]+$/.test(text) && isTaken(block(text)),
   },
@@ -81,8 +81,8 @@ export const keyMistakes: readonly KeyMistake[] = [
   },
   {
     id: 'more-than-the-key',
-    sentence: 'There is more in the text than the one PEM block of the key.',
-    remedy: 'Send the one block from BEGIN PUBLIC KEY to END PUBLIC KEY and nothing beside it.',
+    sentence: 'The text contains more than the PEM block of the key.',
+    remedy: 'Send only the block from BEGIN PUBLIC KEY to END PUBLIC KEY.',
     fits: ({ text, label }) => {
       const found = /-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----/.exec(
         text,
@@ -93,8 +93,8 @@ export const keyMistakes: readonly KeyMistake[] = [
   },
   {
     id: 'wrong-label',
-    sentence: 'The PEM block holds the right kind of key under a wrong name.',
-    remedy: 'Name the block PUBLIC KEY.',
+    sentence: 'The PEM block holds the right kind of key under the wrong label.',
+    remedy: 'Label the block PUBLIC KEY.',
     fits: ({ label, der }) => {
       const isOwnMistake = label === 'PUBLIC KEY' || label?.endsWith('PRIVATE KEY');
       if (label === undefined || der === undefined || isOwnMistake) return false;
@@ -103,12 +103,12 @@ export const keyMistakes: readonly KeyMistake[] = [
   },
   {
     id: 'other-curve',
-    sentence: 'The key is on another curve than P-256 and Ed25519.',
+    sentence: 'The key is on a curve other than P-256 and Ed25519.',
     remedy: takenKeys,
     fits: ({ key }) => {
       const type = key?.asymmetricKeyType;
       const name = key?.asymmetricKeyDetails?.namedCurve;
-      if (type === 'ec') return name !== 'prime256v1' && (name ?? 'a curve without a name');
+      if (type === 'ec') return name !== 'prime256v1' && (name ?? 'an unnamed curve');
       return type === 'ed448' && type;
     },
   },

@@ -81,7 +81,7 @@ interface Text {
 function* rewritten(entries: [string, unknown][]): Generator<Text> {
   yield* written(entries, orders);
   for (const { how, text } of written(entries, orders)) {
-    yield { how: `${how}, with a line feed behind it`, text: `${text}\n` };
+    yield { how: `${how}, with a line feed at the end`, text: `${text}\n` };
   }
   for (const [innerHow, changed] of otherMembers(entries)) {
     for (const { how, text } of written(changed, orders.slice(0, 1))) {

@@ -32,8 +32,8 @@ export const writingMistakes = {
   base64Twice: {
     id: 'base64-twice',
     keyTypes: all,
-    sentence: 'The signature was put into base64 twice.',
-    remedy: 'Encode the bytes once; many libraries return base64 already.',
+    sentence: 'The signature was base64-encoded twice.',
+    remedy: 'Encode the bytes once; many libraries already return base64.',
   },
   wrapped: {
     id: 'wrapped-base64',
@@ -50,7 +50,7 @@ export const writingMistakes = {
   padding: {
     id: 'base64-padding',
     keyTypes: all,
-    sentence: 'The padding at the end of the base64 text is missing, or there is too much of it.',
+    sentence: 'The base64 text has missing or excess padding at its end.',
     remedy: 'Pad with = up to a multiple of four characters.',
   },
   sideBySide: {

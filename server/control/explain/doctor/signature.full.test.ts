@@ -146,7 +146,7 @@ describe('a diagnosis', () => {
     const key = publicKeyOf(privateKeys.rsa);
     expect(diagnoseSignature({ body, key, signatureText })).toEqual({
       mistake: 'json-written-anew',
-      sentence: 'Another text of the same JSON was signed than the one that was sent.',
+      sentence: 'The JSON was signed and sent in different texts.',
       remedy: expect.stringMatching(/^Sign the bytes of the body exactly as they are sent/),
       detail: 'members in order, with spaces after , and :',
     });

@@ -68,7 +68,7 @@ export const signingMistakes: readonly SigningMistake[] = [
   signed(
     {
       id: 'line-feed-not-sent',
-      sentence: 'A line feed was signed behind the body that was not sent.',
+      sentence: 'A line feed at the end of the body was signed but not sent.',
       remedy: `${signBytesSent} \`echo\` adds one, \`printf %s\` does not; \`curl --data\` drops it, \`--data-binary\` does not.`,
     },
     (body) => [lineEnds.withLineFeed(body)],
@@ -84,7 +84,7 @@ export const signingMistakes: readonly SigningMistake[] = [
   signed(
     {
       id: 'crlf-not-sent',
-      sentence: 'CR LF was signed behind the body that was not sent.',
+      sentence: 'CR LF at the end of the body was signed but not sent.',
       remedy: signBytesSent,
     },
     (body) => [lineEnds.withCrLf(body)],
@@ -100,7 +100,7 @@ export const signingMistakes: readonly SigningMistake[] = [
   signed(
     {
       id: 'line-ends-converted',
-      sentence: 'The body was signed with other line ends (LF or CR LF) than it was sent with.',
+      sentence: 'The body was signed and sent with different line ends (LF and CR LF).',
       remedy: `${signBytesSent} Open files in binary mode; \`curl --data\` drops line ends, \`--data-binary\` keeps them.`,
     },
     (body) => lineEnds.convertedLineEnds(body),
@@ -108,7 +108,7 @@ export const signingMistakes: readonly SigningMistake[] = [
   signed(
     {
       id: 'nul-signed',
-      sentence: 'A zero byte was signed behind the body, as at the end of a string in C.',
+      sentence: 'A zero byte after the body was signed, such as the one that ends a C string.',
       remedy: 'Sign strlen(body) bytes, not sizeof(body) or one more.',
     },
     (body) => [Buffer.concat([body, Buffer.alloc(1)])],
@@ -117,7 +117,7 @@ export const signingMistakes: readonly SigningMistake[] = [
     {
       id: 'empty-body-signed',
       sentence: 'Nothing was signed: the signature is over zero bytes.',
-      remedy: `${signWholeBody} Sign after the body is written, and mind streams read already.`,
+      remedy: `${signWholeBody} Sign after the body is written; a stream that was already read is empty.`,
     },
     () => [Buffer.alloc(0)],
   ),
@@ -143,15 +143,15 @@ export const signingMistakes: readonly SigningMistake[] = [
   {
     id: 'digest-twice',
     keyTypes: digesting,
-    sentence: 'The digest was digested once more before it was signed.',
-    remedy: 'Give the body to a function that digests, or the digest to one that does not.',
+    sentence: 'The digest was digested again before it was signed.',
+    remedy: 'Pass the body to a function that digests, or the digest to one that does not.',
     fits: ({ body, signature }) => signature.signs(digest('sha256', body)),
   },
   {
     id: 'digest-as-hex',
     keyTypes: digesting,
     sentence: 'The hexadecimal text of the digest was signed.',
-    remedy: 'Sign the 32 bytes of the digest, or give the body to a function that digests.',
+    remedy: 'Sign the 32 bytes of the digest, or pass the body to a function that digests.',
     fits: ({ body, signature }) =>
       hexTexts('sha256', body).some(
         (text) => signature.signs(text) || signature.signsPlainly(text),
@@ -160,14 +160,14 @@ export const signingMistakes: readonly SigningMistake[] = [
   {
     id: 'digest-without-name',
     keyTypes: ['rsa'],
-    sentence: 'The bare digest was padded, without the DigestInfo that names SHA-256.',
+    sentence: 'The bare digest was signed, without the DigestInfo that names SHA-256.',
     remedy: 'Use a PKCS#1 v1.5 signature with SHA-256, as `openssl dgst -sha256 -sign` makes it.',
     fits: ({ body, signature }) => signature.signsPlainly(digest('sha256', body)),
   },
   {
     id: 'digest-not-applied',
     keyTypes: digesting,
-    sentence: 'The body itself went where its SHA-256 belongs.',
+    sentence: 'The body itself was signed in place of its SHA-256 digest.',
     remedy: 'Digest the body with SHA-256 first, or call the function that does both.',
     fits: ({ body, signature }) => {
       const start = body.subarray(0, DIGEST_BYTES);
@@ -197,13 +197,13 @@ export const signingMistakes: readonly SigningMistake[] = [
   {
     id: 'pss',
     keyTypes: ['rsa'],
-    sentence: 'The signature is padded by PSS.',
+    sentence: 'The signature uses PSS padding.',
     remedy: 'Use PKCS#1 v1.5 padding: RSASSA-PKCS1-v1_5, SHA256withRSA, not RSASSA-PSS.',
     fits: ({ body, signature }) => {
       for (const name of ['sha256', 'sha1', 'sha384', 'sha512'] as const) {
         if (signature.signsByPss(body, { digest: name, mask: name })) return name;
         if (signature.signsByPss(body, { digest: name, mask: 'sha1' }))
-          return `${name}, mask by sha1`;
+          return `${name}, MGF1 with sha1`;
       }
       return false;
     },
@@ -214,7 +214,7 @@ export const signingMistakes: readonly SigningMistake[] = [
   {
     id: 'key-of-another-device',
     keyTypes: all,
-    sentence: 'The signature was made with the key of another device than pubkey belongs to.',
+    sentence: 'The signature was made with a key other than the one in pubkey.',
     remedy: 'Sign with the private half of the key that is sent as pubkey.',
     fits: ({ body, signatureBytes, otherKeys }) => {
       const text = signatureBytes.toString('base64');
@@ -227,8 +227,8 @@ export const signingMistakes: readonly SigningMistake[] = [
   {
     id: 'json-written-anew',
     keyTypes: all,
-    sentence: 'Another text of the same JSON was signed than the one that was sent.',
-    remedy: `${signBytesSent} Encode the JSON once; an HTTP client's "json" option encodes it again.`,
+    sentence: 'The JSON was signed and sent in different texts.',
+    remedy: `${signBytesSent} Encode the JSON once; the "json" option of an HTTP client encodes it again.`,
     fits: ({ body, signature }) => {
       for (const { bytes, how } of otherJsonTexts(body)) if (signature.signs(bytes)) return how;
       return false;

@@ -80,6 +80,6 @@ export function whole(least: number, most: number) {
 
 /** The shape of texts up to a length. */
 export function textUpTo(most: number) {
-  const sentence = `must be a text of at most ${most} characters`;
+  const sentence = `must be a string of at most ${most} characters`;
   return v.pipe(v.string(sentence), v.maxLength(most, sentence));
 }

@@ -76,10 +76,10 @@ const headersShape = v.pipe(
   v.record(
     v.pipe(
       textUpTo(256),
-      v.check((name) => !throws(() => validateHeaderName(name)), 'is no name of a header'),
+      v.check((name) => !throws(() => validateHeaderName(name)), 'is not a valid header name'),
       v.check(
         (name) => !/^(content-length|transfer-encoding)$/i.test(name),
-        'frames the body and cannot be set; see the acts truncated, over-long, malformed-chunks',
+        'frames the body and cannot be set; use the actions truncated, over-long, malformed-chunks',
       ),
     ),
     v.pipe(textUpTo(HEADER_MAX_CHARACTERS), headerValue()),
@@ -104,7 +104,7 @@ const answer = defineAct({
     body: v.optional(
       v.union(
         [v.picklist(bodyNames), ownBody],
-        `must be one of ${bodyNames.join(', ')}, or an object of text and mediaType`,
+        `must be one of ${bodyNames.join(', ')}, or an object with text and mediaType`,
       ),
       'error',
     ),
@@ -164,7 +164,7 @@ const rateLimited = defineAct({
 
 const redirect = defineAct({
   kind: 'redirect',
-  does: 'redirects to another place, or, without one, to the same',
+  does: 'redirects to another URL, or, without one, to the same URL',
   entries: {
     status: v.optional(
       v.picklist([301, 302, 303, 307, 308], 'must be 301, 302, 303, 307 or 308'),

@@ -20,7 +20,7 @@ type Place = v.InferOutput<typeof placeShape>;
 
 const delay = defineAct({
   kind: 'delay',
-  does: "lets time of the world pass before the handler, before the answer, or in the body's middle",
+  does: 'waits, in server time, before the handler, before the answer, or in the middle of the body',
   entries: { ms: whole(1, HOUR_MS) },
   phases: ['before', 'after', 'body'],
   carryOut: async ({ ms }, { world, signal, wire }) => {
@@ -38,7 +38,7 @@ const delay = defineAct({
 
 const stall = defineAct({
   kind: 'stall',
-  does: 'says nothing more until the caller goes, the rule is cleared or maxSeconds are over; then cuts',
+  does: 'sends nothing more until the caller disconnects, the rule is cleared or maxSeconds have passed; then cuts the connection',
   entries: { maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300) },
   phases: ['before', 'after', 'body'],
   carryOut: async ({ maxSeconds }, scene) => {
@@ -54,7 +54,7 @@ const stall = defineAct({
 
 const reset = defineAct({
   kind: 'reset',
-  does: 'cuts the connection with an RST; in the body after so many bytes, half of it, or its end',
+  does: 'cuts the connection with an RST; in the body, after so many bytes, after half of it, or at its end',
   entries: { afterBytes: v.optional(placeShape, 'half') },
   phases: ['before', 'after', 'body'],
   carryOut: async (_given, { wire }) => {
@@ -133,7 +133,7 @@ const overLong = defineAct({
 
 const malformedChunks = defineAct({
   kind: 'malformed-chunks',
-  does: 'announces chunks, and sends one whose length is no number',
+  does: 'announces chunks, and sends one whose length is not a number',
   entries: {},
   phases: ['body'],
   fits: hasBody,

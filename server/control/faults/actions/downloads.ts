@@ -10,7 +10,7 @@ const COUNT_MAX_BYTES = 1_048_576;
 
 const corrupted = defineAct({
   kind: 'corrupted',
-  does: 'turns bits over from a byte on; length and validators stay true',
+  does: 'flips bits from a byte on; length and validators stay correct',
   entries: {
     atByte: v.optional(whole(0, OFFSET_MAX_BYTES), 0),
     bytes: v.optional(whole(1, COUNT_MAX_BYTES), 1),
@@ -104,7 +104,7 @@ function isPrecondition({ status }: { status: number }, { exchange }: Call): boo
 
 const resetUpload = defineAct({
   kind: 'reset-upload',
-  does: 'cuts the connection with an RST once so many bytes of a streamed request body, or all, have arrived',
+  does: 'cuts the connection with an RST when so many bytes of a streamed request body, or all, have arrived',
   entries: { afterBytes: v.optional(whole(1, OFFSET_MAX_BYTES), 1) },
   phases: ['before'],
   // A body that is no stream has arrived already.

@@ -48,7 +48,7 @@ const reasonShape = v.pipe(
 
 const closeSocket = defineAct({
   kind: 'close-socket',
-  does: 'closes with any code, also with one that may not stand in a frame',
+  does: 'closes with any code, even one that is not allowed in a frame',
   entries: { ...due, code: whole(0, 65_535), reason: v.optional(reasonShape, '') },
   phases: ['body'],
   applies: asksForSocket,
@@ -77,7 +77,7 @@ const cutSocket = defineAct({
 
 const ignorePings = defineAct({
   kind: 'ignore-pings',
-  does: 'answers no ping any more and sends none; messages go on',
+  does: 'stops answering and sending pings; messages continue',
   entries: due,
   phases: ['body'],
   applies: asksForSocket,
@@ -90,7 +90,7 @@ const ignorePings = defineAct({
 
 const halfOpen = defineAct({
   kind: 'half-open',
-  does: 'reads and sends nothing any more, as when the server vanished; cuts after maxSeconds',
+  does: 'stops reading and sending, as if the server had vanished; cuts the connection after maxSeconds',
   entries: { ...due, maxSeconds: v.optional(whole(1, HOUR_SECONDS), 300) },
   phases: ['body'],
   applies: asksForSocket,
@@ -163,7 +163,7 @@ const duplicateMessage = defineAct({
 
 const garbage = defineAct({
   kind: 'garbage',
-  does: 'sends a message of bytes that are no envelope, or bytes that are no frame at all',
+  does: 'sends a message that is not an envelope, or bytes that are not a frame',
   entries: {
     ...due,
     as: v.optional(v.picklist(['message', 'frame'], 'must be message or frame'), 'message'),

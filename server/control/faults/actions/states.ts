@@ -11,7 +11,7 @@ import { refuseBy } from './answers.ts';
 
 const expireToken = defineAct({
   kind: 'expire-token',
-  does: "ends the caller's token now, as if its time were over; a new one can be fetched",
+  does: "expires the caller's token now; a new one can be requested",
   entries: {},
   phases: ['before'],
   applies: hasToken,
@@ -24,7 +24,7 @@ const expireToken = defineAct({
 
 const revokeToken = defineAct({
   kind: 'revoke-token',
-  does: "revokes the caller's tokens now; new ones can be fetched",
+  does: "revokes the caller's tokens now; new ones can be requested",
   entries: {},
   phases: ['before'],
   applies: hasToken,
@@ -36,12 +36,12 @@ const revokeToken = defineAct({
 
 const rejectToken = defineAct({
   kind: 'reject-token',
-  does: 'answers 401 to this one call; the token stays good',
+  does: 'answers 401 to this one call; the token stays valid',
   entries: {},
   phases: ['before', 'after'],
   applies: hasToken,
   carryOut: async (_given, scene) => {
-    await refuseBy(scene, refuse.unauthorized('the token is not taken by a planned fault'));
+    await refuseBy(scene, refuse.unauthorized('the token is rejected by a planned fault'));
     return 'answered';
   },
 });
@@ -107,7 +107,7 @@ export class PlannedFault extends Error {
 
 const failInside = defineAct({
   kind: unexpectedFault,
-  does: 'lets the server fail inside, which it answers as it answers a mistake of its own: 500',
+  does: 'makes the server fail internally, so that it answers 500 as for an error of its own',
   entries: {},
   phases: ['before'],
   carryOut: () => Promise.reject(new PlannedFault()),
