@@ -26,6 +26,12 @@ const serverPackages = [
   '@valibot/to-json-schema',
 ];
 
+/** What the powers of a test may reach: all but the handlers. */
+const insideControl = [
+  ...['control', 'console', 'pipeline', 'http', 'tenants', 'rules', 'store', 'crypto', 'connect'],
+  'listeners',
+] as const;
+
 /** The longest folder that holds a file decides. A trailing slash means: files right there only. */
 const rules: Readonly<Record<string, Rule>> = {
   fixtures: {
@@ -35,84 +41,57 @@ const rules: Readonly<Record<string, Rule>> = {
   server: { folders: ['fixtures', 'server'], packages: without('sql.js') },
   'server/rules': { folders: ['fixtures', 'server/rules'], packages: [] },
   'server/store': {
-    folders: ['fixtures', 'server/store', 'server/rules', 'server/'],
+    folders: ['fixtures', 'server/store', 'server/rules'],
     packages: ['sql.js', 'libsql', 'valibot'],
   },
-  'server/crypto': {
-    folders: ['fixtures', 'server/crypto', 'server/'],
-    packages: ['node-forge', 'valibot'],
-  },
+  'server/crypto': { folders: ['fixtures', 'server/crypto'], packages: ['node-forge', 'valibot'] },
   'server/http': {
+    folders: ['fixtures', ...rooms('http', 'pipeline', 'store', 'tenants', 'control')],
+    packages: ['ws', 'send', 'valibot'],
+  },
+  'server/pipeline': {
     folders: [
       'fixtures',
-      'server/http',
-      'server/store',
-      'server/crypto',
-      'server/journal',
-      'server/faults',
-      'server/vary',
-      'server/explain',
-      'server/limiter',
+      ...rooms('pipeline', 'http', 'store', 'tenants', 'crypto', 'connect', 'control'),
       'server/',
     ],
-    packages: ['express', 'ws', 'send', 'valibot'],
+    packages: ['express', 'valibot', 'consola'],
   },
-  'server/endpoints': { folders: endpointsMay('endpoints'), packages: without('sql.js') },
-  'server/management': { folders: endpointsMay('management'), packages: without('sql.js') },
+  'server/listeners': {
+    folders: ['fixtures', ...rooms('listeners', 'pipeline', 'http', 'api', 'tenants', 'control')],
+    packages: ['node-forge'],
+  },
+  'server/listeners/tls': {
+    folders: ['fixtures', ...rooms('listeners'), 'server/'],
+    packages: ['node-forge'],
+  },
+  'server/api': {
+    folders: ['fixtures', ...rooms('api', 'pipeline')],
+    packages: [],
+  },
+  'server/api/device': {
+    folders: ['fixtures', ...handlersMay('device'), 'server/control/explain/doctor'],
+    packages: without('sql.js'),
+  },
+  'server/api/management': {
+    folders: ['fixtures', ...handlersMay('management')],
+    packages: without('sql.js'),
+  },
   'server/connect': {
-    folders: [
-      'fixtures',
-      'server/connect',
-      'server/store',
-      'server/rules',
-      'server/journal',
-      'server/faults',
-      'server/',
-    ],
+    folders: ['fixtures', ...rooms('connect', 'store', 'tenants', 'http', 'control'), 'server/'],
     packages: ['ws', 'valibot'],
   },
-  'server/doctor': { folders: ['fixtures', 'server/doctor', 'server/crypto'], packages: [] },
-  'server/journal': {
+  'server/tenants': {
     folders: [
       'fixtures',
-      'server/journal',
-      'server/http',
-      'server/vary',
-      'server/rules',
-      'server/faults',
+      ...rooms('tenants', 'store', 'rules', 'crypto', 'pipeline', 'control'),
       'server/',
     ],
-    packages: ['ws', 'valibot'],
+    packages: [],
   },
-  'server/explain': {
-    folders: [
-      'fixtures',
-      'server/explain',
-      'server/http',
-      'server/journal',
-      'server/crypto',
-      'server/rules',
-      'server/store',
-      'server/',
-    ],
-    packages: ['valibot'],
-  },
-  'server/vary': { folders: ['fixtures', 'server/vary'], packages: ['valibot'] },
-  'server/limiter': { folders: ['fixtures', 'server/limiter'], packages: [] },
-  'server/tls': { folders: ['fixtures', 'server/tls', 'server/'], packages: ['node-forge'] },
   'server/control': {
-    folders: [
-      'fixtures',
-      'server/control',
-      'server/console',
-      'server/journal',
-      'server/faults',
-      'server/explain',
-      'server/limiter',
-      'server/worlds',
-      'server/',
-    ],
-    packages: ['express', 'valibot'],
+    folders: ['fixtures', ...rooms(...insideControl), 'server/'],
+    packages: ['express', 'valibot', 'ws', 'yaml', '@valibot/to-json-schema'],
   },
   'server/console': { folders: ['fixtures', 'server/console'], packages: [] },
   'server/console/page': { folders: ['server/console/page'], packages: [] },
@@ -167,9 +146,16 @@ function without(name: string): string[] {
   return serverPackages.filter((other) => other !== name);
 }
 
-function endpointsMay(own: 'endpoints' | 'management'): string[] {
-  const parts = ['rules', 'store', 'crypto', 'http', 'doctor', own].map((part) => `server/${part}`);
-  return ['fixtures', ...parts, 'server/'];
+function rooms(...names: readonly string[]): string[] {
+  return names.map((name) => `server/${name}`);
+}
+
+/** What handlers of one API may import, beside the other one: nothing. */
+function handlersMay(own: 'device' | 'management'): string[] {
+  return [
+    ...rooms('rules', 'store', 'tenants', 'crypto', 'connect', 'http', 'pipeline', `api/${own}`),
+    'server/api/',
+  ];
 }
 
 interface Source {
@@ -295,7 +281,10 @@ describe('the house', () => {
       ({ path }) => !path.startsWith('fixtures/') && !path.startsWith('conformance/cases/'),
     );
     const spelled = others.flatMap((source) =>
-      nodesOf(source, (node) => isText(node) && node.text.includes('/api/')),
+      nodesOf(
+        source,
+        (node) => isText(node) && node.text.includes('/api/') && !node.text.startsWith('.'),
+      ),
     );
     expect(spelled).toEqual([]);
   });
@@ -320,15 +309,15 @@ describe('the rules themselves', () => {
   const wrong = (path: string, text: string) => wrongImports({ path, text, isTest: false });
 
   it.each([
-    ['server/endpoints/a.ts', "import { x } from '../../simulator/simulator.ts';"],
+    ['server/api/device/a.ts', "import { x } from '../../simulator/simulator.ts';"],
     ['simulator/a.ts', "export * from '../server/server.ts';"],
     ['conformance/a.ts', "const x = await import('../simulator/simulator.ts');"],
     ['fixtures/a.ts', "import type { X } from '../server/settings.ts';"],
     ['server/a.ts', "import { x } from '../bin/output.ts';"],
     ['server/rules/a.ts', "import { x } from '../store/store.ts';"],
-    ['server/control/a.ts', "import { x } from '../endpoints/endpoints.ts';"],
-    ['server/endpoints/a.ts', "import { x } from '../management/management.ts';"],
-    ['server/endpoints/a.ts', "import sql from 'sql.js';"],
+    ['server/control/a.ts', "import { x } from '../api/device/endpoints.ts';"],
+    ['server/api/device/a.ts', "import { x } from '../management/management.ts';"],
+    ['server/api/device/a.ts', "import sql from 'sql.js';"],
     ['simulator/a.ts', "import forge from 'node-forge';"],
     ['bin/a.ts', "import x from 'left-pad';"],
     ['server/http/a.ts', "import { x } from './testing/x.ts';"],
@@ -344,7 +333,9 @@ describe('the rules themselves', () => {
 
   it('allow what the architecture allows', () => {
     expect(wrong('bin/a.ts', "import { x } from '../server/server.ts';")).toEqual([]);
-    expect(wrong('server/endpoints/a.ts', "import { x } from '../services.ts';")).toEqual([]);
+    expect(wrong('server/api/device/a.ts', "import { x } from '../../store/store.ts';")).toEqual(
+      [],
+    );
     expect(wrong('server/a.ts', "import { x } from 'consola/basic';")).toEqual([]);
   });
 

@@ -77,7 +77,7 @@ describe('fleetbed doctor signature', () => {
       fits: false,
       about: 'signature',
       mistake: 'pss',
-      sentence: 'The signature is padded by PSS.',
+      sentence: 'The signature uses PSS padding.',
       remedy: expect.stringContaining('PKCS#1 v1.5'),
       detail: 'sha256',
     });

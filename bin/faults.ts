@@ -1,8 +1,8 @@
 /** `fleetbed faults`: plan faults on a running server, see what became of them, and end them. */
 import type { Command } from 'commander';
-import type { RuleStanding, UnfiredFault } from '../server/faults/fault-plans.ts';
-import { planSchema, readPlan } from '../server/faults/plan-text.ts';
-import type { Rule } from '../server/faults/rule.ts';
+import type { RuleStanding, UnfiredFault } from '../server/control/faults/fault-plans.ts';
+import { planSchema, readPlan } from '../server/control/faults/plan-text.ts';
+import type { Rule } from '../server/control/faults/rule.ts';
 import {
   addControlOptions,
   ask,

@@ -212,7 +212,7 @@ describe('fleetbed assert', () => {
 
 describe('the commands of the journal', () => {
   it.each([
-    [['journal', '--status', '99'], 2, 'status: must be such as 404'],
+    [['journal', '--status', '99'], 2, 'status: must be a status such as 404'],
     [['journal', '--limit', '501'], 2, '--limit'],
     [['journal', '--kind', 'none'], 2, '--kind'],
     [['journal', '--since', 'yesterday'], 2, '--since'],

@@ -10,7 +10,7 @@ import {
   AdminRefusal,
   adminClient,
   type Fetch,
-} from '../server/embedding/admin-client.ts';
+} from '../server/control/embedding/admin-client.ts';
 import { exitCodes } from './exit-codes.ts';
 import { CommandFault, setUpFault } from './fault.ts';
 import { readNamedFile } from './files.ts';

@@ -19,9 +19,9 @@ const ROUNDS = 7;
 
 /** What files make at run time, as it is then. */
 const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
-  'conformance/report/by-hand-request.ts': [/.{1,120}/g],
-  'conformance/report/by-hand-values.ts': [/"id"\s*:\s*"[^"]*"/g],
-  'conformance/report/by-hand-variables.ts': [/^<masked:token-\d+>$/],
+  'conformance/report/repro-script-request.ts': [/.{1,120}/g],
+  'conformance/report/repro-script-values.ts': [/"id"\s*:\s*"[^"]*"/g],
+  'conformance/report/repro-script-variables.ts': [/^<masked:token-\d+>$/],
   'conformance/self-test/requests.ts': [/^\/api\/(?<id>[^/]+)\/b\/(?<name>[^/]+)$/],
   'conformance/target/mask.ts': [
     /(")((?:[\w-]*_)?(?:password|secret|token))"(\s*:\s*)"(?!<masked)(?:\\.|[^"\\])+"/gis,
@@ -34,7 +34,7 @@ const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
   'server/http/file-conditions.ts': [
     /^([A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT)$/,
   ],
-  'server/management/device-file-upload.ts': [/^[0-7]{1,11}$/],
+  'server/api/management/device-file-upload.ts': [/^[0-7]{1,11}$/],
   // Read our own paths only, and are of a form in which nothing repeats but a whole segment.
   'server/rules/role-forms.ts': [],
   'simulator/device/renewal.ts': [/"expires_in"\s*:\s*(\d{1,12})\b/],

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { clockStartingAt } from '../fixtures/clock.ts';
 import { type VariantName, variantNames, variants } from '../fixtures/contract/variants.ts';
-import type { RateLimit } from '../server/limiter/rate-limits.ts';
+import { legalVariations } from '../server/control/variation/variations.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
 import {
   defaultSettings,
@@ -12,7 +12,7 @@ import {
   SettingError,
 } from '../server/settings.ts';
 import { StateFault } from '../server/store/state-fault.ts';
-import { legalVariations } from '../server/vary/variations.ts';
+import type { RateLimit } from '../server/tenants/rate-limits.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, reportFault } from './fault.ts';

@@ -108,8 +108,8 @@ describe('fleetbed state export', () => {
   });
 
   it.each([
-    ['a folder that is not there', () => at('nowhere'), 'has no data of fleetbed'],
-    ['a folder of other files', () => folder, 'has no data of fleetbed'],
+    ['a folder that is not there', () => at('nowhere'), 'has no fleetbed data'],
+    ['a folder of other files', () => folder, 'has no fleetbed data'],
   ])('refuses %s', async (_, from, said) => {
     const { code, stderr } = await exported(from(), at('refused.sqlite'));
     expect([code, stderr]).toEqual([3, expect.stringContaining(said)]);
@@ -164,7 +164,7 @@ describe('fleetbed state export of a damaged folder', () => {
       const bytes = readFileSync(path);
       writeFileSync(path, bytes.fill(0, 100, 200));
     });
-    expect(stderr).toContain('its content is not what it was');
+    expect(stderr).toContain('its content has changed');
   });
 
   it('saves the tables that can be read when pages of others are gone', async () => {
@@ -245,7 +245,7 @@ describe('fleetbed state import', () => {
   };
 
   it.each<[string, (path: string) => void, string]>([
-    ['is not there', () => undefined, 'is not there'],
+    ['does not exist', () => undefined, 'does not exist'],
     ['is no database', (path) => writeFileSync(path, 'x'.repeat(9000)), 'is no database'],
     ['is empty', (path) => writeFileSync(path, ''), 'is not an exported state'],
     ['is another database', (path) => script('DROP TABLE state')(path), 'is not an exported state'],

@@ -2,9 +2,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
+import { authorityFiles } from '../server/listeners/tls/authority-files.ts';
+import type { TlsSettings } from '../server/listeners/tls/settings.ts';
 import type { RunningServer } from '../server/server.ts';
-import { authorityFiles } from '../server/tls/authority-files.ts';
-import type { TlsSettings } from '../server/tls/settings.ts';
 import { exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { FOR_ALL, fileFault, requireWritable, writeWhole } from './files.ts';

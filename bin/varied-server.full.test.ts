@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../fixtures/clock.ts';
+import { legalVariations } from '../server/control/variation/variations.ts';
 import { startTestServer } from '../server/testing/test-server.ts';
-import { legalVariations } from '../server/vary/variations.ts';
 import { runCommand, startServe } from './testing/built-command.ts';
 import { wholeRun } from './testing/whole-run.ts';
 

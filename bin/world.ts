@@ -2,11 +2,11 @@
 import { access } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { printable } from '../fixtures/printable.ts';
-import { exampleWorld } from '../server/worlds/example.ts';
-import type { LoadedWorld } from '../server/worlds/load.ts';
-import { timelineOf, WorldFault } from '../server/worlds/timeline.ts';
-import { worldJsonSchema } from '../server/worlds/world-shape.ts';
-import { readWorld, WorldTextFault } from '../server/worlds/world-text.ts';
+import { exampleWorld } from '../server/control/world/example.ts';
+import type { LoadedWorld } from '../server/control/world/load.ts';
+import { timelineOf, WorldFault } from '../server/control/world/timeline.ts';
+import { worldJsonSchema } from '../server/control/world/world-shape.ts';
+import { readWorld, WorldTextFault } from '../server/control/world/world-text.ts';
 import { addControlOptions, ask, type ControlOptions } from './control-listener.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';

@@ -3,7 +3,6 @@ import { createPrivateKey } from 'node:crypto';
 import type { Clock } from '../fixtures/clock.ts';
 import { vendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
-import { ByteBudget } from './byte-budget.ts';
 import { DeviceSockets } from './connect/device-sockets.ts';
 import { createLinkSigner, LINK_SECRET_BYTES } from './crypto/link-signature.ts';
 import {
@@ -13,15 +12,16 @@ import {
   tokenKeyOf,
 } from './crypto/token-algorithms.ts';
 import { createTokenIssuer } from './crypto/tokens.ts';
-import type { Log } from './log.ts';
-import { openFilesLimit, Semaphore, shareOpenFiles } from './open-files.ts';
-import { Outbox } from './outbox.ts';
-import { completePatience } from './patience.ts';
-import type { Services } from './services.ts';
+import { ByteBudget } from './http/byte-budget.ts';
+import { openFilesLimit, Semaphore, shareOpenFiles } from './http/open-files.ts';
+import { completePatience } from './listeners/connection-limits.ts';
+import type { Log } from './pipeline/log.ts';
+import type { Services } from './pipeline/services.ts';
+import { StorageFaults } from './pipeline/storage-faults.ts';
 import type { Settings } from './settings.ts';
-import { StorageFaults } from './storage-faults.ts';
 import type { DataFolder } from './store/data-folder.ts';
-import { Tenants } from './tenants.ts';
+import { Outbox } from './tenants/outbox.ts';
+import { Tenants } from './tenants/tenants.ts';
 
 /** What the services are made from. */
 interface Inputs {

@@ -1,23 +1,23 @@
 /** Starts the reference server: one protocol listener, one control listener, one store. */
 import { type Clock, systemClock } from '../fixtures/clock.ts';
 import { type Random, systemRandom } from '../fixtures/random.ts';
-import { ActivityFeed } from './activity.ts';
-import { signedInAdmin } from './admin.ts';
 import { assembleServices } from './assembly.ts';
-import { startControl } from './control/control.ts';
-import type { FaultPlans } from './faults/fault-plans.ts';
-import { type OpenListeners, openListeners, type RunningTls } from './listeners.ts';
-import { openLog } from './log.ts';
-import { openFilesLimit } from './open-files.ts';
-import { overviewSource } from './overview.ts';
-import { completePatience } from './patience.ts';
-import type { Services } from './services.ts';
+import { ActivityFeed } from './control/activity.ts';
+import type { FaultPlans } from './control/faults/fault-plans.ts';
+import { startControl } from './control/http/control.ts';
+import { overviewSource } from './control/overview.ts';
+import { Worlds } from './control/world/worlds.ts';
+import { openFilesLimit } from './http/open-files.ts';
+import { completePatience } from './listeners/connection-limits.ts';
+import { type OpenListeners, openListeners, type RunningTls } from './listeners/listeners.ts';
+import { openLog } from './pipeline/log.ts';
+import type { Services } from './pipeline/services.ts';
+import { Watchdog } from './pipeline/watchdog.ts';
 import { completeSettings, type Settings } from './settings.ts';
 import { DataFolder } from './store/data-folder.ts';
 import { stateFault } from './store/state-fault.ts';
 import { storageFault } from './store/storage-fault.ts';
-import { Watchdog } from './watchdog.ts';
-import { Worlds } from './worlds/worlds.ts';
+import { signedInAdmin } from './tenants/admin.ts';
 
 /** Settings, and time and chance as inputs; every one has a default. */
 export interface ServerOptions extends Partial<Settings> {

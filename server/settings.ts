@@ -2,10 +2,10 @@
 import { limits } from '../fixtures/contract/limits.ts';
 import { type VariantName, variantNames } from '../fixtures/contract/variants.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
-import { defaultJournalBounds } from './journal/journal.ts';
-import { type RateLimit, rateLimitFault } from './limiter/rate-limits.ts';
-import type { Patience } from './patience.ts';
-import { type TlsSettings, tlsSettingsFault } from './tls/settings.ts';
+import { defaultJournalBounds } from './control/journal/journal.ts';
+import type { Patience } from './listeners/connection-limits.ts';
+import { type TlsSettings, tlsSettingsFault } from './listeners/tls/settings.ts';
+import { type RateLimit, rateLimitFault } from './tenants/rate-limits.ts';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -8,14 +8,14 @@ import {
   testbedWorld,
   type WorldAdmin,
   type WorldSource,
-} from './embedding/world.ts';
+} from './control/embedding/world.ts';
 import { type ServerOptions, type ServerWithInside, startServerWithInside } from './server.ts';
-import type { Tenant } from './tenants.ts';
-import { issueUserToken } from './user-tokens.ts';
+import type { Tenant } from './tenants/tenants.ts';
+import { issueUserToken } from './tenants/user-tokens.ts';
 
-export { AdminRefusal } from './embedding/admin-client.ts';
-export { AwaitTimeout, JournalAssertionError } from './embedding/journal.ts';
-export { FaultPlanError, UnfiredFaultsError } from './embedding/steering.ts';
+export { AdminRefusal } from './control/embedding/admin-client.ts';
+export { AwaitTimeout, JournalAssertionError } from './control/embedding/journal.ts';
+export { FaultPlanError, UnfiredFaultsError } from './control/embedding/steering.ts';
 export type { TestbedWorld };
 
 /** The settings of the server, and how its first world begins. */

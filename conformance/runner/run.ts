@@ -13,7 +13,7 @@ import type { Made } from '../context/resource.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
-import { withByHand } from '../report/by-hand.ts';
+import { withReproScript } from '../report/repro-script.ts';
 import type { CaseVerdict, Finding, RunStart } from '../result/result.ts';
 import type { PlayableCase } from '../suite/case.ts';
 import type { Mask } from '../target/mask.ts';
@@ -125,7 +125,7 @@ export class Run {
   /** The verdict without secrets, with the way to repeat a failure. */
   #reported(verdict: CaseVerdict): CaseVerdict {
     const { mask, target, allEvidence: always } = this.#options;
-    return withByHand(verdict, { baseUrl: target.options.baseUrl, mask, always });
+    return withReproScript(verdict, { baseUrl: target.options.baseUrl, mask, always });
   }
 
   /** Removes what the cases shared, and gives a line for each resource that stayed. */

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';
-import type { ByteBudget } from '../byte-budget.ts';
-import type { Handover } from '../handover.ts';
+import type { ByteBudget } from '../http/byte-budget.ts';
+import type { Handover } from '../http/upgrade-request.ts';
 import { boundMessages } from './underway.ts';
 
 /** The subprotocol that some clients ask for; others ask for none. */

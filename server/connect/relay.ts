@@ -13,7 +13,7 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
-import type { ByteBudget, Holding } from '../byte-budget.ts';
+import type { ByteBudget, Holding } from '../http/byte-budget.ts';
 import type { RecordAct } from './acts.ts';
 import { closeCodes, closeWith, makeWay } from './closing.ts';
 import type { DeviceLink, Session, SessionEnd } from './device-link.ts';

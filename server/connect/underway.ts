@@ -1,7 +1,7 @@
 /** What the websocket library holds of a message that has not arrived whole counts as underway. */
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { ByteBudget } from '../byte-budget.ts';
+import type { ByteBudget } from '../http/byte-budget.ts';
 import { makeWay } from './closing.ts';
 
 /** What a piece takes beside its bytes. */

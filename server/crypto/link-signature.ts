@@ -1,6 +1,6 @@
 /** Signatures of links that are used without a token. Spec: Authentication, rule 8 */
 import { createHmac } from 'node:crypto';
-import { isSameSecret } from '../same-secret.ts';
+import { isSameSecret } from './same-secret.ts';
 
 /** What a link's signature covers. */
 export interface SignedLink {

@@ -2,14 +2,14 @@
 import { inTurns } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SteeredClock } from '../../fixtures/steered-clock.ts';
-import type { Semaphore } from '../open-files.ts';
-import type { Services } from '../services.ts';
-import type { Variation } from '../vary/variation.ts';
-import type { FileBody, Success } from './endpoint.ts';
+import type { Variation } from '../control/variation/variation.ts';
+import { writeVaried } from '../control/variation/varied-answer.ts';
+import type { FileBody, Success } from '../pipeline/endpoint.ts';
+import type { Services } from '../pipeline/services.ts';
 import type { Exchange } from './exchange.ts';
 import { sendFile } from './file-body.ts';
+import type { Semaphore } from './open-files.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import { writeVaried } from './varied-answer.ts';
 
 type HeaderValue = string | readonly string[];
 type Parts = Iterable<string> | AsyncIterable<Uint8Array>;
@@ -204,7 +204,7 @@ export class AnswerWriter {
 
 /** For a file that cannot be sent or received now. */
 export const tooManyOpenFiles = refuse.unavailable(
-  'the server has as many open files and connections as it may; come back later',
+  'the server has reached its limit of open files and connections; try again later',
 );
 
 /** Resolves when the response takes more, or will take nothing any more. */

@@ -162,7 +162,7 @@ describe('the text of a body', () => {
     ['single quotes', Buffer.from("{'a':'b'}")],
     ['a comment', Buffer.from('{} // none')],
     ['nothing but white space', Buffer.from(' \n')],
-    ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x22, 0x22, 0x7d])],
+    ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x22, 0x22, 0x7d])],
     ['UTF-16', Buffer.from('{}', 'utf16le')],
   ])('is 400 when it is %s', async (_, body) => {
     const head = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${body.length}`));

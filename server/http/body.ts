@@ -1,6 +1,6 @@
 /** Reads a request's body within a limit, and checks its media type. */
 import type { IncomingMessage } from 'node:http';
-import type { ByteBudget, Holding } from '../byte-budget.ts';
+import type { ByteBudget, Holding } from './byte-budget.ts';
 import { shown } from './fault-detail.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -18,7 +18,7 @@ const PIECE_BYTES = 256;
 
 /** Of all that is underway this was so for the longest, or others would find no room. */
 export const tooManyBytes = refuse.unavailable(
-  'the server has as many bytes of unfinished requests as it may; come back later',
+  'the server has reached its limit of bytes in unfinished requests; try again later',
 );
 
 /**
@@ -60,7 +60,7 @@ export function readBody(
     });
     const cutOff = (): void => {
       held?.set(0);
-      reject(new BodyCutOff('the connection closed within the body'));
+      reject(new BodyCutOff('the connection closed before the end of the body'));
     };
     request.on('error', cutOff);
     request.on('close', cutOff);

@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { Injection } from '../faults/injection.ts';
-import { ExchangeRecord } from '../journal/record.ts';
-import type { Tenant } from '../tenants.ts';
+import type { Injection } from '../control/faults/injection.ts';
+import { ExchangeRecord } from '../control/journal/record.ts';
+import type { Tenant } from '../tenants/tenants.ts';
 
 export interface Exchange {
   readonly request: IncomingMessage;

@@ -1,15 +1,15 @@
 /** Serves a file of the store with ranges, preconditions and a length, by the library that Express uses. */
 import type { Readable } from 'node:stream';
 import send from 'send';
-import type { FileBody } from './endpoint.ts';
+import type { FileBody } from '../pipeline/endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { conditionsOf } from './file-conditions.ts';
 import { Refusal } from './refusal.ts';
 
 const sentences: Readonly<Record<number, string>> = {
-  404: 'the artifact file is gone',
+  404: 'the artifact file no longer exists',
   412: 'a precondition of the request (If-Unmodified-Since, If-Match) does not hold',
-  416: 'the Range lies outside of the file',
+  416: 'the Range is outside of the file',
 };
 
 /** What was said of the file and is not true of a refusal. */

@@ -59,7 +59,7 @@ export const refuse = {
   forbidden: (error: string, detail?: Detail) => new Refusal(403, error, { detail }),
   notFound: (error: string, detail?: Detail) => new Refusal(404, error, { detail }),
   methodNotAllowed: (allowed: readonly string[], given?: string) =>
-    new Refusal(405, `method not allowed; this path takes ${allowed.join(', ')}`, {
+    new Refusal(405, `method not allowed; use ${allowed.join(', ')}`, {
       headers: { Allow: allowed.join(', ') },
       detail: { path: 'method', expected: allowed.join(' or '), ...(given && { actual: given }) },
     }),
@@ -82,7 +82,7 @@ export const refuse = {
     }),
   unprocessable: (error: string, detail?: Detail) => new Refusal(422, error, { detail }),
   tooManyRequests: (retryAfterSeconds: number, because = 'too many requests') =>
-    new Refusal(429, `${because}; ask again in ${retryAfterSeconds} s`, {
+    new Refusal(429, `${because}; try again in ${retryAfterSeconds} s`, {
       headers: { 'Retry-After': String(retryAfterSeconds) },
     }),
   internal: () => new Refusal(500, 'internal error'),
@@ -91,5 +91,5 @@ export const refuse = {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS), Connection: 'close' },
     }),
   insufficientStorage: () =>
-    new Refusal(507, 'the server has no room to keep this; ask again when there is'),
+    new Refusal(507, "the server's storage is full; try again when there is space"),
 };

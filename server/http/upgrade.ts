@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { limits } from '../../fixtures/contract/limits.ts';
-import type { Success } from './endpoint.ts';
+import type { Success } from '../pipeline/endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { shown } from './fault-detail.ts';
 import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';

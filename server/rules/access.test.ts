@@ -54,7 +54,7 @@ describe('who may do what', () => {
     expect(decideAccess('list-users', [role({ set: 'ReadDevices' })])).toEqual({
       decision: 'refuse',
       because:
-        "the user's roles do not permit this; it takes the permission set ReadUsers or ManageUsers or SuperUser in one of them",
+        "the user's roles do not permit this; one of them must include the permission set ReadUsers or ManageUsers or SuperUser",
     });
   });
 });
@@ -89,7 +89,7 @@ describe('roles that are limited to groups', () => {
       const decision = decideAccess(id, [role({ set: 'ManageDevices', groups: ['a'] })]);
       expect(decision).toMatchObject({
         decision: 'refuse',
-        because: expect.stringContaining('for all devices and not for groups'),
+        because: expect.stringContaining('for all devices, not only for groups'),
       });
     },
   );

@@ -63,6 +63,6 @@ function opens(grant: Grant, operationId: string): boolean {
 
 function missing(takes: readonly PermissionSetName[], isForAll: boolean): string {
   const sets = [...takes, 'SuperUser'].join(' or ');
-  const all = isForAll ? ', for all devices and not for groups of them,' : '';
-  return `the user's roles do not permit this; it takes the permission set ${sets}${all} in one of them`;
+  const all = isForAll ? ' for all devices, not only for groups' : '';
+  return `the user's roles do not permit this; one of them must include the permission set ${sets}${all}`;
 }

@@ -21,20 +21,20 @@ export interface AuthOutcome {
 export const authOutcomes: Record<AuthSituation, AuthOutcome> = {
   'unknown-device': {
     effect: 'record',
-    because: 'the device is new; it is recorded and waits for a user to accept it',
+    because: 'the device is new; it is recorded as pending until a user accepts it',
   },
   'unknown-key': {
     effect: 'record',
-    because: 'the key is new for this device; it is recorded and waits for a user to accept it',
+    because: 'the key is new for this device; it is recorded as pending until a user accepts it',
   },
   'too-many-keys': {
-    because: 'the device has come with too many keys; a user must decommission it first',
+    because: 'the device has used too many keys; a user must decommission it first',
   },
   'limit-reached': {
     because:
-      'the device was preauthorized, but the maximum number of accepted devices is reached; one must go first',
+      'the device was preauthorized, but the maximum number of accepted devices is reached; a user must decommission or reject one first',
   },
-  pending: { because: 'the device waits for a user to accept it' },
+  pending: { because: 'the device is pending; a user must accept it' },
   rejected: { because: 'the device has been rejected' },
   accepted: { granted: true, because: 'the device is accepted' },
   preauthorized: { effect: 'accept', granted: true, because: 'the device was preauthorized' },

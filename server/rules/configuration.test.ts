@@ -35,7 +35,7 @@ describe('settings that are merged', () => {
     ['more than a hundred with those there are', many(60), many(41, 60)],
   ])('are refused when there are %s', (_, current, change) => {
     expect(mergeSettings(current, change)).toEqual({
-      because: 'a device has at most 100 settings',
+      because: 'a device can have at most 100 settings',
     });
   });
 });

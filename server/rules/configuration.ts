@@ -28,6 +28,6 @@ export function keepSettings(change: Settings): MergeDecision {
 
 function bounded(settings: ReadonlyMap<string, string>): MergeDecision {
   return settings.size > limits.configurationKeysMax
-    ? { because: `a device has at most ${limits.configurationKeysMax} settings` }
+    ? { because: `a device can have at most ${limits.configurationKeysMax} settings` }
     : { settings: Object.fromEntries(settings) };
 }

@@ -105,7 +105,7 @@ describe('a text that is no identity', () => {
   it.each(['null', 'true', '7', '"{}"', '[]', '[{}]'])(
     'is refused when it is JSON of another kind: %s',
     (text) => {
-      expect(refusal(text)).toBe('must be the text of a JSON object');
+      expect(refusal(text)).toBe('must be a string that holds a JSON object');
     },
   );
 

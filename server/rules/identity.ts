@@ -30,7 +30,7 @@ export function readIdentity(idData: string): Identity | NoIdentity {
 /** The identity of already decoded data. */
 export function identityOf(data: unknown): Identity | NoIdentity {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
-    return { because: 'must be the text of a JSON object' };
+    return { because: 'must be a string that holds a JSON object' };
   }
   const canonical = canonicalText(data, DEPTH_MAX);
   if (typeof canonical !== 'string') return canonical;

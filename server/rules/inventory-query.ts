@@ -22,8 +22,7 @@ export function readListTerms(query: URLSearchParams): ListTerms | { readonly be
   const names = [...new Set(query.keys())].filter((name) => !ownParameters.includes(name));
   const keys = (query.get('sort') ?? '').split(',').filter((key) => key !== '');
   const most = limits.searchTermsMax;
-  if (names.length > most)
-    return { because: `there are more than ${most} attributes to filter by` };
+  if (names.length > most) return { because: `must filter by at most ${most} attributes` };
   if (keys.length > most) return { because: `sort: has more than ${most} attributes` };
   const sort = keys.map(sortKey);
   const wrong = keys.find((_, index) => sort[index] === undefined);

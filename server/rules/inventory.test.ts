@@ -22,14 +22,14 @@ describe('the number of attributes', () => {
     ['many beside many', named(80), named(100, 40), 140],
   ])('is too large, and told: %s', (_, kept, changed, count) => {
     expect(tooManyAttributes(kept, changed)).toBe(
-      `a device has at most 100 attributes, not ${count}`,
+      `a device can have at most 100 attributes, not ${count}`,
     );
   });
 });
 
 describe('the size of attributes', () => {
   const large = { name: 'large', value: 'x'.repeat(200_000) };
-  const tooLarge = 'the attributes of a device take at most 262144 bytes together';
+  const tooLarge = 'the attributes of a device can have at most 262144 bytes in total';
 
   it('is counted as it is after the change, with descriptions that stay', () => {
     expect(tooManyAttributes([large], [large])).toBeUndefined();
@@ -43,6 +43,6 @@ describe('the number of tags', () => {
   it('may be twenty, those that are there counted', () => {
     expect(tooManyTags([], named(20))).toBeUndefined();
     expect(tooManyTags(named(20), named(20))).toBeUndefined();
-    expect(tooManyTags(named(20), named(1, 20))).toBe('a device has at most 20 tags, not 21');
+    expect(tooManyTags(named(20), named(1, 20))).toBe('a device can have at most 20 tags, not 21');
   });
 });

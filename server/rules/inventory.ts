@@ -18,7 +18,7 @@ export function tooManyAttributes(
 ): string | undefined {
   const count = countOf(kept, changed);
   if (count > limits.attributesMax) {
-    return `a device has at most ${limits.attributesMax} attributes, not ${count}`;
+    return `a device can have at most ${limits.attributesMax} attributes, not ${count}`;
   }
   const after = new Map<string, TellingAttribute>();
   for (const attribute of [...kept, ...changed]) {
@@ -31,14 +31,14 @@ export function tooManyAttributes(
   ]);
   return isJsonWithin(told, limits.attributesMaxBytes)
     ? undefined
-    : `the attributes of a device take at most ${limits.attributesMaxBytes} bytes together`;
+    : `the attributes of a device can have at most ${limits.attributesMaxBytes} bytes in total`;
 }
 
 /** Why the tags are too many after the change; nothing when they are not. */
 export function tooManyTags(kept: readonly Named[], changed: readonly Named[]): string | undefined {
   const count = countOf(kept, changed);
   return count > limits.tagsMax
-    ? `a device has at most ${limits.tagsMax} tags, not ${count}`
+    ? `a device can have at most ${limits.tagsMax} tags, not ${count}`
     : undefined;
 }
 

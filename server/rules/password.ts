@@ -7,7 +7,7 @@ export function passwordFault(password: string, email: string): string | undefin
     return `password: must have at least ${limits.passwordMinCharacters} characters`;
   }
   if (email.toLowerCase().includes(password.toLowerCase())) {
-    return 'password: is too similar to the e-mail';
+    return 'password: is too similar to the e-mail address';
   }
   return undefined;
 }

@@ -92,7 +92,8 @@ class Reader {
     if (!times) return part;
     // Lazy and greedy differ in what they capture, not in whether they match.
     this.#takes('?');
-    if (this.#quantifier()) throw new PatternFault('repeats a repetition; put it into ( )');
+    if (this.#quantifier())
+      throw new PatternFault('repeats a repetition; put the inner one into ( )');
     return { kind: 'repeat', part, ...times };
   }
 
@@ -107,9 +108,12 @@ class Reader {
     const least = Number(counted[1]);
     const upper = counted[3] === '' ? Number.POSITIVE_INFINITY : Number(counted[3]);
     const most = counted[2] === undefined ? least : upper;
-    if (most < least) throw new PatternFault(`repeats ${counted[0]}, at most less than at least`);
+    if (most < least)
+      throw new PatternFault(
+        `has the repetition ${counted[0]}, whose maximum is below its minimum`,
+      );
     if (Math.max(least, Number.isFinite(most) ? most : 0) > REPEATS_MAX) {
-      throw new PatternFault(`repeats ${counted[0]}; at most ${REPEATS_MAX} times are taken`);
+      throw new PatternFault(`has the repetition ${counted[0]}; the maximum is ${REPEATS_MAX}`);
     }
     return { least, most };
   }
@@ -130,7 +134,7 @@ class Reader {
 
   #group(): PatternNode {
     if (this.#takes('?') && !this.#takes(':')) {
-      throw new PatternFault('has a group of the kind "(?", of which only "(?:" is taken');
+      throw new PatternFault('has a "(?" group; only "(?:" is supported');
     }
     const inner = this.choice();
     if (!this.#takes(')')) throw new PatternFault('has a "(" without its ")"');
@@ -158,7 +162,7 @@ class Reader {
     const last = this.#take();
     const [from, to] = [codeOf(first), codeOf(last)];
     if (last === '\\' || to < from) {
-      throw new PatternFault(`has no range from "${first}" to "${last}" in [ ]`);
+      throw new PatternFault(`has no valid range from "${first}" to "${last}" in [ ]`);
     }
     return (at) => at >= from && at <= to;
   }
@@ -170,7 +174,7 @@ class Reader {
     const control = controls[character];
     if (control !== undefined) return only(control);
     if (/[a-zA-Z0-9]/.test(character))
-      throw new PatternFault(`has \\${character}, which is not taken`);
+      throw new PatternFault(`has \\${character}, which is not supported`);
     return only(character);
   }
 

@@ -55,7 +55,7 @@ export class StepBudget {
 }
 
 const exhausted =
-  'takes too long on these values, together with all others of the search; make it simpler, or search fewer devices';
+  'takes too long to match, together with the other patterns of the search; simplify it, or search fewer devices';
 
 /** Makes a pattern of its text. @throws PatternFault */
 export function compilePattern(source: string, budget = new StepBudget()): Pattern {
@@ -103,7 +103,7 @@ function writeRepeat(
 
 function add(program: Step[], step: Step): number {
   if (program.length >= PROGRAM_STEPS_MAX) {
-    throw new PatternFault('is too large once its repetitions are written out');
+    throw new PatternFault('is too large when its repetitions are expanded; use smaller ones');
   }
   return program.push(step) - 1;
 }

@@ -35,16 +35,16 @@ describe('phases are refused', () => {
   it.each<[string, readonly GivenPhase[], string]>([
     ['without a share', [{}, { start_ts: hour(1) }], 'phases.0.batch_size: is required'],
     ['without a start', [{ batch_size: 50 }, {}], 'phases.1.start_ts: is required'],
-    ['below 100 percent', [{ batch_size: 99 }], 'phases.0.batch_size: all phases together'],
+    ['below 100 percent', [{ batch_size: 99 }], 'phases.0.batch_size: the phases must add up'],
     [
       'above 100 percent',
       [{ batch_size: 60 }, { batch_size: 50, start_ts: hour(1) }],
-      'phases.1.batch_size: all phases together',
+      'phases.1.batch_size: the phases must add up',
     ],
     [
       'with nothing left for the last',
       [{ batch_size: 100 }, { start_ts: hour(1) }],
-      'phases.1.batch_size: all phases together',
+      'phases.1.batch_size: the phases must add up',
     ],
     [
       'that begin at the same time',

@@ -29,12 +29,12 @@ export function planPhases(
     if (start === undefined && at > 0) return { because: `phases.${at}.start_ts: is required` };
     percent += batchSize;
     if (batchSize <= 0 || percent > 100 || (isLast && percent < 100)) {
-      return { because: `phases.${at}.batch_size: all phases together must be 100 percent` };
+      return { because: `phases.${at}.batch_size: the phases must add up to 100 percent` };
     }
     const before = phases.at(-1);
     const startMs = start === undefined ? nowMs : timestampMs(start);
     if (before && startMs <= before.startMs) {
-      return { because: `phases.${at}.start_ts: must be later than that of the phase before` };
+      return { because: `phases.${at}.start_ts: must be later than in the previous phase` };
     }
     const devices = Math.floor((deviceCount * batchSize) / 100);
     const devicesUntil = isLast ? deviceCount : (before?.devicesUntil ?? 0) + devices;

@@ -94,11 +94,14 @@ function grantOf(permission: Permission): Grant | { readonly because: string } {
   const set = groupActions[action] ?? scopedSetNamed(action);
   if (!set) {
     const words = [...Object.keys(groupActions), ...scopedSets].join(', ');
-    return { because: `action: "${action}" must be http, ${words}; or any, with any any` };
+    return {
+      because: `action: "${action}" must be one of any, http, ${words}; any needs the object type and value any`,
+    };
   }
-  if (object.type !== groupType) return { because: `object.type: must be ${groupType} here` };
+  if (object.type !== groupType)
+    return { because: `object.type: must be ${groupType} for this action` };
   if (!groupNamePattern.test(object.value)) {
-    return { because: 'object.value: must be the name of a group' };
+    return { because: 'object.value: must be a group name' };
   }
   return { set, groups: [object.value] };
 }
@@ -127,7 +130,7 @@ function pathGrantOf({ type, value }: Permission['object']): PathGrant | { becau
     (value.match(/[*+]/g)?.length ?? 0) > WILDCARDS_MAX
   ) {
     return {
-      because: `object.value: must be a path of letters, (a|b), (v[1-9]) and up to ${WILDCARDS_MAX} of .* and [^/]+`,
+      because: `object.value: must be a path pattern of letters, (a|b), (v[1-9]) and at most ${WILDCARDS_MAX} of .* and [^/]+`,
     };
   }
   return { method: type, pattern: value, operations: operationsAt(type, new RegExp(value)) };

@@ -34,7 +34,7 @@ describe('an entry', () => {
     ]);
   });
 
-  it('is not there any more when its transaction is undone', () => {
+  it('no longer exists when its transaction is undone', () => {
     const undone = (): never => {
       append(1);
       throw new Error('undone');

@@ -151,7 +151,7 @@ function requireOurs(path: string): void {
   const names = readdirSync(path).filter((name) => name !== lockFile);
   const isOurs = names.some((name) => name === worldsFolder || name.startsWith(serverFile));
   if (names.length === 0 || isOurs) return;
-  throw new StateFault('foreign', `${path} holds other files, but no data of fleetbed`);
+  throw new StateFault('foreign', `${path} holds other files, but no fleetbed data`);
 }
 
 function world(row: SqlRow): StoredWorld {

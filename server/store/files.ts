@@ -118,7 +118,7 @@ export class FileStore {
       throw stateFault(path, fault);
     }
     if (hash.digest('hex') === sha256) return;
-    throw new StateFault('damaged', `${path} is damaged: its content is not what was kept`);
+    throw new StateFault('damaged', `${path} is damaged: its content has changed`);
   }
 
   /** Keeps a file of another store's folder under the same name. */

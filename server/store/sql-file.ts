@@ -192,7 +192,8 @@ export class FileSql implements Sql {
   #checkpoint(): void {
     const [done] = this.#database.prepare('PRAGMA wal_checkpoint(PASSIVE)').raw().all();
     const [, frames, moved] = done as number[];
-    if (frames !== moved) throw new Error(`${this.#path} has a log that cannot be taken over`);
+    if (frames !== moved)
+      throw new Error(`${this.#path} has a write-ahead log that cannot be recovered`);
   }
 
   #settle(): void {

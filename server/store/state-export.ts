@@ -108,7 +108,7 @@ class StateExport {
   run(): ExportedState {
     const { folder } = this.#options;
     if (!existsSync(join(folder, serverFile)) && !existsSync(join(folder, worldsFolder))) {
-      throw new StateFault('foreign', `${folder} has no data of fleetbed`);
+      throw new StateFault('foreign', `${folder} has no fleetbed data`);
     }
     const lock = lockIfPossible(folder);
     try {
@@ -267,7 +267,7 @@ class StateExport {
       this.#insert('artifact_files', { world: id, sha256: name, part, content });
       part += 1;
     }
-    if (hash.digest('hex') !== name) throw new Error('its content is not what it was');
+    if (hash.digest('hex') !== name) throw new Error('its content has changed');
     // An empty file has one part too.
     if (part === 0) {
       this.#insert('artifact_files', { world: id, sha256: name, part, content: Buffer.alloc(0) });

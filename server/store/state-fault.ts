@@ -21,7 +21,7 @@ const waysOut: Readonly<Record<StateFaultKind, (folder: string) => string>> = {
   foreign: () => 'name an empty folder, or one that does not exist yet',
   'not exported': () => 'name a file that "fleetbed state export" has written',
   'other export': () => 'import it with the fleetbed that wrote it',
-  'no room': () => 'make room there, or name another folder',
+  'no room': () => 'free some space there, or name another folder',
   unreadable: () => 'let this user read and write it, or name another folder',
 };
 
@@ -47,12 +47,12 @@ export class StateFault extends Error {
 const kinds: Readonly<Record<string, readonly [StateFaultKind, string]>> = {
   SQLITE_BUSY: ['in use', 'is in use by another process'],
   SQLITE_LOCKED: ['in use', 'is in use by another process'],
-  SQLITE_NOTADB: ['damaged', 'is no database any more'],
+  SQLITE_NOTADB: ['damaged', 'is no longer a database'],
   SQLITE_CORRUPT: ['damaged', 'is damaged'],
   EACCES: ['unreadable', 'cannot be opened by this user'],
   EPERM: ['unreadable', 'cannot be opened by this user'],
   EROFS: ['unreadable', 'is on a file system that cannot be written'],
-  ENOENT: ['unreadable', 'is not there'],
+  ENOENT: ['unreadable', 'does not exist'],
   ENOTDIR: ['unreadable', 'has a file where a folder must be'],
   EISDIR: ['unreadable', 'is a folder where a file must be'],
   EEXIST: ['unreadable', 'is a file where a folder must be'],

@@ -242,7 +242,7 @@ class StateImport {
   #wrong(what: string): StateFault {
     return new StateFault(
       'not exported',
-      `${this.#inputs.file} was changed: ${what} is not as exported`,
+      `${this.#inputs.file} was changed: ${what} is not as it was exported`,
     );
   }
 }

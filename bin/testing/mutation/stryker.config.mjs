@@ -15,7 +15,7 @@ export default {
   // Of the rules those that requests of devices reach; the others serve the management API alone,
   // which is no matter of the contract, and have tests of their own.
   mutate: [
-    'server/endpoints/*.ts',
+    'server/api/device/*.ts',
     'server/rules/{authentication,configuration,control-map,deployment-log,device-limit,identity,inventory,next-deployment,provisioning,status-report}.ts',
     '!**/*.test.ts',
   ],

@@ -1,0 +1,93 @@
+/** The end of a script: what its steps made is removed, so that it and others can be run again. */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { controlPaths } from '../../fixtures/control-listener.ts';
+import type { SentRequest } from './repro-script-request.ts';
+import { shellWord } from './shell.ts';
+
+/** A step of a script. */
+interface Step {
+  /** With marks in place of values that the script takes from answers. */
+  readonly request: SentRequest;
+  /** The id of the operation that it calls. */
+  readonly operation: string | undefined;
+  /** The file with its answer. */
+  readonly file: string;
+}
+
+type Management = keyof typeof managementOperations;
+
+/** How what an operation made is ended: the operation, and its body. */
+const endings: Readonly<Record<string, readonly [Management, string?]>> = {
+  'upload-artifact': ['delete-artifact'],
+  'create-deployment': ['abort-deployment', '{"status":"aborted"}'],
+  'preauthorize-device': ['decommission-device'],
+};
+
+/** Whether the answer of a step has to be kept, since it tells what was made. */
+export function isMaking({ request, operation }: Step): boolean {
+  return tenantsUrl(request) !== undefined || (operation ?? '') in endings;
+}
+
+/** Where a testbed makes tenants; undefined for another request. */
+function tenantsUrl({ line }: SentRequest): string | undefined {
+  const [method, url = ''] = line.split(' ');
+  const isThere = URL.canParse(url) && new URL(url).pathname === controlPaths.tenants;
+  return method === 'POST' && isThere ? url : undefined;
+}
+
+/** The lines; none where nothing was made. */
+export function cleanupLines(steps: readonly Step[], baseUrl: string): readonly string[] {
+  const lines = [...new Set(steps.flatMap((step) => endLines(step, baseUrl)))].reverse();
+  return lines.length === 0
+    ? []
+    : [
+        'echo',
+        '',
+        '# Remove what the steps created, so that the script can be run again.',
+        ...lines,
+      ];
+}
+
+function endLines({ request, operation, file }: Step, baseUrl: string): readonly string[] {
+  const { line } = request;
+  const ending = endings[operation ?? ''];
+  if (ending) {
+    const made = `"$(grep -i '^location:' ${file} | tr -d '\\r' | sed 's#.*/##')"`;
+    return [endLine(request, { baseUrl, ending, id: made })];
+  }
+  const [, device] = /\/devices\/([^/]+)\/auth\//.exec(line) ?? [];
+  if (operation === 'set-auth-set-status' && device !== undefined) {
+    const id = shellWord(device);
+    return [endLine(request, { baseUrl, ending: ['decommission-device'], id })];
+  }
+  const tenants = tenantsUrl(request);
+  if (tenants === undefined) return [];
+  const made = `"$(grep -o '"id" *: *"[^"]*"' ${file} | head -n 1 | cut -d'"' -f4)"`;
+  return [quiet(request, 'DELETE', `${shellWord(`${tenants}/`)}${made}`)];
+}
+
+function endLine(
+  request: SentRequest,
+  {
+    baseUrl,
+    ending: [id, body],
+    id: made,
+  }: {
+    readonly baseUrl: string;
+    readonly ending: readonly [Management, string?];
+    readonly id: string;
+  },
+): string {
+  const { method, path } = managementOperations[id];
+  const [before = '', after = ''] = path.split('{id}');
+  const url = `${shellWord(baseUrl + before)}${made}${after === '' ? '' : shellWord(after)}`;
+  return quiet(request, method, url, body);
+}
+
+/** The user of the step ends what it made. */
+function quiet({ headers }: SentRequest, method: string, url: string, body?: string): string {
+  const sent =
+    body === undefined ? '' : ` -H 'content-type: application/json' --data-raw ${shellWord(body)}`;
+  const user = shellWord(`authorization: ${headers.authorization ?? ''}`);
+  return `curl -sS -o /dev/null -X ${method} ${url} -H ${user}${sent}`;
+}

@@ -1,0 +1,96 @@
+/**
+ * The secrets of a script, which reports never hold: the reader gives those that are real; what a
+ * case made up, or altered, the script makes up too.
+ */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { bodyNotes, type SentRequest } from './repro-script-request.ts';
+import type { HandedValue } from './repro-script-values.ts';
+import { masksIn, shellWord, variableOf } from './shell.ts';
+
+const parts = ['header', 'claims', 'signature'];
+
+interface Script {
+  /** The marks of what the script takes from answers. */
+  readonly own: ReadonlySet<string>;
+  readonly baseUrl: string;
+  /** Whether it has all steps, so that it would have taken every real secret from an answer. */
+  readonly isWhole: boolean;
+}
+
+/** What stands in front: each secret with the way to its value, and a body that is not whole. */
+export function variableLines(
+  requests: readonly SentRequest[],
+  { own, baseUrl, isWhole }: Script,
+): readonly string[] {
+  const isTaken = (mask: string): boolean =>
+    [...own].some((mark) => mark.startsWith(`${unaltered(mask).slice(0, -1)}-`));
+  const masks = requests.flatMap(masksOf).filter((mask) => {
+    return !own.has(mask) && (unaltered(mask) === mask || !isTaken(mask));
+  });
+  const lines = [...new Set(masks.map(unaltered))].map((mask) =>
+    variableLine(mask, { baseUrl, isWhole }),
+  );
+  return [...lines, ...new Set(requests.flatMap(bodyNotes))];
+}
+
+/** Tokens that are altered in this request, made of the newest of their kind. */
+export function alteredLines(
+  request: SentRequest,
+  handed: readonly HandedValue[],
+): readonly string[] {
+  return [...new Set(masksOf(request))].flatMap((mask) => {
+    const { kind, altered } = readMask(mask);
+    if (altered === undefined) return [];
+    const newest = handed.findLast(({ mark }) => new RegExp(`^<masked:${kind}-\\d+>$`).test(mark));
+    const token = variableOf(newest?.mark ?? unaltered(mask));
+    // {} in Base64: no signature, and no claims or header that a token has.
+    const pieces = parts.map((part, index) =>
+      altered.includes(part) ? 'e30' : `$(printf %s "$${token}" | cut -d. -f${index + 1})`,
+    );
+    return [`${variableOf(mask)}="${pieces.join('.')}"`];
+  });
+}
+
+function masksOf({ line, headers, body = '' }: SentRequest): readonly string[] {
+  return [line, ...Object.values(headers), body].flatMap(masksIn);
+}
+
+/** The mask of the whole token that was altered. */
+function unaltered(mask: string): string {
+  const { kind, altered } = readMask(mask);
+  return altered === undefined ? mask : `<masked:${kind}>`;
+}
+
+function readMask(mask: string): { readonly kind: string; readonly altered: string | undefined } {
+  const [, kind = '', altered] = /^<masked:?([\w-]*)(?:, other (.+))?>$/.exec(mask) ?? [];
+  return { kind, altered };
+}
+
+/** What only the reader has; a case makes up all else that no answer gives. */
+const real: readonly string[] = ['user-token', 'device-token', 'control-token'];
+
+function variableLine(mask: string, { baseUrl, isWhole }: Omit<Script, 'own'>): string {
+  const { kind } = readMask(mask);
+  const name = variableOf(mask);
+  if (isWhole && !real.includes(kind)) {
+    return `${name}=\${${name}:-made-up-text} # any value will do`;
+  }
+  return `# ${name}: ${sourceOf(kind, baseUrl)}`;
+}
+
+function sourceOf(kind: string, baseUrl: string): string {
+  const login = shellWord(`${baseUrl}${pathOf(managementOperations.login)}`);
+  const authentication = `${baseUrl}${pathOf(operations['post-auth-request'])}`;
+  const sources: Readonly<Record<string, string>> = {
+    'user-token': `curl -sS -X POST -u 'EMAIL:PASSWORD' ${login}`,
+    'device-token': `the body of the 200 answer to an accepted device's POST ${authentication}`,
+    'control-token': 'the control token, as printed by fleetbed serve',
+    'link-signature': 'the signature in a new link from the target',
+    'tenant-token': "the tenant's token, from its settings or from the server's administrator",
+    password: "the user's password",
+    basic: "printf %s 'EMAIL:PASSWORD' | openssl base64 -A",
+  };
+  return sources[kind] ?? 'a secret that was given to the run or received by it';
+}

@@ -1,0 +1,45 @@
+/** Artifacts as devices see them, and links to their files. Spec: Device deployments v1 */
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { artifactMediaType } from '../../../fixtures/contract/operations.ts';
+import { refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { artifactLink } from '../../pipeline/links.ts';
+import { artifactView } from '../deprecated-fields.ts';
+
+const noSuchArtifact = refuse.notFound('there is no artifact with this id');
+
+export const listArtifacts = defineEndpoint('list-artifacts', ({ query }, { store, nowMs }) => {
+  const deviceType = { how: 'exact', text: query.device_type } as const;
+  const filter = { release: query.release_name, deviceType };
+  const found = store.artifacts.list(filter, { page: 1, perPage: limits.artifactListMax });
+  return { status: 200, body: found.map(({ artifact }) => artifactView(artifact, nowMs)) };
+});
+
+export const getArtifact = defineEndpoint('get-artifact', ({ parameters }, { store, nowMs }) => {
+  const found = store.artifacts.find(parameters.id);
+  return found ? { status: 200, body: artifactView(found.artifact, nowMs) } : noSuchArtifact;
+});
+
+export const getArtifactLink = defineEndpoint('get-artifact-link', ({ parameters }, context) => {
+  const found = context.store.artifacts.find(parameters.id);
+  if (!found) return noSuchArtifact;
+  return { status: 200, body: artifactLink(context, found.artifact.id) };
+});
+
+/** The file behind a signed link. Spec: GET /artifacts/{id}/download */
+export const downloadArtifact = defineEndpoint('download-artifact', ({ parameters }, { store }) => {
+  const found = store.artifacts.find(parameters.id);
+  if (!found) return noSuchArtifact;
+  const file = {
+    status: 200,
+    fileBody: {
+      folder: store.files.folder,
+      name: found.sha256,
+      mediaType: artifactMediaType,
+      downloadName: `${found.artifact.name}.mender`,
+      modifiedMs: found.modifiedMs,
+      sizeBytes: found.artifact.size,
+    },
+  } as const;
+  return store.files.check(found.sha256)?.then(() => file) ?? file;
+});

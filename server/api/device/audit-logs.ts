@@ -1,0 +1,45 @@
+/** The audit log as a paged list and as CSV. Spec: Audit logs */
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { pagingHeaders } from '../../http/paging.ts';
+import { refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { auditCsv, auditFields, unknownField } from './audit-csv.ts';
+
+export const listAuditLogs = defineEndpoint('list-audit-logs', ({ query }, { store, request }) => {
+  const page = { page: query.page, perPage: query.per_page };
+  const total = store.auditLogs.count(query);
+  return {
+    status: 200,
+    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
+    body: store.auditLogs.list(query, query.sort, page),
+  };
+});
+
+export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, context) => {
+  const { store, settings } = context;
+  const { format_separator: separator, ignore: ignored } = query;
+  const unknown = unknownField(ignored, separator);
+  if (unknown !== undefined) {
+    return refuse.malformed(
+      `query: ignore: unknown field "${shortened(unknown)}"; the fields are ${auditFields.join(', ')}`,
+    );
+  }
+  // What is written while the document is on its way would shift the parts that are still to come.
+  const filter = { ...query, lastSeq: store.auditLogs.lastSeq() };
+  return {
+    status: 200,
+    body: auditCsv({
+      separator,
+      ignored,
+      spreadsheetSafe: settings.spreadsheetSafeCsv,
+      most: query.limit ?? limits.auditExportMax,
+      read: (page) => store.auditLogs.list(filter, query.sort, page),
+    }),
+  };
+});
+
+const NAME_SHOWN_MAX_CHARACTERS = 100;
+
+function shortened(name: string): string {
+  return name.slice(0, NAME_SHOWN_MAX_CHARACTERS);
+}

@@ -1,0 +1,204 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  acceptedDevice,
+  authenticate,
+  knownDevices,
+  newDevice,
+  type TestDevice,
+} from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let device: TestDevice;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'body');
+});
+
+afterAll(() => server.close());
+
+/** Sends a well signed body made of the device's own fields and the given ones. */
+function ask(fields: Readonly<Record<string, unknown>>, of: TestDevice = device): Promise<Reply> {
+  const body = JSON.stringify({ id_data: of.idData, pubkey: of.publicKeyPem, ...fields });
+  return authenticate(server, of, { body });
+}
+
+async function refusal(fields: Readonly<Record<string, unknown>>): Promise<string> {
+  const before = (await knownDevices(server)).length;
+  const reply = await ask(fields);
+  expect(reply.status).toBe(400);
+  expect(await knownDevices(server)).toHaveLength(before);
+  return String(reply.json().error);
+}
+
+describe('id_data', () => {
+  it.each<[string, unknown, string]>([
+    ['missing', undefined, 'is required'],
+    ['null', null, 'must be a string, not null'],
+    ['an object', { mac: 'x' }, 'must be a string, not an object'],
+    ['a number', 7, 'must be a string, not 7'],
+    ['empty', '', 'must not be empty'],
+    ['words', 'mac=1', 'is not JSON text'],
+    ['JSON that is cut off', '{"mac":', 'is not JSON text'],
+    ['the text of a list', '["mac"]', 'must be a string that holds a JSON object'],
+    ['the text of a text', '"mac"', 'must be a string that holds a JSON object'],
+    ['the text of null', 'null', 'must be a string that holds a JSON object'],
+    ['too deep', nested(33), 'must not be nested deeper than 32 levels'],
+    ['as deep as its length allows', nested(680), 'must not be nested deeper than 32 levels'],
+    ['far too long', nested(50_000), 'must have at most 4096 bytes'],
+    ['a number beyond every measure', '{"mac":1e999}', 'holds a number that is too large'],
+  ])('is 400 when it is %s, and the answer names it', async (_, idData, fault) => {
+    expect(await refusal({ id_data: idData })).toBe(`body: id_data: ${fault}`);
+  });
+});
+
+function nested(levels: number): string {
+  return `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
+}
+
+describe('pubkey', () => {
+  const curve = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey;
+  const short = generateKeyPairSync('rsa', { modulusLength: 512 }).publicKey;
+  const spki = { type: 'spki', format: 'pem' } as const;
+
+  it.each<[string, unknown, string]>([
+    ['missing', undefined, 'is required'],
+    ['null', null, 'must be a string, not null'],
+    ['a list', [], 'must be a string, not an array'],
+    ['empty', '', 'must not be empty'],
+    ['words', 'my key', 'is not a single PEM block'],
+    ['of another curve', curve.export(spki), 'has an unsupported algorithm (secp384r1)'],
+    ['RSA of 512 bits', short.export(spki), 'is an RSA key of 512 bits; use 1024 to 8192'],
+    [
+      'PKCS#1',
+      generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({
+        type: 'pkcs1',
+        format: 'pem',
+      }),
+      'is a PEM block of type "RSA PUBLIC KEY"',
+    ],
+  ])('is 400 when it is %s, and the answer names it', async (_, pubkey, fault) => {
+    expect((await refusal({ pubkey })).startsWith(`body: pubkey: ${fault}`)).toBe(true);
+  });
+
+  it('is 400 when it is the private key', async () => {
+    const pkcs8 = device.privateKey.export({ type: 'pkcs8', format: 'pem' });
+    expect(await refusal({ pubkey: pkcs8 })).toContain('PEM block of type "PRIVATE KEY"');
+  });
+
+  it('is 400 when two keys are there', async () => {
+    const both = device.publicKeyPem + newDevice('x').publicKeyPem;
+    expect(await refusal({ pubkey: both })).toBe('body: pubkey: is not a single PEM block');
+  });
+
+  it('is 400 at once when it is a million spaces', async () => {
+    const pubkey = `-----BEGIN PUBLIC KEY-----${' '.repeat(1_000_000)}`;
+    expect(await refusal({ pubkey })).toBe('body: pubkey: has more than 16384 characters');
+  });
+});
+
+describe('the other fields', () => {
+  it.each(['tenant_token', 'external_id'])('is 400 when it is no text: %s', async (field) => {
+    for (const value of [7, null, {}, ['x']]) {
+      expect(await refusal({ [field]: value })).toContain(`body: ${field}: must be a string`);
+    }
+  });
+
+  it.each([
+    ['an empty tenant token', { tenant_token: '' }],
+    ['an external id', { external_id: 'azure 1' }],
+    ['an empty external id', { external_id: '' }],
+    ['the tier of newer clients', { tier: 'micro' }],
+    ['fields nobody knows', { more: { deep: [null, { x: 1 }] }, '': 1, ID_DATA: 7 }],
+  ])('may be there: %s', async (_, fields) => {
+    expect((await ask(fields)).status).toBe(200);
+  });
+
+  it('may be there in any depth', async () => {
+    const idData = JSON.stringify(device.idData);
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const body = `{"id_data":${idData},"pubkey":${JSON.stringify(device.publicKeyPem)},"x":${deep}}`;
+    expect((await authenticate(server, device, { body })).status).toBe(200);
+  });
+});
+
+describe('the external id', () => {
+  async function shownId(name: string): Promise<unknown> {
+    const known = await knownDevices(server);
+    return known.find(({ identity_data: data }) => data.mac === name)?.external_id;
+  }
+
+  it('is kept from the first contact on, and shown to users', async () => {
+    const stranger = newDevice('external');
+    await ask({ external_id: 'first' }, stranger);
+    expect(await shownId('external')).toBe('first');
+    await ask({ external_id: 'second' }, stranger);
+    await ask({}, stranger);
+    expect(await shownId('external')).toBe('second');
+  });
+
+  it('of an accepted device is not changed by a key that nobody has accepted', async () => {
+    const owner = await acceptedDevice(server, 'owner');
+    await ask({ external_id: 'mine' }, owner);
+    const thief = { ...newDevice('thief'), idData: owner.idData };
+    for (let time = 0; time < 2; time += 1) await ask({ external_id: 'stolen' }, thief);
+    expect(await shownId('owner')).toBe('mine');
+  });
+});
+
+describe('a whole body', () => {
+  it.each(['[]', 'null', '"text"', '7', '[{}]'])('is 400 when it is %s', async (body) => {
+    const reply = await authenticate(server, device, { body });
+    expect([reply.status, typeof reply.json().error]).toEqual([400, 'string']);
+  });
+
+  it('is 400 when there is none', async () => {
+    const reply = await authenticate(server, device, { body: '' });
+    expect([reply.status, reply.json().error]).toEqual([400, 'body: is required']);
+  });
+
+  it('is 415 under another media type, and 400 under none that can be read', async () => {
+    const body = JSON.stringify({ id_data: device.idData, pubkey: device.publicKeyPem });
+    const ask = async (type: string): Promise<number> => {
+      const headers = { 'Content-Type': type };
+      return (await authenticate(server, device, { body, headers })).status;
+    };
+    expect(await ask('text/plain')).toBe(415);
+    expect(await ask('json')).toBe(400);
+    expect(await ask('application/json;charset=UTF-8')).toBe(200);
+  });
+
+  it('is 413 beyond 1 MiB, whatever is wrong with it', async () => {
+    const body = `{${' '.repeat(1_048_576)}`;
+    const reply = await authenticate(server, device, { body, signature: null });
+    expect(reply.status).toBe(413);
+  });
+});
+
+describe('an Authorization header', () => {
+  it.each([
+    'API_KEY',
+    'Bearer',
+    'Bearer ',
+    'Bearer tenant-token',
+    'Basic dXNlcjpwYXNz',
+    'nonsense, more nonsense',
+    '',
+  ])('plays no part, whatever it holds: %j', async (authorization) => {
+    const headers = { Authorization: authorization };
+    expect((await authenticate(server, device, { headers })).status).toBe(200);
+    const stranger = newDevice(`with ${authorization}`);
+    expect((await authenticate(server, stranger, { headers })).status).toBe(401);
+  });
+
+  it('plays no part when it holds a good token either', async () => {
+    const { token } = await acceptedDevice(server, 'token holder');
+    for (const good of [token, server.adminToken]) {
+      const headers = { Authorization: `Bearer ${good}` };
+      const stranger = newDevice(`beside ${good.length}`);
+      expect((await authenticate(server, stranger, { headers })).status).toBe(401);
+    }
+  });
+});

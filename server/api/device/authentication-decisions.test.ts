@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Device } from '../../../fixtures/contract/management/devices.ts';
+import type { AuditLog } from '../../../fixtures/contract/resources.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  decide,
+  knownDevices,
+  newDevice,
+  type TestDevice,
+} from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+async function deviceOf({ idData }: TestDevice, on = server): Promise<Device> {
+  const { mac } = JSON.parse(idData) as { mac: string };
+  const device = (await knownDevices(on)).find(({ identity_data: data }) => data.mac === mac);
+  if (!device) throw new Error(`there is no device ${mac}`);
+  return device;
+}
+
+/** The device's sets in the order of their making, each with its status. */
+async function setsOf(device: TestDevice, on = server) {
+  return (await deviceOf(device, on)).auth_sets;
+}
+
+async function statusesOf(device: TestDevice, on = server): Promise<readonly string[]> {
+  return (await setsOf(device, on)).map(({ status }) => status);
+}
+
+async function decideSet(device: TestDevice, index: number, status: string): Promise<Reply> {
+  const { id, auth_sets: sets } = await deviceOf(device);
+  return decide(server, { id, authSetId: sets[index]?.id ?? 'none' }, status);
+}
+
+function preauthorize(device: TestDevice, on = server): Promise<Reply> {
+  const json = { identity_data: JSON.parse(device.idData), pubkey: device.publicKeyPem };
+  return on.call('preauthorize-device', { token: on.adminToken, json });
+}
+
+/** The same identity with a new key. */
+function withNewKey(device: TestDevice): TestDevice {
+  return { ...newDevice('unused'), idData: device.idData };
+}
+
+function expectRefusal(reply: Reply, reason: string): void {
+  expect(reply.status).toBe(401);
+  expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(reply.json()).toEqual({
+    error: `device not authorized: ${reason}`,
+    request_id: reply.headers.get('x-svc-requestid'),
+  });
+}
+
+const isNew = 'the device is new; it is recorded as pending until a user accepts it';
+const waits = 'the device is pending; a user must accept it';
+const keyIsNew =
+  'the key is new for this device; it is recorded as pending until a user accepts it';
+const isAcceptedNow =
+  'the first request is always refused; the server has accepted the device automatically, send the request again';
+
+describe('first contact', () => {
+  it('is 401, and records the device as pending', async () => {
+    const device = newDevice('first');
+    expectRefusal(await authenticate(server, device), isNew);
+    const known = await deviceOf(device);
+    expect(known).toMatchObject({ status: 'pending', decommissioning: false });
+    expect(known).not.toHaveProperty('check_in_time');
+    expect(known.auth_sets).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        identity_data: { mac: 'first' },
+        pubkey: device.publicKeyPem,
+        status: 'pending',
+        ts: new Date(server.clock.now()).toISOString(),
+      },
+    ]);
+  });
+
+  it('stands in the audit log as created by the device itself', async () => {
+    const device = newDevice('audited');
+    await authenticate(server, device);
+    const { id } = await deviceOf(device);
+    const call = { token: server.adminToken, query: { object_id: id } };
+    const entries = (await server.call('list-audit-logs', call)).json<AuditLog[]>();
+    expect(entries).toMatchObject([
+      {
+        action: 'create',
+        actor: { id, type: 'device', identity_data: '{"mac":"audited"}' },
+        object: { id, type: 'device', device: { id, identity_data: '{"mac":"audited"}' } },
+      },
+    ]);
+  });
+
+  it('is followed by 401 again and again, and by nothing new', async () => {
+    const device = newDevice('waiting');
+    await authenticate(server, device);
+    for (let time = 0; time < 3; time += 1) {
+      expectRefusal(await authenticate(server, device), waits);
+    }
+    expect(await statusesOf(device)).toEqual(['pending']);
+  });
+});
+
+describe('a decision of the user', () => {
+  it('lets the device in, or keeps it out, from the next request on', async () => {
+    const device = newDevice('decided');
+    await authenticate(server, device);
+    for (const [status, expected] of [
+      ['rejected', 401],
+      ['accepted', 200],
+      ['pending', 401],
+      ['accepted', 200],
+      ['rejected', 401],
+    ] as const) {
+      expect((await decideSet(device, 0, status)).status).toBe(204);
+      expect((await authenticate(server, device)).status).toBe(expected);
+      expect(await statusesOf(device)).toEqual([status]);
+    }
+  });
+
+  it('against the device is told to it', async () => {
+    const device = newDevice('rejected');
+    await authenticate(server, device);
+    await decideSet(device, 0, 'rejected');
+    expectRefusal(await authenticate(server, device), 'the device has been rejected');
+  });
+
+  it('does not change what the device sends next', async () => {
+    const device = newDevice('unchanged');
+    await authenticate(server, device);
+    await decideSet(device, 0, 'rejected');
+    await authenticate(server, device);
+    expect(await statusesOf(device)).toEqual(['rejected']);
+  });
+});
+
+describe('a decommissioned device', () => {
+  it('is refused with its token, and is a new device when it comes again', async () => {
+    const device = await acceptedDevice(server, 'gone');
+    const call = { token: server.adminToken, parameters: { id: device.id } };
+    expect((await server.call('decommission-device', call)).status).toBe(204);
+    const reply = await server.call('get-configuration', { token: device.token });
+    expect(reply.status).toBe(401);
+    expectRefusal(await authenticate(server, device), isNew);
+    expect((await deviceOf(device)).id).not.toBe(device.id);
+    expect(await statusesOf(device)).toEqual(['pending']);
+  });
+});
+
+describe('a preauthorized device', () => {
+  it('is let in by its first request, and is accepted from then on', async () => {
+    const device = newDevice('expected');
+    expect((await preauthorize(device)).status).toBe(201);
+    expect(await statusesOf(device)).toEqual(['preauthorized']);
+    expect((await authenticate(server, device)).status).toBe(200);
+    expect(await statusesOf(device)).toEqual(['accepted']);
+    expect((await authenticate(server, device)).status).toBe(200);
+  });
+
+  it('is let in whatever its id_data is written like', async () => {
+    const device = newDevice('written');
+    const identity_data = { mac: 'written', sn: [1, { b: 1, a: 2 }] };
+    const json = { identity_data, pubkey: device.publicKeyPem };
+    await server.call('preauthorize-device', { token: server.adminToken, json });
+    const idData = ' {"sn":[1.0, {"a":2,"b":1}], "mac":"written"}';
+    expect((await authenticate(server, { ...device, idData })).status).toBe(200);
+  });
+
+  it('is not let in without its signature, nor with another key', async () => {
+    const device = newDevice('imitated');
+    await preauthorize(device);
+    const reply = await authenticate(server, device, { signature: 'AAAA' });
+    expect(reply.json().error).toBe('signature verification failed');
+    expectRefusal(await authenticate(server, withNewKey(device)), keyIsNew);
+    expect(await statusesOf(device)).toEqual(['preauthorized', 'pending']);
+  });
+
+  it('takes over from the accepted key of the same device', async () => {
+    const device = await acceptedDevice(server, 'replaced');
+    const next = withNewKey(device);
+    const identity_data = JSON.parse(device.idData);
+    const json = { identity_data, pubkey: next.publicKeyPem, force: true };
+    await server.call('preauthorize-device', { token: server.adminToken, json });
+    expect((await authenticate(server, device)).status).toBe(200);
+    expect((await authenticate(server, next)).status).toBe(200);
+    expectRefusal(await authenticate(server, device), 'the device has been rejected');
+    expect(await statusesOf(device)).toEqual(['rejected', 'accepted']);
+  });
+});
+
+/** Status of a call with the device's token. */
+async function works({ token }: AcceptedDevice): Promise<number> {
+  return (await server.call('get-configuration', { token })).status;
+}
+
+describe('a known device with a new key', () => {
+  it('is refused until the key is accepted; the old key goes on working', async () => {
+    const device = await acceptedDevice(server, 'rotating');
+    const next = withNewKey(device);
+    expectRefusal(await authenticate(server, next), keyIsNew);
+    expectRefusal(await authenticate(server, next), waits);
+    expect(await statusesOf(device)).toEqual(['accepted', 'pending']);
+    expect((await deviceOf(device)).status).toBe('accepted');
+    expect(await works(device)).toBe(200);
+    expect((await authenticate(server, device)).status).toBe(200);
+  });
+
+  it('has the new key only, once it is accepted', async () => {
+    const device = await acceptedDevice(server, 'rotated');
+    const next = withNewKey(device);
+    await authenticate(server, next);
+    expect((await decideSet(device, 1, 'accepted')).status).toBe(204);
+    expect(await statusesOf(device)).toEqual(['rejected', 'accepted']);
+    expect(await works(device)).toBe(401);
+    expectRefusal(await authenticate(server, device), 'the device has been rejected');
+    const { text: token } = await authenticate(server, next);
+    const authSetId = (await setsOf(device))[1]?.id;
+    expect(await works({ ...device, token })).toBe(200);
+    expect(
+      JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()),
+    ).toMatchObject({ sub: device.id, jti: authSetId });
+  });
+
+  it('keeps its old key when the new one is rejected', async () => {
+    const device = await acceptedDevice(server, 'kept');
+    await authenticate(server, withNewKey(device));
+    await decideSet(device, 1, 'rejected');
+    expect(await statusesOf(device)).toEqual(['accepted', 'rejected']);
+    expect(await works(device)).toBe(200);
+  });
+});
+
+describe('an identity that comes with ever new keys', () => {
+  it('is refused beyond its hundredth key, which is not recorded, and keeps its first', async () => {
+    const device = await acceptedDevice(server, 'many-keys');
+    for (let count = 1; count < 100; count += 1) await authenticate(server, withNewKey(device));
+    const beyond = await authenticate(server, withNewKey(device));
+    expect([beyond.status, beyond.text]).toEqual([401, expect.stringContaining('too many keys')]);
+    expect(await statusesOf(device)).toHaveLength(100);
+    expect(await works(device)).toBe(200);
+  });
+});
+
+describe('a server that accepts by itself', () => {
+  it('answers the first request 401 and the second one 200', async () => {
+    const automatic = await startTestServer({ autoAccept: true });
+    try {
+      const device = newDevice('automatic');
+      expectRefusal(await authenticate(automatic, device), isAcceptedNow);
+      expect(await statusesOf(device, automatic)).toEqual(['accepted']);
+      expect((await authenticate(automatic, device)).status).toBe(200);
+      const next = withNewKey(device);
+      expectRefusal(await authenticate(automatic, next), isAcceptedNow);
+      expect(await statusesOf(device, automatic)).toEqual(['rejected', 'accepted']);
+      expect((await authenticate(automatic, next)).status).toBe(200);
+    } finally {
+      await automatic.close();
+    }
+  });
+
+  it('does not overrule what a user has decided, nor a bad signature', async () => {
+    const automatic = await startTestServer({ autoAccept: true });
+    try {
+      const device = await newcomer(automatic, 'overruled');
+      const { id, auth_sets: sets } = await deviceOf(device, automatic);
+      await decide(automatic, { id, authSetId: sets[0]?.id ?? 'none' }, 'rejected');
+      expect((await authenticate(automatic, device)).status).toBe(401);
+      await authenticate(automatic, newDevice('forged'), { signature: 'AAAA' });
+      expect(await knownDevices(automatic)).toHaveLength(1);
+    } finally {
+      await automatic.close();
+    }
+  });
+});
+
+async function newcomer(on: TestServer, name: string): Promise<TestDevice> {
+  const device = newDevice(name);
+  await authenticate(on, device);
+  return device;
+}

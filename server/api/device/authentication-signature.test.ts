@@ -1,0 +1,182 @@
+import { constants, sign } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyTypes } from '../../../fixtures/contract/vocabulary.ts';
+import { authRequestVectors } from '../../../fixtures/vectors/signatures.ts';
+import {
+  acceptedDevice,
+  authenticate,
+  knownDevices,
+  newDevice,
+  signatureOf,
+  type TestDevice,
+} from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  // The vectors name a tenant of their own, which only the open-source edition takes from anybody.
+  server = await startTestServer({ variants: new Set(['open-source']) });
+});
+
+afterAll(() => server.close());
+
+function bodyOf({ idData, publicKeyPem }: TestDevice): string {
+  return JSON.stringify({ id_data: idData, pubkey: publicKeyPem });
+}
+
+/** `recorded` after a good signature of an unknown device, otherwise the kind of refusal. */
+async function outcomeOf(body: string, signature: string): Promise<string> {
+  const before = (await knownDevices(server)).length;
+  const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };
+  const reply = await server.call('post-auth-request', { headers, body });
+  const recorded = (await knownDevices(server)).length - before;
+  const error = String(reply.json().error);
+  if (reply.status === 400 && recorded === 0)
+    return `400 ${error.split(':').slice(0, 2).join(':')}`;
+  if (reply.status === 401 && recorded === 0) return `401 ${error}`;
+  return `${reply.status} recorded ${recorded}`;
+}
+
+describe('requests signed with openssl', () => {
+  const vectors = authRequestVectors();
+  const rightOnes = vectors.filter(({ valid }) => valid);
+  const wrongOnes = vectors.flatMap((vector) => (vector.valid ? [] : [vector]));
+  const titled = <Vector extends { title: string }>(list: readonly Vector[]) =>
+    list.map((vector) => [vector.title, vector] as const);
+
+  it.each(titled(rightOnes))('are understood: %s', async (_, { body, signatureBase64 }) => {
+    expect(await outcomeOf(body, signatureBase64)).toMatch(
+      /^401 (recorded 1|device not authorized)/,
+    );
+  });
+
+  it.each(titled(wrongOnes))('are refused and leave no trace: %s', async (_, vector) => {
+    const { body, signatureBase64, fault } = vector;
+    expect(await outcomeOf(body, signatureBase64)).toBe(
+      fault === 'key' ? '400 body: pubkey' : '401 signature verification failed',
+    );
+  });
+});
+
+describe.each(keyTypes)('a device with a key of kind %s', (keyType) => {
+  it('is let in once it is accepted, as often as it asks', async () => {
+    const device = await acceptedDevice(server, `in-${keyType}`, keyType);
+    for (let time = 0; time < 3; time += 1) {
+      expect((await authenticate(server, device)).status).toBe(200);
+    }
+  });
+
+  it('is refused with the signature of another key, accepted or not', async () => {
+    const device = await acceptedDevice(server, `other-${keyType}`, keyType);
+    const signature = signatureOf(bodyOf(device), newDevice('x', keyType).privateKey);
+    const reply = await authenticate(server, device, { signature });
+    expect([reply.status, reply.json().error]).toEqual([401, 'signature verification failed']);
+    expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it('is refused when one byte of the body is another one', async () => {
+    const device = await acceptedDevice(server, `byte-${keyType}`, keyType);
+    const signature = signatureOf(bodyOf(device), device.privateKey);
+    for (const [from, to] of [
+      ['byte', 'Byte'],
+      ['"id_data":', '"id_data": '],
+      ['}', ' }'],
+    ] as const) {
+      const body = bodyOf(device).replace(from, to);
+      expect((await authenticate(server, device, { body, signature })).status).toBe(401);
+    }
+  });
+
+  it('may end its body in a line break, which is then signed too', async () => {
+    const device = await acceptedDevice(server, `break-${keyType}`, keyType);
+    const plain = bodyOf(device);
+    const ended = `${plain}\n`;
+    const [ofPlain, ofEnded] = [plain, ended].map((body) => signatureOf(body, device.privateKey));
+    const ask = async (body: string, signature = ''): Promise<number> =>
+      (await authenticate(server, device, { body, signature })).status;
+    expect([await ask(plain, ofPlain), await ask(ended, ofEnded)]).toEqual([200, 200]);
+    expect([await ask(ended, ofPlain), await ask(plain, ofEnded)]).toEqual([401, 401]);
+  });
+
+  it('is understood by the bytes of its body, and not by their meaning', async () => {
+    const device = await acceptedDevice(server, `bytes-${keyType}`, keyType);
+    const { idData, publicKeyPem } = device;
+    const body = ` {\r\n "more" : "\u00e9\u4e2d",\t"pubkey":${JSON.stringify(publicKeyPem)} ,
+      "id_data" : ${JSON.stringify(idData).replace('b', '\\u0062')}} \n`;
+    expect((await authenticate(server, device, { body })).status).toBe(200);
+    const rewritten = signatureOf(JSON.stringify(JSON.parse(body)), device.privateKey);
+    expect((await authenticate(server, device, { body, signature: rewritten })).status).toBe(401);
+  });
+});
+
+describe('a signature in the wrong form', () => {
+  it.each([
+    ['RSA-PSS', 'rsa', 'sha256', { padding: constants.RSA_PKCS1_PSS_PADDING }],
+    ['RSA with SHA-1', 'rsa', 'sha1', {}],
+    ['ECDSA as r and s side by side', 'ecdsa', 'sha256', { dsaEncoding: 'ieee-p1363' }],
+    ['ECDSA with SHA-1', 'ecdsa', 'sha1', {}],
+  ] as const)('is 401 even of an accepted device: %s', async (name, keyType, digest, form) => {
+    const device = await acceptedDevice(server, name, keyType);
+    const key = { key: device.privateKey, ...form };
+    const signature = sign(digest, Buffer.from(bodyOf(device)), key).toString('base64');
+    expect((await authenticate(server, device, { signature })).status).toBe(401);
+  });
+
+  it.each<[string, (signature: Buffer) => string]>([
+    ['base64url', (signature) => `${signature.toString('base64url')}==`],
+    ['base64 without padding', (signature) => signature.toString('base64').replace(/=+$/, '')],
+    ['hexadecimal', (signature) => signature.toString('hex')],
+    ['base64 with a stray character', (signature) => `!${signature.toString('base64')}`],
+    ['base64 twice', (signature) => Buffer.from(signature.toString('base64')).toString('base64')],
+    ['words', () => 'signature'],
+    ['one byte', () => 'AA=='],
+  ])('is 401 even of an accepted device: %s', async (name, rewrite) => {
+    const device = await acceptedDevice(server, `written as ${name}`);
+    const body = withDashes(device);
+    const signature = Buffer.from(signatureOf(body, device.privateKey), 'base64');
+    expect((await authenticate(server, device, { body })).status).toBe(200);
+    const reply = await authenticate(server, device, { body, signature: rewrite(signature) });
+    expect(reply.status).toBe(401);
+  });
+});
+
+/** A body whose signature differs between the two alphabets of base64. */
+function withDashes(device: TestDevice): string {
+  for (let nonce = 0; nonce < 1000; nonce += 1) {
+    const body = JSON.stringify({ ...JSON.parse(bodyOf(device)), nonce });
+    if (/[+/]/.test(signatureOf(body, device.privateKey))) return body;
+  }
+  throw new Error('no such body was found');
+}
+
+describe('the signature header', () => {
+  it.each([
+    ['missing', null],
+    ['empty', ''],
+    ['nothing but spaces', '   '],
+  ])('is 400 when it is %s, and nothing is recorded', async (name, signature) => {
+    const reply = await authenticate(server, newDevice(`header ${name}`), { signature });
+    expect([reply.status, reply.json().error]).toEqual([
+      400,
+      'the X-SVC-Signature header is missing or empty',
+    ]);
+    const names = (await knownDevices(server)).map(({ identity_data: data }) => data.mac);
+    expect(names).not.toContain(`header ${name}`);
+  });
+
+  it('is 401 when it is there twice', async () => {
+    const device = await acceptedDevice(server, 'header twice');
+    const signature = signatureOf(bodyOf(device), device.privateKey);
+    const twice = `${signature}, ${signature}`;
+    expect((await authenticate(server, device, { signature: twice })).status).toBe(401);
+  });
+
+  it('is looked at after the body: a malformed body is 400 whatever the signature is', async () => {
+    const device = newDevice('order');
+    for (const signature of [null, 'wrong', signatureOf('{}', device.privateKey)]) {
+      const reply = await authenticate(server, device, { body: '{}', signature });
+      expect([reply.status, reply.json().error]).toEqual([400, 'body: id_data: is required']);
+    }
+  });
+});

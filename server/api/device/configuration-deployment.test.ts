@@ -1,0 +1,356 @@
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ConfigurationView } from '../../../fixtures/contract/management/configuration.ts';
+import type { Deployment } from '../../../fixtures/contract/management/deployments.ts';
+import { readArtifact } from '../../../fixtures/formats/mender-artifact.ts';
+import { fetchFile } from '../../testing/test-artifacts.ts';
+import { board, doors, instructionsIn, report, statusOf } from '../../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { connectPeer } from '../../testing/test-peer.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+const lifetimeSeconds = 900;
+let server: TestServer;
+let device: AcceptedDevice;
+let deviceCount = 0;
+
+beforeAll(async () => {
+  server = await startTestServer({ linkLifetimeSeconds: lifetimeSeconds });
+});
+
+afterAll(() => server.close());
+
+beforeEach(async () => {
+  deviceCount += 1;
+  device = await acceptedDevice(server, `deployed-${deviceCount}`);
+});
+
+function set(json: object, of = device): Promise<Reply> {
+  const call = { token: server.adminToken, parameters: { id: of.id }, json };
+  return server.call('set-configuration', call);
+}
+
+/** Deploys the settings of the device; the deployment's id. */
+async function deploySettings(of = device): Promise<string> {
+  const call = { token: server.adminToken, parameters: { id: of.id }, json: {} };
+  const reply = await server.call('deploy-configuration', call);
+  return reply.json<{ deployment_id: string }>().deployment_id;
+}
+
+/** A configuration deployment of these settings, fetched by the device: its link. */
+async function linkOf(settings: object, provides = board): Promise<string> {
+  await set(settings);
+  await deploySettings();
+  const reply = await doors['POST v2'](server, device.token, provides);
+  return `${instructionsIn(reply).artifact.source.uri}`;
+}
+
+function contentsOf(bytes: Buffer) {
+  return readArtifact(Readable.from([bytes]));
+}
+
+describe('deploying the settings of a device', () => {
+  it('makes a deployment of this one device that users can see', async () => {
+    await set({ timezone: 'UTC' });
+    const id = await deploySettings();
+    const call = { token: server.adminToken, parameters: { id } };
+    expect((await server.call('get-deployment', call)).json<Deployment>()).toMatchObject({
+      id,
+      name: `configuration-${id}`,
+      artifact_name: `configuration-${id}`,
+      type: 'configuration',
+      status: 'pending',
+      device_count: 1,
+    });
+    const view = await server.call('show-configuration', {
+      token: server.adminToken,
+      parameters: { id: device.id },
+    });
+    expect(view.json<ConfigurationView>()).toMatchObject({ deployment_id: id });
+    expect(await statusOf(server, id, device)).toBe('pending');
+  });
+
+  it.each(Object.entries(doors))(
+    'is offered through %s, for the type that asked',
+    async (name, ask) => {
+      await set({ timezone: 'UTC' });
+      const id = await deploySettings();
+      const { artifact, ...rest } = instructionsIn(await ask(server, device.token, board));
+      expect(rest).toEqual({ id });
+      expect(artifact).toEqual({
+        ...(name === 'POST v2' ? {} : { id: `${id}${device.id}` }),
+        artifact_name: `configuration-${id}`,
+        device_types_compatible: ['board'],
+        source: {
+          uri: expect.stringContaining(`/download/configuration/${id}/board/${device.id}?`),
+          expire: new Date(server.clock.now() + lifetimeSeconds * 1000).toISOString(),
+        },
+      });
+    },
+  );
+
+  it('is reported on like any deployment', async () => {
+    await set({ timezone: 'UTC' });
+    const id = await deploySettings();
+    await doors['POST v1'](server, device.token, board);
+    expect((await report(server, device, { id, status: 'success' })).status).toBe(204);
+    expect((await doors['POST v1'](server, device.token, board)).status).toBe(204);
+  });
+
+  it('is 409 for a changed request', async () => {
+    await linkOf({ timezone: 'UTC' });
+    const changed = { ...board, device_type: 'other' };
+    expect((await doors['POST v2'](server, device.token, changed)).status).toBe(409);
+  });
+
+  it('is offered again to a device that fails, as often as was asked for', async () => {
+    await set({ timezone: 'UTC' });
+    const call = { token: server.adminToken, parameters: { id: device.id }, json: { retries: 1 } };
+    const reply = await server.call('deploy-configuration', call);
+    const { deployment_id: id } = reply.json<{ deployment_id: string }>();
+    for (const expected of [200, 200, 204]) {
+      expect((await doors['POST v1'](server, device.token, board)).status).toBe(expected);
+      if (expected === 200) await report(server, device, { id, status: 'failure' });
+    }
+  });
+
+  it('tells a connected device to look for it at once', async () => {
+    const peer = await connectPeer(server, device);
+    await deploySettings();
+    expect(await peer.next()).toMatchObject({ typ: 'check-update' });
+    peer.socket.terminate();
+  });
+
+  it.each([[], 'x', null, ...[-1, 1.5, 101, 'one', null].map((retries) => ({ retries }))])(
+    'is 400 with the body %j',
+    async (json) => {
+      const call = { token: server.adminToken, parameters: { id: device.id }, json };
+      expect((await server.call('deploy-configuration', call)).status).toBe(400);
+      expect((await doors['POST v2'](server, device.token, board)).status).toBe(204);
+    },
+  );
+
+  it('is 400 without a body', async () => {
+    const call = { token: server.adminToken, parameters: { id: device.id } };
+    expect((await server.call('deploy-configuration', call)).status).toBe(400);
+  });
+});
+
+describe('the file behind the link', () => {
+  it('is an artifact of the type mender-configure with the settings in it', async () => {
+    const settings = { timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n', toString: 'x' };
+    const uri = await linkOf(settings);
+    const { status, headers, bytes } = await fetchFile(uri);
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'application/vnd.mender-artifact',
+      'content-length': String(bytes.length),
+      'content-disposition': 'attachment; filename="artifact.mender"',
+    });
+    const name = `configuration-${uri.split('/').at(-3)}`;
+    expect(await contentsOf(bytes)).toMatchObject({
+      name,
+      format: 'mender',
+      version: 3,
+      signed: false,
+      deviceTypesCompatible: ['board'],
+      provides: { artifact_name: name, 'data-partition.mender-configure.version': name },
+      depends: { device_type: ['board'] },
+      clearsProvides: ['data-partition.mender-configure.*'],
+      payloads: [{ type: 'mender-configure', metaData: settings, files: [] }],
+    });
+  });
+
+  it.each([
+    'board 2',
+    'board/2',
+    'größe/ü 😀',
+    'a+b&c=d?e#f',
+    '%2F',
+    'x'.repeat(200),
+    "it's;(a)*test!",
+  ])('is there for the device type %j, and for this one', async (device_type) => {
+    const uri = await linkOf({ timezone: 'UTC' }, { ...board, device_type });
+    const { status, bytes } = await fetchFile(uri);
+    expect(status).toBe(200);
+    expect((await contentsOf(bytes)).deviceTypesCompatible).toEqual([device_type]);
+  });
+
+  it('holds the settings of the moment of deploying', async () => {
+    const uri = await linkOf({ timezone: 'UTC' });
+    await set({ timezone: 'CET' });
+    const { payloads } = await contentsOf((await fetchFile(uri)).bytes);
+    expect(payloads[0]?.metaData).toEqual({ timezone: 'UTC' });
+  });
+
+  it('is the same each time it is fetched', async () => {
+    const uri = await linkOf({ timezone: 'UTC' });
+    const [first, second] = [await fetchFile(uri), await fetchFile(uri)];
+    expect(first.bytes.equals(second.bytes)).toBe(true);
+  });
+
+  it('holds no settings where the device has none', async () => {
+    await deploySettings();
+    const reply = await doors['GET v1'](server, device.token, board);
+    const { bytes } = await fetchFile(`${instructionsIn(reply).artifact.source.uri}`);
+    expect((await contentsOf(bytes)).payloads).toEqual([
+      { type: 'mender-configure', metaData: {}, files: [] },
+    ]);
+  });
+});
+
+describe('an altered link is 403', () => {
+  const later = '2027-01-01T00:00:00.000Z';
+
+  it.each<[string, (url: URL) => void]>([
+    ['a later expiry', ({ searchParams }) => searchParams.set('x-svc-expire', later)],
+    [
+      'another signature',
+      ({ searchParams }) => searchParams.set('x-svc-signature', 'A'.repeat(43)),
+    ],
+    ['another tenant', ({ searchParams }) => searchParams.set('tenant_id', 'other')],
+    [
+      'another device type',
+      (url) => {
+        url.pathname = url.pathname.replace('/board/', '/other/');
+      },
+    ],
+    [
+      'another device',
+      (url) => {
+        url.pathname = url.pathname.replace(/[^/]+$/, '00000000-0000-4000-8000-000000000000');
+      },
+    ],
+    [
+      'another deployment',
+      (url) => {
+        url.pathname = url.pathname.replace(
+          /configuration\/[^/]+/,
+          'configuration/00000000-0000-4000-8000-000000000000',
+        );
+      },
+    ],
+    [
+      'a device type in other letters',
+      (url) => {
+        url.pathname = url.pathname.replace('/board/', '/Board/');
+      },
+    ],
+  ])('%s', async (_, change) => {
+    const url = new URL(await linkOf({ secret: 'x' }));
+    change(url);
+    const { status, bytes } = await fetchFile(url.href);
+    expect([status, JSON.parse(`${bytes}`)]).toEqual([
+      403,
+      { error: expect.any(String), request_id: expect.any(String) },
+    ]);
+  });
+
+  it('the signature of the link to another device', async () => {
+    const mine = new URL(await linkOf({ secret: 'mine' }));
+    device = await acceptedDevice(server, `other-deployed-${deviceCount}`);
+    const other = new URL(await linkOf({ secret: 'other' }));
+    other.search = mine.search;
+    expect((await fetchFile(other.href)).status).toBe(403);
+  });
+
+  it('a device type that the fields after it in the signed text were written into', async () => {
+    const later = '2099-01-01T00:00:00.000Z';
+    const forged = `x/${device.id}\nexpire=${later}\ntenant_id=t`;
+    await deploySettings();
+    for (const door of Object.values(doors)) {
+      const reply = await door(server, device.token, { ...board, device_type: forged });
+      expect([reply.status, reply.json().error]).toEqual([
+        400,
+        expect.stringContaining('device_type: must not hold control characters'),
+      ]);
+    }
+  });
+
+  it('a link of a device that was decommissioned', async () => {
+    const uri = await linkOf({ secret: 'x' });
+    const call = { token: server.adminToken, parameters: { id: device.id } };
+    expect((await server.call('decommission-device', call)).status).toBe(204);
+    expect((await fetchFile(uri)).status).toBe(403);
+  });
+
+  it('a slash in the device type that parts the path otherwise', async () => {
+    const uri = await linkOf({ secret: 'x' }, { ...board, device_type: 'a/b' });
+    const parted = uri.replace('a%2Fb', 'a/b');
+    expect(parted).not.toBe(uri);
+    expect((await fetchFile(parted)).status).toBe(404);
+  });
+
+  it('an expired link, at its expiry and not a millisecond earlier', async () => {
+    const uri = await linkOf({ timezone: 'UTC' });
+    server.clock.advance(lifetimeSeconds * 1000 - 1);
+    expect((await fetchFile(uri)).status).toBe(200);
+    server.clock.advance(1);
+    expect((await fetchFile(uri)).status).toBe(403);
+    const again = await doors['POST v2'](server, device.token, board);
+    const fresh = `${instructionsIn(again).artifact.source.uri}`;
+    expect((await fetchFile(fresh)).status).toBe(200);
+  });
+});
+
+describe('a link with a missing or malformed parameter is 400', () => {
+  it.each<[string, (query: URLSearchParams) => void]>([
+    ['no expiry', (query) => query.delete('x-svc-expire')],
+    ['an empty expiry', (query) => query.set('x-svc-expire', '')],
+    ['an expiry that is no date-time', (query) => query.set('x-svc-expire', 'tomorrow')],
+    ['no signature', (query) => query.delete('x-svc-signature')],
+    ['an empty signature', (query) => query.set('x-svc-signature', '')],
+    [
+      'nothing',
+      (query) =>
+        [...query.keys()].forEach((name) => {
+          query.delete(name);
+        }),
+    ],
+  ])('%s', async (_, change) => {
+    const url = new URL(await linkOf({ timezone: 'UTC' }));
+    change(url.searchParams);
+    const { status, bytes } = await fetchFile(url.href);
+    expect([status, JSON.parse(`${bytes}`).error]).toEqual([
+      400,
+      expect.stringMatching(/^query: /),
+    ]);
+  });
+
+  it('a token does not stand in for the signature', async () => {
+    const [path = ''] = (await linkOf({ timezone: 'UTC' })).split('?');
+    for (const token of [device.token, server.adminToken]) {
+      const headers = { Authorization: `Bearer ${token}` };
+      expect((await fetchFile(path, { headers })).status).toBe(400);
+    }
+  });
+
+  it('without its empty tenant it is whole', async () => {
+    const url = new URL(await linkOf({ timezone: 'UTC' }));
+    url.searchParams.delete('tenant_id');
+    expect((await fetchFile(url.href)).status).toBe(200);
+  });
+});
+
+describe('other ways to a configuration', () => {
+  it.each(['HEAD', 'POST', 'PUT', 'DELETE'])('%s on the link is 405', async (method) => {
+    expect((await fetchFile(await linkOf({ timezone: 'UTC' }), { method })).status).toBe(405);
+  });
+
+  it('the link has the names of the chosen prefix, and no others are read', async () => {
+    const own = await startTestServer({ headerPrefix: 'X-MEN' });
+    const prefixed = await acceptedDevice(own, 'prefixed');
+    const parameters = { id: prefixed.id };
+    await own.call('deploy-configuration', { token: own.adminToken, parameters, json: {} });
+    const reply = await doors['POST v2'](own, prefixed.token, board);
+    const uri = `${instructionsIn(reply).artifact.source.uri}`;
+    expect([...new URL(uri).searchParams.keys()]).toEqual([
+      'x-men-expire',
+      'x-men-signature',
+      'tenant_id',
+    ]);
+    const statuses = [await fetchFile(uri), await fetchFile(uri.replaceAll('x-men-', 'x-svc-'))];
+    await own.close();
+    expect(statuses.map(({ status }) => status)).toEqual([200, 400]);
+  });
+});

@@ -1,0 +1,96 @@
+/** A device's settings, and their delivery as an artifact. Spec: Device configuration */
+import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
+import { refuse } from '../../http/refusal.ts';
+import {
+  type CallingDevice,
+  defineEndpoint,
+  type RequestContext,
+} from '../../pipeline/endpoint.ts';
+import { keepSettings, mergeSettings, type Settings } from '../../rules/configuration.ts';
+import { isProvisioned } from '../../rules/provisioning.ts';
+import type { StoredConfiguration } from '../../store/configurations.ts';
+
+type DeviceContext = RequestContext & { readonly device: CallingDevice };
+
+export const getConfiguration = defineEndpoint('get-configuration', (_input, context) => {
+  const stored = context.store.configurations.find(context.device.id);
+  if (!stored && !hasRecord(context)) {
+    return refuse.notFound('the device has no configuration yet; try again later');
+  }
+  return { status: 200, body: { ...stored?.configured } };
+});
+
+/** Only under asynchronous-provisioning can the record of an accepted device be missing. */
+function hasRecord({ store, device, settings, nowMs }: DeviceContext): boolean {
+  return isProvisioned(store.devices.find(device.id) ?? {}, settings, nowMs);
+}
+
+export const putConfiguration = defineEndpoint('put-configuration', ({ body }, context) => {
+  if (!body) return { status: 204 };
+  const { store, device, settings } = context;
+  const current = store.configurations.find(device.id);
+  const isSplit = settings.variants.has('split-configuration');
+  const told = isSplit ? reported(context, current, body) : both(context, current, body);
+  if ('because' in told) return refuse.malformed(`body: ${told.because}`);
+  store.configurations.save(device.id, told);
+  return { status: 204 };
+});
+
+type Told = StoredConfiguration | { readonly because: string };
+
+/** The contract's one store, which the device writes too. */
+function both(
+  { nowMs }: DeviceContext,
+  current: StoredConfiguration | undefined,
+  change: Settings,
+): Told {
+  const configured = mergeSettings(current?.configured ?? {}, change);
+  if ('because' in configured) return configured;
+  const reported = mergeSettings(current?.reported ?? {}, change);
+  if ('because' in reported) return reported;
+  return {
+    ...current,
+    configured: configured.settings,
+    reported: reported.settings,
+    updatedMs: nowMs,
+    reportedMs: nowMs,
+  };
+}
+
+/** The variant split-configuration: what the device uses stands apart from what users want. */
+function reported(
+  { nowMs }: DeviceContext,
+  current: StoredConfiguration | undefined,
+  given: Settings,
+): Told {
+  const kept = keepSettings(given);
+  if ('because' in kept) return kept;
+  const users = current ?? { configured: {}, updatedMs: nowMs };
+  return { ...users, reported: kept.settings, reportedMs: nowMs };
+}
+
+const linkOfNoDevice = refuse.forbidden('the device of this link was decommissioned');
+
+/** The artifact of a configuration deployment, made when it is fetched. */
+export const downloadConfiguration = defineEndpoint(
+  'download-configuration',
+  async ({ parameters }, { store }) => {
+    const part = store.parts.find(parameters.deployment_id, parameters.device_id);
+    const settings = part?.deployment.configuration;
+    if (!part || !settings)
+      return refuse.notFound('there is no configuration deployment at this link');
+    if (!store.devices.find(part.deviceId)) return linkOfNoDevice;
+    const name = part.deployment.artifactName;
+    const file = await writeArtifact({
+      name,
+      deviceTypes: [parameters.device_type],
+      payloadType: 'mender-configure',
+      metaData: settings,
+      provides: { 'data-partition.mender-configure.version': name },
+      clearsProvides: ['data-partition.mender-configure.*'],
+      modifiedMs: part.deployment.createdMs,
+    });
+    const headers = { 'Content-Disposition': 'attachment; filename="artifact.mender"' };
+    return { status: 200, headers, body: file };
+  },
+);

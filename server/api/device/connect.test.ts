@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { openSocket, presenceOf, sampleKey, shakeHands } from '../../testing/test-sockets.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+let deviceCount = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+beforeEach(async () => {
+  deviceCount += 1;
+  device = await acceptedDevice(server, `connect-${deviceCount}`);
+});
+
+/** A handshake of the device with headers replaced; null leaves one out. */
+function shake(headers: Readonly<Record<string, string | null>> = {}) {
+  return shakeHands(server, { headers: { Authorization: `Bearer ${device.token}`, ...headers } });
+}
+
+/** A refusal must be HTTP with the Error body, and leave no presence. */
+async function expectRefused(reply: Awaited<ReturnType<typeof shake>>, status: number) {
+  expect([reply.status, reply.headers['content-type'], JSON.parse(reply.body)]).toEqual([
+    status,
+    'application/json; charset=utf-8',
+    { error: expect.stringMatching(/./), request_id: reply.headers['x-svc-requestid'] },
+  ]);
+  expect((await presenceOf(server, device)).status).toBe('disconnected');
+}
+
+describe('a good handshake', () => {
+  it('is 101 with the answer to the key that RFC 6455 works out', async () => {
+    const { status, headers } = await shake();
+    expect(status).toBe(101);
+    expect(headers).toMatchObject({
+      upgrade: 'websocket',
+      connection: 'Upgrade',
+      'sec-websocket-accept': 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=',
+      'x-svc-requestid': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  it('answers another key with another accept, worked out by hand', async () => {
+    const key = Buffer.from('0123456789abcdef').toString('base64');
+    const { headers } = await shake({ 'Sec-WebSocket-Key': key });
+    const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+    const accept = createHash('sha1').update(`${key}${magic}`).digest('base64');
+    expect(headers['sec-websocket-accept']).toBe(accept);
+  });
+
+  it('answers the request id of the caller', async () => {
+    const { headers } = await shake({ 'X-SVC-RequestID': 'mine-7' });
+    expect(headers['x-svc-requestid']).toBe('mine-7');
+  });
+
+  it.each([
+    ['the token as a cookie', (token: string) => ({ Authorization: null, Cookie: `JWT=${token}` })],
+    [
+      'the cookie among others',
+      (token: string) => ({ Authorization: null, Cookie: `a=b; JWT=${token}; JWT2=x` }),
+    ],
+    ['the scheme in small letters', (token: string) => ({ Authorization: `bearer ${token}` })],
+    [
+      'the headers in other letters',
+      () => ({ Connection: 'keep-alive, upgrade', Upgrade: 'WebSocket' }),
+    ],
+    ['an Origin', () => ({ Origin: 'https://elsewhere.example' })],
+    ['an extension', () => ({ 'Sec-WebSocket-Extensions': 'permessage-deflate' })],
+  ])('may have %s', async (_, headersOf) => {
+    const { status, headers } = await shake(headersOf(device.token));
+    expect([status, headers['sec-websocket-extensions']]).toEqual([101, undefined]);
+  });
+
+  it.each([
+    [undefined, undefined],
+    ['protomsg/msgpack', 'protomsg/msgpack'],
+    ['other, protomsg/msgpack', 'protomsg/msgpack'],
+    ['other', undefined],
+    ['other, other', undefined],
+    ['protomsg/msgpack2', undefined],
+    ['', undefined],
+    [' , ', undefined],
+  ])('offered the subprotocols %j, takes %j', async (offered, taken) => {
+    const { status, headers } = await shake({ 'Sec-WebSocket-Protocol': offered ?? null });
+    expect([status, headers['sec-websocket-protocol']]).toEqual([101, taken]);
+  });
+
+  it('carries a client of the field that offers no subprotocol', async () => {
+    const socket = await openSocket(server, device);
+    expect(socket.protocol).toBe('');
+    socket.terminate();
+  });
+});
+
+describe("a device's cookie", () => {
+  const shakeFrom = (origin: string) =>
+    shake({ Authorization: null, Cookie: `JWT=${device.token}`, Origin: origin });
+
+  it('is taken from a page of this server', async () => {
+    expect((await shakeFrom(server.baseUrl)).status).toBe(101);
+  });
+
+  it('is 403 from a page of another one', async () => {
+    await expectRefused(await shakeFrom('https://elsewhere.example'), 403);
+  });
+});
+
+describe('a handshake without a good token is 401', () => {
+  it.each<[string, (token: string) => Record<string, string | null>]>([
+    ['no token', () => ({ Authorization: null })],
+    ['an empty header', () => ({ Authorization: '' })],
+    ['another scheme', (token) => ({ Authorization: `Basic ${token}` })],
+    ['no scheme', (token) => ({ Authorization: token })],
+    ['a token that is none', () => ({ Authorization: 'Bearer x' })],
+    ['an altered token', (token) => ({ Authorization: `Bearer ${token.slice(0, -4)}AAAA` })],
+    ['an empty cookie', () => ({ Authorization: null, Cookie: 'JWT=' })],
+    ['a cookie of another name', (token) => ({ Authorization: null, Cookie: `jwt=${token}` })],
+    ['an altered token as cookie', (token) => ({ Authorization: null, Cookie: `JWT=x${token}` })],
+    [
+      'a good cookie beside a bad header',
+      (token) => ({ Authorization: 'Bearer x', Cookie: `JWT=${token}` }),
+    ],
+    [
+      'a good cookie beside another scheme',
+      (token) => ({ Authorization: 'API_KEY', Cookie: `JWT=${token}` }),
+    ],
+  ])('%s', async (_, headersOf) => {
+    const reply = await shake(headersOf(device.token));
+    await expectRefused(reply, 401);
+    expect(reply.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  it('the token of a user, as header and as cookie', async () => {
+    for (const headers of [
+      { Authorization: `Bearer ${server.adminToken}` },
+      { Authorization: null, Cookie: `JWT=${server.adminToken}` },
+    ]) {
+      await expectRefused(await shake(headers), 401);
+    }
+  });
+
+  it('the token of a device that was rejected', async () => {
+    const parameters = { id: device.id, aid: device.authSetId };
+    const call = { token: server.adminToken, parameters, json: { status: 'rejected' } };
+    await server.call('set-auth-set-status', call);
+    await expectRefused(await shake(), 401);
+  });
+
+  it('the token of a device, from the moment at which it expires', async () => {
+    const own = await startTestServer({ tokenLifetimeSeconds: 60 });
+    const { token } = await acceptedDevice(own, 'expiring');
+    const headers = { Authorization: `Bearer ${token}` };
+    own.clock.advance(59_999);
+    expect((await shakeHands(own, { headers })).status).toBe(101);
+    own.clock.advance(1);
+    expect((await shakeHands(own, { headers })).status).toBe(401);
+    await own.close();
+  });
+
+  it('a missing token counts before a bad handshake', async () => {
+    const headers = { Authorization: null, 'Sec-WebSocket-Version': '8' };
+    expect((await shakeHands(server, { headers })).status).toBe(401);
+  });
+});
+
+describe('a bad handshake is 400', () => {
+  it.each<[string, Record<string, string | null>]>([
+    ['no Connection', { Connection: 'close' }],
+    ['no Upgrade', { Upgrade: null }],
+    ['neither', { Connection: 'keep-alive', Upgrade: null }],
+    ['Connection: close', { Connection: 'close' }],
+    ['an upgrade to something else', { Upgrade: 'h2c' }],
+    ['websocket among other things', { Upgrade: 'websocket, h2c' }],
+    ['version 8', { 'Sec-WebSocket-Version': '8' }],
+    ['version 12', { 'Sec-WebSocket-Version': '12' }],
+    ['version 14', { 'Sec-WebSocket-Version': '14' }],
+    ['version 13.0', { 'Sec-WebSocket-Version': '13.0' }],
+    ['versions 13 and 8', { 'Sec-WebSocket-Version': '13, 8' }],
+    ['an empty version', { 'Sec-WebSocket-Version': '' }],
+    ['no version', { 'Sec-WebSocket-Version': null }],
+    ['no key', { 'Sec-WebSocket-Key': null }],
+    ['an empty key', { 'Sec-WebSocket-Key': '' }],
+    ['a key of 15 bytes', { 'Sec-WebSocket-Key': Buffer.alloc(15).toString('base64') }],
+    ['a key of 17 bytes', { 'Sec-WebSocket-Key': Buffer.alloc(17).toString('base64') }],
+    ['a key without its padding', { 'Sec-WebSocket-Key': sampleKey.slice(0, 22) }],
+    ['a key that is no base64', { 'Sec-WebSocket-Key': '!!!!!!!!!!!!!!!!!!!!!!==' }],
+  ])('%s', async (_, headers) => {
+    await expectRefused(await shake(headers), 400);
+  });
+
+  it('a plain GET, with the sentence that clients look for', async () => {
+    const reply = await server.call('connect', { token: device.token });
+    expect([reply.status, reply.json().error]).toEqual([
+      400,
+      expect.stringContaining('the client is not using the websocket protocol'),
+    ]);
+  });
+});
+
+describe('an upgrade anywhere else', () => {
+  it('by POST is 405 and no upgrade', async () => {
+    const headers = { Authorization: `Bearer ${device.token}`, 'Content-Length': '0' };
+    const reply = await shakeHands(server, { method: 'POST', headers });
+    await expectRefused(reply, 405);
+  });
+
+  it('of an unknown path is 404', async () => {
+    const reply = await shakeHands(server, { path: '/api/devices/v1/deviceconnect/nowhere' });
+    await expectRefused(reply, 404);
+  });
+
+  it('of another operation is answered as if it were not asked for', async () => {
+    const { path } = operations['get-configuration'];
+    const headers = { Authorization: `Bearer ${device.token}` };
+    const reply = await shakeHands(server, { path, headers });
+    expect([reply.status, reply.body]).toEqual([200, '{}']);
+    expect((await shakeHands(server, { path })).status).toBe(401);
+  });
+});

@@ -1,0 +1,53 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { VariantName } from '../../../fixtures/contract/variants.ts';
+import { publish } from '../../testing/test-artifacts.ts';
+import { board, deploy } from '../../testing/test-deployments.ts';
+import { acceptedDevice } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+const map = { priority: 1, states: { ArtifactInstall_Enter: { action: 'pause' } } };
+
+let server: TestServer;
+
+afterEach(() => server.close());
+
+/** The instructions of v2 under the variants, for a device that takes maps or does not. */
+async function instructions(
+  variants: readonly VariantName[],
+  { takesMap, given }: { takesMap: boolean; given: Readonly<Record<string, unknown>> },
+): Promise<{ readonly id: string; readonly body: Record<string, unknown> }> {
+  server = await startTestServer({ variants: new Set(variants) });
+  await publish(server);
+  const device = await acceptedDevice(server, 'asking');
+  const id = await deploy(server, [device], given);
+  const json = { device_provides: board, update_control_map: takesMap };
+  const reply = await server.call('post-next-deployment-v2', { token: device.token, json });
+  expect(reply.status).toBe(200);
+  return { id, body: reply.json() };
+}
+
+describe('the control map in the instructions', () => {
+  it('is in artifact only, as the contract says', async () => {
+    const asked = { takesMap: true, given: { update_control_map: map } };
+    const { id, body } = await instructions([], asked);
+    expect(body).toMatchObject({ artifact: { update_control_map: { id, ...map } } });
+    expect(Object.keys(body)).toEqual(['id', 'artifact']);
+  });
+
+  it('is beside id too under the variant top-level-control-map', async () => {
+    const asked = { takesMap: true, given: { update_control_map: map } };
+    const { id, body } = await instructions(['top-level-control-map'], asked);
+    expect(body).toMatchObject({
+      update_control_map: { id, ...map },
+      artifact: { update_control_map: { id, ...map } },
+    });
+  });
+
+  it.each([
+    ['a device that does not take maps', { takesMap: false, given: { update_control_map: map } }],
+    ['a deployment without one', { takesMap: true, given: {} }],
+  ])('is in neither place for %s, under the variant too', async (_, asked) => {
+    const { body } = await instructions(['top-level-control-map'], asked);
+    expect(JSON.stringify(body)).not.toContain('update_control_map');
+  });
+});

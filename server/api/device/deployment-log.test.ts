@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { publish } from '../../testing/test-artifacts.ts';
+import { abort, board, deploy, doors, partOf, report } from '../../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+let deploymentId: string;
+let deviceCount = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await publish(server);
+});
+
+afterAll(() => server.close());
+
+beforeEach(async () => {
+  deviceCount += 1;
+  device = await acceptedDevice(server, `log-${deviceCount}`);
+  deploymentId = await deploy(server, [device]);
+  await doors['POST v1'](server, device.token, board);
+});
+
+const entry = { timestamp: '2026-11-21T11:59:58Z', level: 'info', message: 'begun' };
+
+function upload(json: unknown, from = device, id = deploymentId): Promise<Reply> {
+  return server.call('put-deployment-log', { token: from.token, parameters: { id }, json });
+}
+
+function readLog(id = deploymentId, of = device): Promise<Reply> {
+  const parameters = { id, device_id: of.id };
+  return server.call('get-deployment-log', { token: server.adminToken, parameters });
+}
+
+describe('a log', () => {
+  it('is read by users as text: a line a message, times in UTC with milliseconds', async () => {
+    const reply = await upload({
+      messages: [
+        { timestamp: '2026-11-21T11:59:58Z', level: 'INFO', message: 'begun' },
+        {
+          timestamp: '2026-11-21T13:00:00.123456789+01:00',
+          level: 'debug',
+          message: 'müde: 100 %',
+        },
+        { timestamp: '2026-11-21t09:29:59.5-02:30', level: 'error', message: 'ended' },
+      ],
+    });
+    expect([reply.status, reply.text]).toEqual([204, '']);
+    const log = await readLog();
+    expect(log.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(log.text).toBe(
+      [
+        '2026-11-21T11:59:58.000Z INFO: begun\n',
+        '2026-11-21T12:00:00.123Z debug: müde: 100 %\n',
+        '2026-11-21T11:59:59.500Z error: ended\n',
+      ].join(''),
+    );
+    expect((await partOf(server, deploymentId, device))?.log).toBe(true);
+  });
+
+  it('replaces the one before it', async () => {
+    await upload({ messages: [entry, entry] });
+    await upload({ messages: [{ ...entry, message: 'another' }] });
+    expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: another\n');
+  });
+
+  it.each(['success', 'failure', 'rebooting'])('is taken after a report of %s', async (status) => {
+    await report(server, device, { id: deploymentId, status });
+    expect((await upload({ messages: [entry] })).status).toBe(204);
+  });
+
+  it('is taken after the deployment was aborted', async () => {
+    await abort(server, deploymentId);
+    expect((await upload({ messages: [entry] })).status).toBe(204);
+  });
+
+  it('may hold fields that nobody knows', async () => {
+    expect((await upload({ messages: [{ ...entry, pid: 7 }], tags: [] })).status).toBe(204);
+  });
+
+  it('may hold 10,000 messages, and no more', async () => {
+    const short = { timestamp: '2026-11-21T11:59:58Z', level: 'i', message: 'm' };
+    expect((await upload({ messages: new Array(10_000).fill(short) })).status).toBe(204);
+    expect((await upload({ messages: new Array(10_001).fill(short) })).status).toBe(400);
+    expect((await readLog()).text.split('\n')).toHaveLength(10_001);
+  });
+
+  it('is 404 for users before any was sent', async () => {
+    expect((await readLog()).status).toBe(404);
+    expect((await partOf(server, deploymentId, device))?.log).toBe(false);
+  });
+});
+
+describe('a log for a deployment that the device was not offered is 404', () => {
+  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', '%2e%2e'])('%s', async (id) => {
+    expect((await upload({ messages: [entry] }, device, id)).status).toBe(404);
+  });
+
+  it('a deployment of another device, whose log stays as it was', async () => {
+    await upload({ messages: [entry] });
+    const stranger = await acceptedDevice(server, `log-stranger-${deviceCount}`);
+    const reply = await upload({ messages: [{ ...entry, message: 'forged' }] }, stranger);
+    expect(reply.status).toBe(404);
+    expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
+    expect((await readLog(deploymentId, stranger)).status).toBe(404);
+  });
+
+  it('its own deployment before it has asked for it', async () => {
+    const other = await acceptedDevice(server, `log-early-${deviceCount}`);
+    const id = await deploy(server, [other]);
+    expect((await upload({ messages: [entry] }, other, id)).status).toBe(404);
+  });
+});
+
+const { timestamp, level, message } = entry;
+
+describe('one bad message is 400 for all, and the earlier log is kept', () => {
+  it.each([
+    ['no timestamp', { level, message }],
+    ['no level', { timestamp, message }],
+    ['no message', { timestamp, level }],
+    ['an empty timestamp', { ...entry, timestamp: '' }],
+    ['an empty level', { ...entry, level: '' }],
+    ['an empty message', { ...entry, message: '' }],
+    ['a timestamp without an offset', { ...entry, timestamp: '2026-11-21T11:59:58' }],
+    ['a timestamp without a time', { ...entry, timestamp: '2026-11-21' }],
+    ['a timestamp with a blank', { ...entry, timestamp: '2026-11-21 11:59:58Z' }],
+    ['a timestamp on a day that is none', { ...entry, timestamp: '2026-02-29T11:59:58Z' }],
+    ['a timestamp at an hour that is none', { ...entry, timestamp: '2026-11-21T24:00:00Z' }],
+    ['a timestamp in Unix seconds', { ...entry, timestamp: 1_795_262_398 }],
+    ['a timestamp of the syslog kind', { ...entry, timestamp: 'Nov 21 11:59:58' }],
+    ['a timestamp that is null', { ...entry, timestamp: null }],
+    ['a level that is a number', { ...entry, level: 7 }],
+    ['a message that is an object', { ...entry, message: { text: 'begun' } }],
+    ['a text in place of the message', 'begun'],
+    ['null in place of the message', null],
+  ])('%s', async (_, bad) => {
+    await upload({ messages: [entry] });
+    const reply = await upload({ messages: [{ ...entry, message: 'good' }, bad] });
+    expect(reply.status).toBe(400);
+    expect(reply.json().error).toMatch(/^body: messages\.1/);
+    expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
+  });
+
+  it.each([
+    ['no messages', {}],
+    ['empty messages', { messages: [] }],
+    ['messages that are null', { messages: null }],
+    ['messages that are a text', { messages: 'begun' }],
+    ['messages that are an object', { messages: { 0: entry } }],
+    ['the messages alone', [entry]],
+    ['null', null],
+  ])('%s', async (_, json) => {
+    await upload({ messages: [entry] });
+    const reply = await upload(json);
+    expect(reply.status).toBe(400);
+    expect(reply.json().error).toMatch(/^body: /);
+    expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
+  });
+
+  it('a log over the limit of a body is 413', async () => {
+    await upload({ messages: [entry] });
+    const reply = await upload({ messages: [{ ...entry, message: 'x'.repeat(1_048_576) }] });
+    expect(reply.status).toBe(413);
+    expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
+  });
+});
+
+describe('characters that are hard to keep', () => {
+  it('a message with a NUL is kept to its end', async () => {
+    await upload({ messages: [{ ...entry, message: 'before\u0000after' }, entry] });
+    expect((await readLog()).text).toBe(
+      '2026-11-21T11:59:58.000Z info: before\u0000after\n2026-11-21T11:59:58.000Z info: begun\n',
+    );
+  });
+
+  it('half a surrogate pair is refused, and the log stays as it was', async () => {
+    await upload({ messages: [entry] });
+    expect((await upload({ messages: [{ ...entry, message: 'a\ud83d' }] })).status).toBe(400);
+    expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
+  });
+});

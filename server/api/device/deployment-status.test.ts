@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
+import { publish } from '../../testing/test-artifacts.ts';
+import {
+  abort,
+  board,
+  deploy,
+  doors,
+  partOf,
+  report,
+  statusOf,
+} from '../../testing/test-deployments.ts';
+import { acceptedDevice } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let deviceCount = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await publish(server);
+});
+
+afterAll(() => server.close());
+
+const finals = ['success', 'failure', 'already-installed'];
+const unknownId = '00000000-0000-4000-8000-000000000000';
+
+function someDevice() {
+  deviceCount += 1;
+  return acceptedDevice(server, `status-${deviceCount}`);
+}
+
+/** A device that has been offered a deployment. */
+async function offeredDevice(provides = board) {
+  const device = await someDevice();
+  const id = await deploy(server, [device]);
+  await doors['POST v1'](server, device.token, provides);
+  return { device, id };
+}
+
+describe('a report', () => {
+  it.each(reportableStatuses)('of each status is 204 while the status is %s', async (from) => {
+    const { device, id } = await offeredDevice();
+    for (const to of reportableStatuses) {
+      expect((await report(server, device, { id, status: from })).status).toBe(204);
+      expect(await statusOf(server, id, device)).toBe(from);
+      const reply = await report(server, device, { id, status: to });
+      expect([reply.status, reply.text]).toEqual([204, '']);
+      expect(await statusOf(server, id, device)).toBe(to);
+    }
+  });
+
+  it.each(reportableStatuses)('of %s is 204 as the first one, after pending', async (status) => {
+    const { device, id } = await offeredDevice();
+    expect(await statusOf(server, id, device)).toBe('pending');
+    expect((await report(server, device, { id, status })).status).toBe(204);
+    expect(await statusOf(server, id, device)).toBe(status);
+  });
+
+  it.each(reportableStatuses)('of %s is 204 after noartifact', async (status) => {
+    const { device, id } = await offeredDevice({ ...board, device_type: 'other' });
+    expect(await statusOf(server, id, device)).toBe('noartifact');
+    expect((await report(server, device, { id, status })).status).toBe(204);
+    expect(await statusOf(server, id, device)).toBe(status);
+  });
+
+  it.each(reportableStatuses)('of %s tells when the part started and ended', async (status) => {
+    const { device, id } = await offeredDevice();
+    server.clock.advance(1500);
+    const started = new Date(server.clock.now()).toISOString();
+    await report(server, device, { id, status: 'downloading' });
+    server.clock.advance(1500);
+    const now = new Date(server.clock.now()).toISOString();
+    await report(server, device, { id, status });
+    const part = await partOf(server, id, device);
+    expect([part?.started, part?.finished]).toEqual([
+      started,
+      finals.includes(status) ? now : undefined,
+    ]);
+  });
+
+  it('keeps its substate, and the former one where it has none', async () => {
+    const { device, id } = await offeredDevice();
+    const seen: unknown[] = [];
+    for (const substate of ['Executing script: A', 'ü'.repeat(200), '']) {
+      await report(server, device, { id, status: 'installing', substate });
+      seen.push((await partOf(server, id, device))?.substate);
+    }
+    await report(server, device, { id, status: 'rebooting' });
+    seen.push((await partOf(server, id, device))?.substate);
+    const longest = 'ü'.repeat(200);
+    expect(seen).toEqual(['Executing script: A', longest, longest, longest]);
+  });
+
+  it('may hold fields that nobody knows', async () => {
+    const { device, id } = await offeredDevice();
+    const json = { status: 'success', progress: 100 };
+    const call = { token: device.token, parameters: { id }, json };
+    expect((await server.call('put-deployment-status', call)).status).toBe(204);
+  });
+
+  it('counts in the statistics, and ends the deployment once all parts are over', async () => {
+    const { device, id } = await offeredDevice();
+    const read = async () => {
+      const call = { token: server.adminToken, parameters: { id } };
+      const deployment = (await server.call('get-deployment', call)).json();
+      const statistics = (await server.call('get-deployment-statistics', call)).json();
+      return [deployment.status, Object.entries(statistics).filter(([, count]) => count !== 0)];
+    };
+    expect(await read()).toEqual(['pending', [['pending', 1]]]);
+    await report(server, device, { id, status: 'downloading' });
+    expect(await read()).toEqual(['inprogress', [['downloading', 1]]]);
+    await report(server, device, { id, status: 'success' });
+    expect(await read()).toEqual(['finished', [['success', 1]]]);
+    await report(server, device, { id, status: 'rebooting' });
+    expect(await read()).toEqual(['inprogress', [['rebooting', 1]]]);
+  });
+});
+
+describe('once the deployment is aborted', () => {
+  it.each(reportableStatuses)('a report of %s is 409 and changes nothing', async (status) => {
+    const { device, id } = await offeredDevice();
+    await report(server, device, { id, status: 'installing', substate: 'before' });
+    await abort(server, id);
+    const before = await partOf(server, id, device);
+    server.clock.advance(1000);
+    const reply = await report(server, device, { id, status, substate: 'after' });
+    expect([reply.status, reply.json()]).toEqual([
+      409,
+      {
+        error: expect.stringContaining('aborted'),
+        request_id: reply.headers.get('x-svc-requestid'),
+      },
+    ]);
+    expect(await partOf(server, id, device)).toEqual(before);
+    expect(before).toMatchObject({ status: 'aborted', substate: 'before' });
+    expect((await report(server, device, { id, status })).status).toBe(409);
+  });
+
+  it('a report is 409 for that one device whose deployments were aborted', async () => {
+    const [one, other] = [await someDevice(), await someDevice()];
+    const id = await deploy(server, [one, other]);
+    for (const { token } of [one, other]) await doors['POST v1'](server, token, board);
+    const call = { token: server.adminToken, parameters: { id: one.id } };
+    expect((await server.call('abort-device-deployments', call)).status).toBe(204);
+    expect((await report(server, one, { id, status: 'success' })).status).toBe(409);
+    expect((await report(server, other, { id, status: 'success' })).status).toBe(204);
+  });
+
+  it.each(finals)('a device that had ended in %s may still report', async (status) => {
+    const [one, other] = [await someDevice(), await someDevice()];
+    const id = await deploy(server, [one, other]);
+    for (const { token } of [one, other]) await doors['POST v1'](server, token, board);
+    await report(server, one, { id, status });
+    await abort(server, id);
+    expect(await statusOf(server, id, one)).toBe(status);
+    expect((await report(server, one, { id, status })).status).toBe(204);
+    expect(await statusOf(server, id, other)).toBe('aborted');
+  });
+});
+
+describe('a report for a deployment that the device was not offered is 404', () => {
+  it.each([unknownId, 'no-uuid', '%', 'ü', '../next', "'; DROP TABLE deployments; --"])(
+    '%s',
+    async (id) => {
+      const { device } = await offeredDevice();
+      const reply = await report(server, device, { id, status: 'success' });
+      expect(reply.status).toBe(404);
+      expect(reply.json()).toHaveProperty('request_id');
+    },
+  );
+
+  it('a deployment of another device, which stays as it was', async () => {
+    const { device, id } = await offeredDevice();
+    const stranger = await offeredDevice();
+    const reply = await report(server, stranger.device, { id, status: 'failure' });
+    expect(reply.status).toBe(404);
+    expect(await statusOf(server, id, device)).toBe('pending');
+  });
+
+  it('its own deployment before it has asked for it', async () => {
+    const device = await someDevice();
+    const id = await deploy(server, [device]);
+    expect((await report(server, device, { id, status: 'success' })).status).toBe(404);
+    expect(await statusOf(server, id, device)).toBe('pending');
+  });
+
+  it('its own deployment that was aborted before it had asked for it', async () => {
+    const device = await someDevice();
+    const id = await deploy(server, [device]);
+    await abort(server, id);
+    expect((await report(server, device, { id, status: 'success' })).status).toBe(404);
+  });
+});
+
+describe('a malformed report is 400 and changes nothing', () => {
+  it.each([
+    ['no status', {}],
+    ['an empty status', { status: '' }],
+    ['aborted', { status: 'aborted' }],
+    ['pending', { status: 'pending' }],
+    ['noartifact', { status: 'noartifact' }],
+    ['decommissioned', { status: 'decommissioned' }],
+    ['capitals', { status: 'SUCCESS' }],
+    ['a blank behind', { status: 'success ' }],
+    ['an underscore', { status: 'already_installed' }],
+    ['the name of a member', { status: 'constructor' }],
+    ['a status that is null', { status: null }],
+    ['a status that is a number', { status: 3 }],
+    ['a list of statuses', { status: ['success'] }],
+    ['a substate that is too long', { status: 'success', substate: 'x'.repeat(201) }],
+    ['a substate that is a number', { status: 'success', substate: 1 }],
+    ['a substate that is null', { status: 'success', substate: null }],
+    ['an array', [{ status: 'success' }]],
+    ['a text', 'success'],
+    ['null', null],
+  ])('%s', async (_, json) => {
+    const { device, id } = await offeredDevice();
+    const call = { token: device.token, parameters: { id }, json };
+    const reply = await server.call('put-deployment-status', call);
+    expect(reply.status).toBe(400);
+    expect(reply.json().error).toMatch(/^body: /);
+    expect(await statusOf(server, id, device)).toBe('pending');
+  });
+
+  it('is 400 for an unknown id too: what was sent is checked before it is looked for', async () => {
+    const { device } = await offeredDevice();
+    expect((await report(server, device, { id: unknownId, status: 'done' })).status).toBe(400);
+  });
+
+  it.each(['', '{', '{"status":"success"'])('the text %j', async (body) => {
+    const { device, id } = await offeredDevice();
+    const headers = { 'Content-Type': 'application/json' };
+    const call = { token: device.token, parameters: { id }, headers, body };
+    expect((await server.call('put-deployment-status', call)).status).toBe(400);
+  });
+
+  it('a text that is not UTF-8', async () => {
+    const { device, id } = await offeredDevice();
+    const headers = { 'Content-Type': 'application/json' };
+    const body = Buffer.from('{"status":"success","substate":"\xff"}', 'latin1');
+    const call = { token: device.token, parameters: { id }, headers, body };
+    expect((await server.call('put-deployment-status', call)).status).toBe(400);
+  });
+});

@@ -1,0 +1,245 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import type { Authorization, Operation } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { placesIn, replaced } from '../../testing/bodies.ts';
+import { publish } from '../../testing/test-artifacts.ts';
+import { board, deploy, doors, report } from '../../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+const rows: Readonly<Record<string, Operation>> = { ...operations, ...managementOperations };
+type OperationId = keyof typeof operations | keyof typeof managementOperations;
+
+let server: TestServer;
+let device: AcceptedDevice;
+/** Ids of things that exist, for paths; the device that asks is not among them. */
+let ids: readonly string[];
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'hostile');
+  const victim = await acceptedDevice(server, 'victim');
+  const artifact = await publish(server);
+  const deployment = await deploy(server, [device, victim]);
+  await doors['POST v1'](server, device.token, board);
+  await report(server, device, { id: deployment, status: 'installing' });
+  ids = [victim.id, victim.authSetId, artifact, deployment];
+});
+
+afterAll(() => server.close());
+
+const tokens: Record<Authorization, () => { token?: string }> = {
+  device: () => ({ token: device.token }),
+  socket: () => ({ token: device.token }),
+  user: () => ({ token: server.adminToken }),
+  basic: () => ({}),
+  signature: () => ({}),
+  link: () => ({}),
+  secret: () => ({}),
+};
+
+const words = [
+  ...['', ' ', '\u0000', 'a\u0000b', '\ud83d', '\ude00', '\u{FEFF}', '__proto__', 'constructor'],
+  ...['../../etc/passwd', '%', '%00', "'; DROP TABLE devices; --", '=1+1', 'x'.repeat(5000)],
+  ...['-1', '1e999', 'NaN', 'null', 'aborted', 'success', 'release-1', 'board', 'asc'],
+];
+const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...words));
+const names = [
+  ...[
+    'status',
+    'substate',
+    'messages',
+    'timestamp',
+    'level',
+    'message',
+    'name',
+    'value',
+    'subject',
+  ],
+  ...[
+    'device_type',
+    'artifact_name',
+    'device_provides',
+    'update_control_map',
+    'states',
+    'priority',
+  ],
+  ...[
+    'id_data',
+    'pubkey',
+    'identity_data',
+    'force',
+    'devices',
+    'all_devices',
+    'retries',
+    'details',
+  ],
+];
+const json = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    text,
+    fc.constantFrom(null, true, false, [], {}),
+    fc.double({ noNaN: true }),
+    fc.integer(),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(fc.constantFrom(...names), text), tie('value'), { maxKeys: 6 }),
+  ),
+})).value;
+const mediaType = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('application/json') },
+  fc.constantFrom(
+    'text/plain',
+    'application/json; charset=x',
+    'multipart/form-data; boundary=x',
+    'x',
+  ),
+);
+const queryNames = [
+  ...['page', 'per_page', 'sort', 'status', 'id', 'name', 'created_after', 'created_before'],
+  ...['release_name', 'device_type', 'artifact_name', 'limit', 'ignore', 'format_separator'],
+  ...['x-svc-expire', 'x-svc-signature', 'tenant_id', 'actor_id', 'object_type', 'issued_after'],
+];
+const query = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...queryNames), text), text), {
+  maxLength: 4,
+});
+const body = fc.oneof(
+  { weight: 8, arbitrary: json.map((value) => JSON.stringify(value)) },
+  text,
+  fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes)),
+);
+const request = fc.record({
+  body,
+  mediaType,
+  query: query.map((pairs) => new URLSearchParams(pairs)),
+  id: fc.nat({ max: 5 }),
+  aid: fc.oneof(text, fc.uuid()),
+});
+
+const line = { line_number: 1, data: 'x' };
+const details = { description: 'x', lines_before: [line], line_matching: line };
+const subject = { name: 'x', type: 'x', status: 'x', details };
+const state = { action: 'pause', on_map_expire: 'fail' };
+const attributes = [
+  { name: 'a', value: 1 },
+  { name: 'b', value: ['x'], description: 'x' },
+];
+const goodBodies = {
+  'post-next-deployment': { ...board, further: 'x' },
+  'post-next-deployment-v2': { device_provides: { ...board, a: 'x' }, update_control_map: true },
+  'put-deployment-status': { status: 'downloading', substate: 'x' },
+  'put-deployment-log': {
+    messages: [{ timestamp: '2026-11-21T12:00:00Z', level: 'info', message: 'x' }],
+  },
+  'put-configuration': { a: 'x', b: 'y' },
+  'post-alerts': [{ name: 'x', level: 'OK', subject, timestamp: '2026-11-21T12:00:00Z' }],
+  'post-monitor-configuration': [{ name: 'x', status: 'x', type: 'x' }],
+  'patch-attributes': attributes,
+  'put-attributes': attributes,
+  'set-configuration': { a: 'x' },
+  'set-auth-set-status': { status: 'rejected' },
+  'create-deployment': {
+    name: 'x',
+    artifact_name: 'release-1',
+    all_devices: true,
+    update_control_map: { priority: 1, states: { ArtifactInstall_Enter: state } },
+  },
+  'preauthorize-device': { identity_data: { mac: 'x' }, pubkey: 'x', force: true },
+  'abort-deployment': { status: 'aborted' },
+  'create-group-deployment': {
+    name: 'x',
+    artifact_name: 'release-1',
+    retries: 1,
+    max_devices: 1,
+    phases: [{ batch_size: 100, start_ts: '2026-11-21T12:00:00Z' }],
+    autogenerate_delta: true,
+  },
+  'update-deployment': { update_control_map: { priority: 1 } },
+  'list-deployment-statistics': { deployment_ids: ['11111111-2222-4333-8444-555555555555'] },
+  'update-artifact': { description: 'x' },
+  'update-release': { notes: 'x' },
+  'put-release-tags': ['x'],
+} as const satisfies Partial<Record<OperationId, object>>;
+
+/** Never a fault of the server, and every refusal with the Error body. */
+function expectOrderly(reply: Reply): void {
+  expect(reply.status).toBeLessThan(500);
+  if (reply.status < 400) return;
+  expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(reply.json()).toMatchObject({
+    error: expect.stringMatching(/./),
+    request_id: reply.headers.get('x-svc-requestid'),
+  });
+}
+
+describe('whatever a caller with a good token sends', () => {
+  // A logout would end the session that everything else uses; an answer to HEAD has no body.
+  const asked = (Object.keys(rows) as OperationId[]).filter(
+    (id) => id !== 'logout' && (rows[id] as Operation).method !== 'HEAD',
+  );
+
+  it.each(asked)('%s answers in order', async (operation) => {
+    const { method, authorization } = rows[operation] as Operation;
+    const property = fc.asyncProperty(request, async (sent) => {
+      // A lone half of a pair cannot be written into a path.
+      const other = Buffer.from(sent.aid).toString() || 'x';
+      const id = ids[sent.id] ?? other;
+      const parameters = {
+        id,
+        aid: other,
+        deployment_id: id,
+        device_id: other,
+        device_type: other,
+      };
+      const headers = { 'Content-Type': sent.mediaType };
+      const call = { ...tokens[authorization](), parameters, query: sent.query, headers };
+      const rest = method === 'GET' ? {} : { body: sent.body };
+      expectOrderly(await server.call(operation, { ...call, ...rest }));
+    });
+    await fc.assert(property, { seed: 20_261_121, numRuns: 4, endOnFailure: true });
+  });
+
+  it.each(Object.keys(goodBodies) as (keyof typeof goodBodies)[])(
+    '%s answers in order to a good body of which one part is another',
+    async (operation) => {
+      const { authorization } = rows[operation] as Operation;
+      const good = goodBodies[operation];
+      const places = placesIn(good);
+      const parameters = { id: ids.at(-1) ?? '', aid: ids[1] ?? '' };
+      const property = fc.asyncProperty(fc.constantFrom(...places), json, async (place, value) => {
+        const call = { ...tokens[authorization](), parameters, json: replaced(good, place, value) };
+        expectOrderly(await server.call(operation, call));
+      });
+      await fc.assert(property, { seed: 20_261_121, numRuns: 10, endOnFailure: true });
+    },
+  );
+
+  it('leaves a server that works', async () => {
+    const newcomer = await acceptedDevice(server, 'newcomer');
+    await publish(server, { name: 'after-all-that' });
+    const id = await deploy(server, [newcomer], { artifact_name: 'after-all-that' });
+    expect((await doors['POST v1'](server, newcomer.token, board)).json()).toMatchObject({ id });
+  });
+});
+
+describe('half a surrogate pair', () => {
+  const half = { device_type: 'board\ud83d', artifact_name: 'release-0' };
+
+  it.each(['POST v1', 'POST v2'] as const)(
+    'as a device type is 400 where settings are deployed, since no link could carry it: %s',
+    async (door) => {
+      const asking = await acceptedDevice(server, `half-${door}`);
+      const call = { token: server.adminToken, parameters: { id: asking.id }, json: {} };
+      expect((await server.call('deploy-configuration', call)).status).toBe(200);
+      const reply = await doors[door](server, asking.token, half);
+      expectOrderly(reply);
+      expect([reply.status, reply.json().error]).toEqual([
+        400,
+        expect.stringContaining('half a surrogate pair'),
+      ]);
+      expect((await doors[door](server, asking.token, board)).status).toBe(200);
+    },
+  );
+});

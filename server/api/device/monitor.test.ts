@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { StoredAlert } from '../../../fixtures/contract/management/monitor.ts';
+import { replaced } from '../../testing/bodies.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+let deviceCount = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+beforeEach(async () => {
+  deviceCount += 1;
+  device = await acceptedDevice(server, `monitor-${deviceCount}`);
+});
+
+const line = { line_number: 7, data: 'out of memory' };
+const details = {
+  description: 'the log says so',
+  lines_before: [{ line_number: 6, data: '' }],
+  line_matching: line,
+  lines_after: [],
+};
+const subject = { name: 'sshd', type: 'systemd.unit', status: 'not-running' };
+const alert = { name: 'SSH', level: 'CRITICAL', subject, timestamp: '2026-11-21T11:00:00Z' };
+const detailed = { ...alert, subject: { ...subject, details } };
+
+function postAlerts(json: unknown): Promise<Reply> {
+  return server.call('post-alerts', { token: device.token, json });
+}
+
+function listAlerts(query: Record<string, string> = {}, id = device.id): Promise<Reply> {
+  return server.call('list-alerts', { token: server.adminToken, parameters: { id }, query });
+}
+
+async function alerts(query: Record<string, string> = {}): Promise<StoredAlert[]> {
+  return (await listAlerts(query)).json<StoredAlert[]>();
+}
+
+describe('alerts', () => {
+  it('are 204 without a body, and users read them whole, each with an id', async () => {
+    const reply = await postAlerts([detailed, { ...alert, level: 'OK' }]);
+    expect([reply.status, reply.text]).toEqual([204, '']);
+    const timestamp = '2026-11-21T11:00:00.000Z';
+    const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(await alerts()).toEqual([
+      { ...alert, level: 'OK', id, timestamp },
+      { ...detailed, id, timestamp },
+    ]);
+  });
+
+  it('may be none at all', async () => {
+    expect((await postAlerts([])).status).toBe(204);
+    expect(await alerts()).toEqual([]);
+  });
+
+  it('come with any offset and go out in UTC with milliseconds, the newest first', async () => {
+    for (const timestamp of [
+      '2026-11-21T13:00:00+02:00',
+      '2026-11-21t10:59:59.123456z',
+      '2026-11-21T05:30:00.5-05:30',
+    ]) {
+      await postAlerts([{ ...alert, timestamp }]);
+    }
+    expect((await alerts()).map(({ timestamp }) => timestamp)).toEqual([
+      '2026-11-21T11:00:00.500Z',
+      '2026-11-21T11:00:00.000Z',
+      '2026-11-21T10:59:59.123Z',
+    ]);
+  });
+
+  it('can be narrowed to a span of time, bounds included, and read in pages', async () => {
+    for (const second of [1, 2, 3, 4]) {
+      await postAlerts([{ ...alert, timestamp: `2026-11-21T11:00:0${second}Z` }]);
+    }
+    const seconds = async (query: Record<string, string>) =>
+      (await alerts(query)).map(({ timestamp }) => Number(timestamp.slice(17, 19)));
+    const span = {
+      issued_after: '2026-11-21T11:00:02Z',
+      issued_before: '2026-11-21T12:00:03+01:00',
+    };
+    expect(await seconds(span)).toEqual([3, 2]);
+    expect(await seconds({ page: '2', per_page: '3' })).toEqual([1]);
+    for (const query of [{ issued_after: 'yesterday' }, { page: '0' }, { per_page: '501' }]) {
+      expect((await listAlerts(query as Record<string, string>)).status).toBe(400);
+    }
+  });
+
+  it('belong to the device alone', async () => {
+    await postAlerts([alert]);
+    const other = await acceptedDevice(server, `monitor-other-${deviceCount}`);
+    expect((await listAlerts({}, other.id)).json()).toEqual([]);
+  });
+});
+
+describe('alerts of which one is wrong are 400, and none is kept', () => {
+  const at = (path: string, value: unknown) => replaced(detailed, path.split('/'), value);
+  const required = [
+    'name',
+    'level',
+    'timestamp',
+    'subject',
+    'subject/name',
+    'subject/type',
+    'subject/status',
+    'subject/details/lines_before/0/line_number',
+    'subject/details/lines_before/0/data',
+    'subject/details/line_matching/line_number',
+    'subject/details/line_matching/data',
+  ];
+  const lineInPlace = ['lines_before', 'lines_after'].map((name) => `subject/details/${name}`);
+
+  it.each([
+    ...required.map((path) => [`no ${path}`, at(path, undefined)]),
+    ...required.map((path) => [`null as ${path}`, at(path, null)]),
+    ...required.map((path) => [
+      `a wrong kind of ${path}`,
+      at(path, /number|subject$/.test(path) ? 'x' : 7),
+    ]),
+    ...lineInPlace.map((path) => [`one line in place of ${path}`, at(path, line)]),
+    ...lineInPlace.map((path) => [`a text in ${path}`, at(path, ['line'])]),
+    ['an empty name', at('name', '')],
+    ['the level WARNING', at('level', 'WARNING')],
+    ['the level in small letters', at('level', 'critical')],
+    ['the level Ok', at('level', 'Ok')],
+    ['an empty level', at('level', '')],
+    ['a timestamp without an offset', at('timestamp', '2026-11-21T11:00:00')],
+    ['a timestamp that is no date', at('timestamp', 'now')],
+    ['a subject that is an array', at('subject', [])],
+    ['an empty subject', at('subject', {})],
+    ['details that are a text', at('subject/details', 'x')],
+    ['details that are an array', at('subject/details', [])],
+    ['details that are null', at('subject/details', null)],
+    ['a description that is a number', at('subject/details/description', 1)],
+    ['a line number that is no whole one', at('subject/details/line_matching/line_number', 1.5)],
+    ['a list of matching lines', at('subject/details/line_matching', [line])],
+    ['a text', 'alert'],
+    ['null', null],
+    ['an array', [alert]],
+  ])('%s', async (_, bad) => {
+    const reply = await postAlerts([alert, bad]);
+    expect([reply.status, reply.json()]).toEqual([
+      400,
+      { error: expect.stringMatching(/^body: 1/), request_id: expect.any(String) },
+    ]);
+    expect(await alerts()).toEqual([]);
+  });
+
+  it.each([
+    ['one alert in place of the array', alert],
+    ['an object that holds them', { alerts: [alert] }],
+    ['null', null],
+    ['a text', 'CRITICAL'],
+    ['more than 1000', new Array(1001).fill(alert)],
+  ])('%s', async (_, json) => {
+    expect((await postAlerts(json)).status).toBe(400);
+    expect(await alerts()).toEqual([]);
+  });
+
+  it('no body at all', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    for (const operation of ['post-alerts', 'post-monitor-configuration'] as const) {
+      expect((await server.call(operation, { token: device.token, headers })).status).toBe(400);
+    }
+  });
+});
+
+describe('the monitor configuration', () => {
+  const entry = { name: 'sshd', status: 'enabled', type: 'systemd' };
+  const put = (json: unknown) =>
+    server.call('post-monitor-configuration', { token: device.token, json });
+  const shown = async () => {
+    const call = { token: server.adminToken, parameters: { id: device.id } };
+    return (await server.call('show-monitor-configuration', call)).json<unknown>();
+  };
+
+  it('is 204 without a body, replaces the one before it, and may be empty', async () => {
+    expect(await shown()).toEqual([]);
+    const reply = await put([entry, { ...entry, name: 'cron' }]);
+    expect([reply.status, reply.text]).toEqual([204, '']);
+    expect(await shown()).toEqual([entry, { ...entry, name: 'cron' }]);
+    await put([{ ...entry, status: 'disabled' }]);
+    expect(await shown()).toEqual([{ ...entry, status: 'disabled' }]);
+    expect((await put([])).status).toBe(204);
+    expect(await shown()).toEqual([]);
+  });
+
+  const fields = ['name', 'status', 'type'];
+
+  it.each<[string, unknown]>([
+    ...fields.map((name): [string, unknown] => [
+      `no ${name}`,
+      [entry, replaced(entry, [name], undefined)],
+    ]),
+    ...fields.map((name): [string, unknown] => [
+      `an empty ${name}`,
+      [entry, { ...entry, [name]: '' }],
+    ]),
+    ...fields.map((name): [string, unknown] => [
+      `null as ${name}`,
+      [entry, { ...entry, [name]: null }],
+    ]),
+    ...fields.map((name): [string, unknown] => [
+      `a number as ${name}`,
+      [entry, { ...entry, [name]: 1 }],
+    ]),
+    ['one entry in place of the array', entry],
+    ['an array in an array', [[entry]]],
+    ['null', null],
+    ['a text in the array', ['sshd']],
+    ['more than 1000 entries', new Array(1001).fill(entry)],
+  ])('is 400 with %s, and the former one stays', async (_, json) => {
+    await put([entry]);
+    const reply = await put(json);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    expect(await shown()).toEqual([entry]);
+  });
+});
+
+describe('who may touch monitoring', () => {
+  it.each(['post-alerts', 'post-monitor-configuration'] as const)(
+    '%s is 401 without a token, and with that of a user',
+    async (operation) => {
+      for (const call of [{}, { token: server.adminToken }]) {
+        expect((await server.call(operation, { ...call, json: [] })).status).toBe(401);
+      }
+    },
+  );
+
+  it.each(['list-alerts', 'show-monitor-configuration'] as const)(
+    '%s is 401 with the token of a device, and 404 for an unknown one',
+    async (operation) => {
+      const own = { token: device.token, parameters: { id: device.id } };
+      expect((await server.call(operation, own)).status).toBe(401);
+      const unknown = { token: server.adminToken, parameters: { id: 'unknown' } };
+      expect((await server.call(operation, unknown)).status).toBe(404);
+    },
+  );
+});

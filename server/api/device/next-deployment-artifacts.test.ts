@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decideNext, requestText } from '../../rules/next-deployment.ts';
+import { openStore, type Store } from '../../store/store.ts';
+import { choiceFor } from '../../testing/choice.ts';
+import { publish } from '../../testing/test-artifacts.ts';
+import {
+  type Door,
+  deploy,
+  doors,
+  instructionsIn,
+  type Provides,
+  partOf,
+  report,
+  statusOf,
+} from '../../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let deviceCount = 0;
+const everyDoor = Object.entries(doors) as [keyof typeof doors, Door][];
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+/** A device with a deployment of `artifact_name` waiting. */
+async function waitingDevice(artifact_name: string, overrides: Record<string, unknown> = {}) {
+  deviceCount += 1;
+  const device = await acceptedDevice(server, `artifacts-${deviceCount}`);
+  const id = await deploy(server, [device], { artifact_name, ...overrides });
+  return { device, id };
+}
+
+function ask({ token }: AcceptedDevice, provides: Provides) {
+  return doors['POST v2'](server, token, {
+    artifact_name: 'older',
+    device_type: 'board',
+    ...provides,
+  });
+}
+
+describe('an artifact that the device cannot take', () => {
+  it.each([
+    ['another device type', 'GET v1', { device_type: 'bord' }],
+    ['a device type in other letters', 'POST v1', { device_type: 'Board' }],
+    ['a device type with a blank', 'POST v2', { device_type: 'board ' }],
+  ] as const)(
+    'is not offered for %s: %s answers 204 and the part is noartifact',
+    async (_, door, provides) => {
+      const name = `types-${door}`;
+      await publish(server, { name });
+      const { device, id } = await waitingDevice(name);
+      const asked = { artifact_name: 'older', ...provides };
+      expect((await doors[door](server, device.token, asked)).status).toBe(204);
+      expect(await partOf(server, id, device)).toMatchObject({
+        status: 'noartifact',
+        finished: expect.stringMatching(/Z$/),
+      });
+    },
+  );
+
+  it('is over for the device: the right device type comes too late', async () => {
+    await publish(server, { name: 'late' });
+    const { device, id } = await waitingDevice('late');
+    await ask(device, { device_type: 'other' });
+    expect((await ask(device, { device_type: 'board' })).status).toBe(204);
+    expect(await statusOf(server, id, device)).toBe('noartifact');
+  });
+
+  it('is picked from a release by the device type', async () => {
+    const forBoard = await publish(server, { name: 'both', deviceTypes: ['board', 'board-2'] });
+    const forOther = await publish(server, { name: 'both', deviceTypes: ['other'] });
+    for (const [device_type, artifactId] of [
+      ['board-2', forBoard],
+      ['other', forOther],
+    ] as const) {
+      const { device } = await waitingDevice('both');
+      const reply = await doors['POST v1'](server, device.token, {
+        device_type,
+        artifact_name: 'x',
+      });
+      expect(instructionsIn(reply).artifact.id).toBe(artifactId);
+    }
+  });
+});
+
+describe('what an artifact depends on', () => {
+  const depends = {
+    'rootfs-image.checksum': ['aaa', 'bbb'],
+    slot: ['a'],
+    artifact_name: ['older'],
+  };
+  const met = { 'rootfs-image.checksum': 'bbb', slot: 'a' };
+
+  beforeAll(() => publish(server, { name: 'depending', depends }));
+
+  it.each(['POST v1', 'POST v2'] as const)('is met by the free-form pairs of %s', async (door) => {
+    const { device, id } = await waitingDevice('depending');
+    const provides = { device_type: 'board', artifact_name: 'older', ...met, further: 'pair' };
+    expect(instructionsIn(await doors[door](server, device.token, provides)).id).toBe(id);
+  });
+
+  it.each([
+    ['one pair is missing', { slot: 'a' }],
+    ['one value is another', { ...met, slot: 'b' }],
+    ['a value only begins right', { ...met, 'rootfs-image.checksum': 'bb' }],
+    ['the name differs in letters', { 'rootfs-image.checksum': 'bbb', Slot: 'a' }],
+    ['the installed artifact is another', { ...met, artifact_name: 'oldest' }],
+    ['the device type is another', { ...met, device_type: 'other' }],
+  ])('is not met when %s', async (_, provides) => {
+    const { device, id } = await waitingDevice('depending');
+    expect((await ask(device, provides)).status).toBe(204);
+    expect(await statusOf(server, id, device)).toBe('noartifact');
+  });
+
+  it('is not met by version 1 GET, which tells of nothing further', async () => {
+    const { device, id } = await waitingDevice('depending');
+    const asked = { device_type: 'board', artifact_name: 'older' };
+    expect((await doors['GET v1'](server, device.token, asked)).status).toBe(204);
+    expect(await statusOf(server, id, device)).toBe('noartifact');
+  });
+});
+
+describe('several artifacts that fit', () => {
+  // Uploads that could fit one device are refused, so the rule is asked directly.
+  const request = {
+    deviceType: 'board',
+    artifactName: 'older',
+    provides: { device_type: 'board', artifact_name: 'older' },
+    takesControlMap: false,
+  };
+  const part = { status: 'pending', forceInstallation: false, isConfiguration: false } as const;
+  const candidates = [
+    { id: 'large', name: 'release-1', depends: { device_type: ['board'] }, sizeBytes: 9000 },
+    { id: 'small', name: 'release-1', depends: { device_type: ['board'] }, sizeBytes: 100 },
+    { id: 'middle', name: 'release-1', depends: { device_type: ['board'] }, sizeBytes: 5000 },
+    { id: 'tiny', name: 'release-1', depends: { device_type: ['other'] }, sizeBytes: 1 },
+  ];
+
+  it('give the smallest one', () => {
+    const served = { decision: 'serve', artifactId: 'small' };
+    expect(decideNext(part, request, candidates)).toEqual(served);
+    expect(decideNext(part, request, candidates.toReversed())).toEqual(served);
+  });
+
+  it('leave a device with the one that it was offered', () => {
+    const offered = { ...part, artifactId: 'large', request: requestText(request) };
+    expect(decideNext(offered, request, candidates)).toMatchObject({ artifactId: 'large' });
+  });
+
+  it('may join the release after the deployment was created', async () => {
+    await publish(server, { name: 'joined', deviceTypes: ['board'] });
+    const { device, id } = await waitingDevice('joined');
+    await publish(server, { name: 'joined', deviceTypes: ['other'] });
+    expect(instructionsIn(await ask(device, { device_type: 'other' })).id).toBe(id);
+  });
+});
+
+describe('an artifact that the device has already', () => {
+  const installed = { device_type: 'board', artifact_name: 'installed' };
+
+  beforeAll(() => publish(server, { name: 'installed' }));
+
+  it.each(everyDoor)(
+    'is not offered by %s: 204, and the part is already-installed',
+    async (_, ask) => {
+      const { device, id } = await waitingDevice('installed');
+      expect((await ask(server, device.token, installed)).status).toBe(204);
+      expect(await statusOf(server, id, device)).toBe('already-installed');
+      expect((await ask(server, device.token, installed)).status).toBe(204);
+    },
+  );
+
+  it.each(everyDoor)('is offered by %s where force_installation is set', async (_, ask) => {
+    const { device, id } = await waitingDevice('installed', { force_installation: true });
+    expect(instructionsIn(await ask(server, device.token, installed)).id).toBe(id);
+    expect(await statusOf(server, id, device)).toBe('pending');
+  });
+
+  it('is offered to a device that has reported of it, even as already-installed', async () => {
+    const { device, id } = await waitingDevice('installed');
+    await ask(device, installed);
+    await report(server, device, { id, status: 'installing' });
+    expect(instructionsIn(await ask(device, installed)).id).toBe(id);
+    expect(await statusOf(server, id, device)).toBe('installing');
+  });
+
+  it('is not taken for it when only the letters differ', async () => {
+    const { device, id } = await waitingDevice('installed');
+    expect(instructionsIn(await ask(device, { artifact_name: 'Installed' })).id).toBe(id);
+  });
+
+  it('is left behind for the next deployment that has something new', async () => {
+    await publish(server, { name: 'newer' });
+    const { device } = await waitingDevice('installed');
+    const newer = await deploy(server, [device], { artifact_name: 'newer' });
+    expect((await ask(device, installed)).status).toBe(204);
+    expect(instructionsIn(await ask(device, installed)).id).toBe(newer);
+  });
+});
+
+describe('a deployment older than the last one that the device finished', () => {
+  // A device is always served its oldest part, so only a store can hold such a past.
+  let store: Store;
+
+  beforeAll(async () => {
+    store = await openStore();
+    for (const id of ['older', 'finished', 'newer']) {
+      const names = { name: id, artifactName: 'release-1', deviceDigest: id };
+      const rest = {
+        type: 'software',
+        deviceIds: ['device', 'other'],
+        forceInstallation: false,
+      } as const;
+      store.deployments.create({ id, ...names, ...rest, nowMs: 0 });
+    }
+    const part = store.parts.find('finished', 'device');
+    if (!part) throw new Error('the deployment has no part');
+    store.parts.offer(part, { request: '', nowMs: 1 });
+    store.parts.settle(part, 'success', 2);
+  });
+
+  afterAll(() => store.close());
+
+  it('is passed over; the newer one waits', () => {
+    expect(choiceFor(store.parts, 'device', 3)).toEqual(['begin', 'newer']);
+  });
+
+  it('still waits for a device that has finished nothing', () => {
+    expect(choiceFor(store.parts, 'other', 3)).toEqual(['begin', 'older']);
+  });
+});

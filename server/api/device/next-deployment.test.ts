@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DeploymentInstructionsV2 } from '../../../fixtures/contract/resources.ts';
+import { publish } from '../../testing/test-artifacts.ts';
+import {
+  abort,
+  board,
+  type Door,
+  deploy,
+  doors,
+  instructionsIn,
+  report,
+  statusOf,
+} from '../../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let deviceCount = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await publish(server);
+});
+
+afterAll(() => server.close());
+
+function someDevice(): Promise<AcceptedDevice> {
+  deviceCount += 1;
+  return acceptedDevice(server, `next-${deviceCount}`);
+}
+
+const everyDoor = Object.entries(doors) as [keyof typeof doors, Door][];
+const doorPairs = everyDoor.flatMap(([first, ask]) =>
+  everyDoor
+    .filter(([second]) => second !== first)
+    .map(([second, again]) => ({ first, ask, second, again })),
+);
+const tooLong = 'x'.repeat(4097);
+
+describe.each(everyDoor)('%s', (_name, ask) => {
+  it('answers 204 without a body to a device for which there is nothing', async () => {
+    const reply = await ask(server, (await someDevice()).token, board);
+    expect([reply.status, reply.text]).toEqual([204, '']);
+  });
+
+  it('gives the deployment of the device, under the id of the deployment', async () => {
+    const device = await someDevice();
+    const id = await deploy(server, [device]);
+    expect(instructionsIn(await ask(server, device.token, board))).toEqual({
+      id,
+      artifact: {
+        ...(ask === doors['POST v2'] ? {} : { id: expect.stringMatching(/^[0-9a-f-]{36}$/) }),
+        artifact_name: 'release-1',
+        source: {
+          uri: expect.stringContaining(`${server.baseUrl}/`),
+          expire: new Date(server.clock.now() + 86_400_000).toISOString(),
+        },
+        device_types_compatible: ['board'],
+      },
+    });
+  });
+
+  it('leaves the part of the device pending until the device reports', async () => {
+    const device = await someDevice();
+    const id = await deploy(server, [device]);
+    await ask(server, device.token, board);
+    expect(await statusOf(server, id, device)).toBe('pending');
+  });
+
+  it('gives no device the deployment of another', async () => {
+    const [one, other] = [await someDevice(), await someDevice()];
+    await deploy(server, [one]);
+    expect((await ask(server, other.token, board)).status).toBe(204);
+  });
+
+  it('gives the oldest deployment first, and the next one once that is over', async () => {
+    const device = await someDevice();
+    const first = await deploy(server, [device], { name: 'first' });
+    const second = await deploy(server, [device], { name: 'second' });
+    expect(instructionsIn(await ask(server, device.token, board)).id).toBe(first);
+    await report(server, device, { id: first, status: 'success' });
+    expect(instructionsIn(await ask(server, device.token, board)).id).toBe(second);
+    await report(server, device, { id: second, status: 'failure' });
+    expect((await ask(server, device.token, board)).status).toBe(204);
+  });
+
+  it.each(['success', 'failure', 'already-installed'])('is over after %s', async (status) => {
+    const device = await someDevice();
+    const id = await deploy(server, [device]);
+    await ask(server, device.token, board);
+    await report(server, device, { id, status });
+    expect((await ask(server, device.token, board)).status).toBe(204);
+  });
+
+  it('gives nothing of an aborted deployment, whether it was offered or not', async () => {
+    const [offered, waiting] = [await someDevice(), await someDevice()];
+    const id = await deploy(server, [offered, waiting]);
+    await ask(server, offered.token, board);
+    await abort(server, id);
+    for (const { token } of [offered, waiting]) {
+      expect((await ask(server, token, board)).status).toBe(204);
+    }
+  });
+
+  it.each([
+    ['no device_type', { artifact_name: 'a' }],
+    ['no artifact_name', { device_type: 'board' }],
+    ['an empty device_type', { device_type: '', artifact_name: 'a' }],
+    ['an empty artifact_name', { device_type: 'board', artifact_name: '' }],
+    ['a device_type that is too long', { device_type: tooLong, artifact_name: 'a' }],
+    ['an artifact_name that is too long', { device_type: 'board', artifact_name: tooLong }],
+  ])('refuses %s with 400 that names the field', async (title, provides) => {
+    const reply = await ask(server, (await someDevice()).token, provides as never);
+    expect(reply.status).toBe(400);
+    const field = title.includes('device_type') ? 'device_type' : 'artifact_name';
+    expect(reply.json().error).toContain(field);
+  });
+
+  it('takes texts of 4096 characters', async () => {
+    const { token } = await someDevice();
+    const longest = { device_type: 'x'.repeat(4096), artifact_name: 'y'.repeat(4096) };
+    expect((await ask(server, token, longest)).status).toBe(204);
+  });
+
+  it.each([
+    ['an empty token', ''],
+    ["a user's token", 'admin'],
+  ])('refuses %s with 401', async (_, who) => {
+    const reply = await ask(server, who && server.adminToken, board);
+    expect(reply.status).toBe(401);
+  });
+});
+
+describe('asking again while a deployment is active', () => {
+  it.each(doorPairs)('is one question through $first and then $second', async ({ ask, again }) => {
+    const device = await someDevice();
+    await deploy(server, [device]);
+    const { id } = instructionsIn(await ask(server, device.token, board));
+    expect(instructionsIn(await again(server, device.token, board)).id).toBe(id);
+  });
+
+  it.each([
+    'downloading',
+    'installing',
+    'rebooting',
+    'pause_before_installing',
+    'pause_before_rebooting',
+    'pause_before_committing',
+  ])('gives the same deployment in the status %s', async (status) => {
+    const device = await someDevice();
+    const id = await deploy(server, [device]);
+    await deploy(server, [device], { name: 'younger' });
+    await doors['POST v1'](server, device.token, board);
+    await report(server, device, { id, status });
+    const again = await doors['POST v1'](server, device.token, board);
+    expect(instructionsIn(again).id).toBe(id);
+    expect(await statusOf(server, id, device)).toBe(status);
+  });
+
+  it('gives a fresh link each time', async () => {
+    const device = await someDevice();
+    await deploy(server, [device]);
+    const { source: first } = instructionsIn(
+      await doors['GET v1'](server, device.token, board),
+    ).artifact;
+    server.clock.advance(5000);
+    const { source: second } = instructionsIn(
+      await doors['GET v1'](server, device.token, board),
+    ).artifact;
+    expect(Date.parse(`${second.expire}`) - Date.parse(`${first.expire}`)).toBe(5000);
+    expect(second.uri).not.toBe(first.uri);
+  });
+
+  it('serves a deployment again that the device takes up after its end', async () => {
+    const device = await someDevice();
+    const id = await deploy(server, [device]);
+    await doors['POST v2'](server, device.token, board);
+    await report(server, device, { id, status: 'failure' });
+    await report(server, device, { id, status: 'downloading' });
+    const again = await doors['POST v2'](server, device.token, board);
+    expect(instructionsIn(again).id).toBe(id);
+  });
+});
+
+it.each(['POST v1', 'POST v2'] as const)('a free-form pair may be empty: %s', async (door) => {
+  const { token } = await someDevice();
+  expect((await doors[door](server, token, { ...board, checksum: '' })).status).toBe(204);
+});
+
+describe('the body of version 1', () => {
+  it.each([
+    ['an array', []],
+    ['a text', 'board'],
+    ['null', null],
+    ['a number as a value', { ...board, checksum: 7 }],
+    ['null as a value', { ...board, checksum: null }],
+    ['an object as a value', { ...board, artifact_provides: { checksum: 'abc' } }],
+    ['a free-form value that is too long', { ...board, checksum: tooLong }],
+  ])('refuses %s with 400', async (_, json) => {
+    const { token } = await someDevice();
+    const reply = await server.call('post-next-deployment', { token, json });
+    expect(reply.status).toBe(400);
+    expect(reply.json().error).toMatch(/^body: /);
+  });
+
+  it('refuses no body at all, and text that is no JSON, with 400', async () => {
+    const { token } = await someDevice();
+    const headers = { 'Content-Type': 'application/json' };
+    for (const body of ['', '{"device_type":', '\u{FEFF}']) {
+      const reply = await server.call('post-next-deployment', { token, headers, body });
+      expect(reply.status).toBe(400);
+    }
+  });
+});
+
+describe('the body of version 2', () => {
+  it.each([
+    ['no device_provides', {}],
+    ['version 1 in its place', board],
+    ['device_provides that is null', { device_provides: null }],
+    ['device_provides that is an array', { device_provides: [board] }],
+    ['a number among the provides', { device_provides: { ...board, checksum: 7 } }],
+    ['update_control_map as a text', { device_provides: board, update_control_map: 'true' }],
+    ['update_control_map as a number', { device_provides: board, update_control_map: 1 }],
+    ['update_control_map as null', { device_provides: board, update_control_map: null }],
+  ])('refuses %s with 400', async (_, json) => {
+    const { token } = await someDevice();
+    const reply = await server.call('post-next-deployment-v2', { token, json });
+    expect(reply.status).toBe(400);
+    expect(reply.json().error).toMatch(/device_provides|update_control_map/);
+  });
+
+  it('refuses more than 1000 pairs with 400, and takes 1000', async () => {
+    const { token } = await someDevice();
+    const statuses: number[] = [];
+    for (const extra of [998, 999]) {
+      const pairs = Object.fromEntries(
+        Array.from({ length: extra }, (_, at) => [`key-${at}`, 'x']),
+      );
+      const json = { device_provides: { ...board, ...pairs } };
+      statuses.push((await server.call('post-next-deployment-v2', { token, json })).status);
+    }
+    expect(statuses).toEqual([204, 400]);
+  });
+});
+
+describe('the update control map in the instructions', () => {
+  const update_control_map = {
+    priority: 1,
+    states: { ArtifactInstall_Enter: { action: 'pause' } },
+  };
+
+  it.each([
+    [true, true],
+    [false, false],
+    [undefined, false],
+  ])('asked for with %s, stands in artifact: %s', async (asked, isThere) => {
+    const device = await someDevice();
+    const id = await deploy(server, [device], { update_control_map });
+    const json = { device_provides: board, update_control_map: asked };
+    const reply = await server.call('post-next-deployment-v2', { token: device.token, json });
+    const { artifact, ...rest } = reply.json<DeploymentInstructionsV2>();
+    expect(rest).toEqual({ id });
+    expect(artifact.update_control_map).toEqual(
+      isThere ? { id, ...update_control_map } : undefined,
+    );
+  });
+
+  it('is absent where the deployment has none, and in version 1', async () => {
+    const [plain, old] = [await someDevice(), await someDevice()];
+    await deploy(server, [plain]);
+    await deploy(server, [old], { update_control_map });
+    const json = { device_provides: board, update_control_map: true };
+    const reply = await server.call('post-next-deployment-v2', { token: plain.token, json });
+    expect(instructionsIn(reply).artifact).not.toHaveProperty('update_control_map');
+    const older = await doors['POST v1'](server, old.token, board);
+    expect(instructionsIn(older).artifact).not.toHaveProperty('update_control_map');
+  });
+
+  it('gets the id of the deployment in place of the one that the user gave', async () => {
+    const device = await someDevice();
+    const given = { id: '11111111-2222-4333-8444-555555555555', ...update_control_map };
+    const id = await deploy(server, [device], { update_control_map: given });
+    const json = { device_provides: board, update_control_map: true };
+    const reply = await server.call('post-next-deployment-v2', { token: device.token, json });
+    expect(reply.json<DeploymentInstructionsV2>().artifact.update_control_map?.id).toBe(id);
+  });
+});

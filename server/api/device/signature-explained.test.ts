@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  keyMistakeVectors,
+  signatureMistakeVectors,
+} from '../../../fixtures/vectors/signature-mistakes.ts';
+import {
+  acceptedDevice,
+  authenticate,
+  newDevice,
+  signatureOf,
+  type TestDevice,
+} from '../../testing/test-device.ts';
+import { explanationOf } from '../../testing/test-explanations.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  // The vectors name a tenant of their own, which only the open-source edition takes from anybody.
+  server = await startTestServer({ variants: new Set(['open-source']) });
+});
+
+afterAll(() => server.close());
+
+const bodyOf = ({ idData, publicKeyPem }: TestDevice): string =>
+  JSON.stringify({ id_data: idData, pubkey: publicKeyPem });
+
+/** What HTTP can carry in a header, in a request whose signature is wrong. */
+const carried = signatureMistakeVectors().filter(
+  ({ mistake, signature, body, otherKeys }) =>
+    mistake !== null && !/\s/.test(signature) && body.includes('BEGIN PUBLIC KEY') && !otherKeys,
+);
+const onePerMistake = [...new Map(carried.map((each) => [each.mistake, each])).values()];
+
+describe('the explanation of a refused signature', () => {
+  it.each(onePerMistake)('names the mistake, and the answer does not: $mistake', async (vector) => {
+    const { mistake, body, signature } = vector;
+    const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };
+    const reply = await server.call('post-auth-request', { headers, body });
+    expect([reply.status, reply.json().error]).toEqual([401, 'signature verification failed']);
+    expect((await explanationOf(server, reply)).diagnosis).toMatchObject({ mistake });
+  });
+
+  it('names the device of the fleet whose key it was', async () => {
+    const neighbour = await acceptedDevice(server, 'neighbour', 'ecdsa');
+    const device = newDevice('own');
+    const signature = signatureOf(bodyOf(device), neighbour.privateKey);
+    const reply = await authenticate(server, device, { signature });
+    expect((await explanationOf(server, reply)).diagnosis).toMatchObject({
+      mistake: 'key-of-another-device',
+      detail: `device ${neighbour.id}`,
+    });
+  });
+
+  it('has no diagnosis where no mistake is known', async () => {
+    const device = newDevice('damaged');
+    const signature = signatureOf('{}', device.privateKey);
+    const reply = await authenticate(server, device, { signature });
+    expect(reply.status).toBe(401);
+    const explanation = await explanationOf(server, reply);
+    expect(explanation.wrong.path).toBe('header.X-SVC-Signature');
+    expect(explanation.diagnosis).toBeUndefined();
+  });
+});
+
+describe('the explanation of a refused key', () => {
+  const wrong = keyMistakeVectors().filter(({ mistake }) => mistake !== null);
+  const onePerKey = [...new Map(wrong.map((each) => [each.mistake, each])).values()];
+
+  it.each(onePerKey)('names the mistake: $mistake', async ({ mistake, pubkey }) => {
+    const body = JSON.stringify({ id_data: '{"mac":"key"}', pubkey });
+    const reply = await authenticate(server, newDevice('key'), { body });
+    expect(reply.status).toBe(400);
+    const { diagnosis } = await explanationOf(server, reply);
+    expect(diagnosis?.mistake ?? 'unexplained').toBe(mistake);
+  });
+});

@@ -1,0 +1,156 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OTHER_KEYS_MAX } from '../../control/explain/doctor/signing-mistakes.ts';
+import { readPublicKey } from '../../crypto/public-key.ts';
+import { openStore, type Store } from '../../store/store.ts';
+import { newDevice, signatureOf, type TestDevice } from '../../testing/test-device.ts';
+import {
+  keysOfFleet,
+  missingSignature,
+  unusableKey,
+  wrongSignature,
+} from './signature-refusals.ts';
+
+let store: Store;
+const header = 'X-SVC-Signature';
+const own = newDevice('own', 'rsa');
+const earlier = newDevice('own', 'ecdsa');
+const neighbour = newDevice('neighbour');
+const body = JSON.stringify({ id_data: own.idData, pubkey: own.publicKeyPem });
+
+function keyOf({ publicKeyPem }: TestDevice) {
+  const key = readPublicKey(publicKeyPem);
+  if ('because' in key) throw new Error(`the key was refused: it ${key.because}`);
+  return key;
+}
+
+function record(device: TestDevice, id: string): void {
+  const set = {
+    authSetId: `set-${id}-${device.publicKeyPem.length}`,
+    publicKeyPem: keyOf(device).pem,
+    status: 'pending',
+    nowMs: 0,
+  } as const;
+  store.devices.recordFirstContact({ id, identity: device.idData }, set);
+}
+
+beforeAll(async () => {
+  store = await openStore();
+  record(earlier, 'own');
+  for (let n = 0; n < OTHER_KEYS_MAX - 2; n += 1) record(newDevice(`${n}`), `${n}`);
+  record(neighbour, 'neighbour');
+});
+
+afterAll(() => store.close());
+
+function refusal(signatureText: string, sent = body) {
+  return wrongSignature(header, {
+    body: Buffer.from(sent),
+    key: keyOf(own),
+    signatureText,
+    otherKeys: keysOfFleet(store, own.idData),
+  });
+}
+
+describe('the refusal of a signature', () => {
+  it('says nothing of the diagnosis on the wire', () => {
+    const { status, error, body: extra } = refusal(signatureOf(`${body}\n`, own.privateKey));
+    expect({ status, error, extra }).toEqual({
+      status: 401,
+      error: 'signature verification failed',
+      extra: undefined,
+    });
+  });
+
+  it('tells where it was wrong, what was expected, and the mistake when asked', () => {
+    const { detail } = refusal(signatureOf(`${body}\n`, own.privateKey));
+    expect(detail).toMatchObject({
+      path: 'header.X-SVC-Signature',
+      expected: expect.stringContaining('RSA PKCS#1 v1.5'),
+      actual: expect.stringMatching(/344 characters .* rsa key .* \d+ bytes of the body/),
+    });
+    expect(detail?.diagnose?.()?.mistake).toBe('line-feed-not-sent');
+  });
+
+  it.each([
+    ['the device itself, by an earlier key', earlier, 'device own'],
+    ['another device', neighbour, 'device neighbour'],
+  ])('names whose key it was: %s', (_, { privateKey }, device) => {
+    const diagnosis = refusal(signatureOf(body, privateKey)).detail?.diagnose?.();
+    expect(diagnosis).toMatchObject({ mistake: 'key-of-another-device', detail: device });
+  });
+
+  it('looks at the keys of its own identity first, then at the newest', () => {
+    const devices = [...keysOfFleet(store, own.idData)].map(({ device }) => device);
+    expect(devices).toHaveLength(OTHER_KEYS_MAX);
+    expect(devices.slice(0, 3)).toEqual(['device own', 'device neighbour', 'device 97']);
+    record(newDevice('one more'), 'one more');
+    const later = [...keysOfFleet(store, own.idData)].map(({ device }) => device);
+    expect(later).toHaveLength(OTHER_KEYS_MAX);
+    expect(later.slice(0, 2)).toEqual(['device own', 'device one more']);
+  });
+
+  it('asks nobody when the body is larger than the journal keeps', () => {
+    const { detail } = refusal('AAAA', `${body}${' '.repeat(16_384)}`);
+    expect(detail?.actual).toMatch(/16\d{3}|17\d{3}/);
+    expect(detail?.diagnose).toBeUndefined();
+  });
+
+  it('has no diagnosis once the store is closed, and does not throw', async () => {
+    const closed = await openStore();
+    closed.close();
+    const { detail } = wrongSignature(header, {
+      body: Buffer.from(body),
+      key: keyOf(own),
+      signatureText: signatureOf(body, neighbour.privateKey),
+      otherKeys: keysOfFleet(closed, own.idData),
+    });
+    expect(detail?.diagnose?.()).toBeUndefined();
+  });
+});
+
+describe('the refusal of a request without a signature', () => {
+  const error = (...names: readonly string[]) =>
+    missingSignature(
+      header,
+      names.flatMap((name) => [name, 'AAAA']),
+    ).error;
+
+  it('names the header of another vendor that came, and the option that takes it', () => {
+    expect(error('Host', 'X-MEN-Signature')).toBe(
+      `the ${header} header is missing or empty, but X-MEN-Signature was sent; send ${header}, or start the server with --header-prefix X-MEN`,
+    );
+  });
+
+  it('names no other header', () => {
+    for (const name of ['X-SVC-Signature', 'Signature', '-Signature', 'X-MEN-Signatures']) {
+      expect(error(name)).toBe(`the ${header} header is missing or empty`);
+    }
+  });
+});
+
+describe('the refusal of a key', () => {
+  it('tells what it is in place of a public key, and never repeats it', () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const { status, error, detail } = unusableKey(pem, 'is a PEM block of type "PRIVATE KEY"');
+    expect([status, error]).toEqual([400, 'body: pubkey: is a PEM block of type "PRIVATE KEY"']);
+    expect(detail).toMatchObject({ path: 'body.pubkey' });
+    const diagnosis = detail?.diagnose?.();
+    expect(diagnosis).toMatchObject({ mistake: 'private-key', detail: 'PRIVATE KEY' });
+    expect(JSON.stringify([detail, diagnosis])).not.toContain(pem.slice(40, 80));
+  });
+
+  it('asks nobody when it is larger than a key can be', () => {
+    const { detail } = unusableKey('A'.repeat(20_000), 'has more than 16384 characters');
+    expect(detail?.diagnose).toBeUndefined();
+  });
+});
+
+describe('the refusal of a request without a signature', () => {
+  it('tells what is expected', () => {
+    const { status, error, detail } = missingSignature(header, []);
+    expect([status, error]).toEqual([400, 'the X-SVC-Signature header is missing or empty']);
+    expect(detail).toMatchObject({ path: 'header.X-SVC-Signature', actual: 'nothing' });
+  });
+});

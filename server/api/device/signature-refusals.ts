@@ -1,0 +1,82 @@
+/**
+ * The refusals of an auth request's key and signature, each with a doctor who can be asked why.
+ * He is asked seldom, as hostile requests must stay cheap; so what he needs is kept until then,
+ * and nothing else of the request.
+ */
+
+import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
+import { diagnoseKey } from '../../control/explain/doctor/key.ts';
+import {
+  diagnoseSignature,
+  type RefusedSignature,
+} from '../../control/explain/doctor/signature.ts';
+import { type DeviceKey, OTHER_KEYS_MAX } from '../../control/explain/doctor/signing-mistakes.ts';
+import { readPublicKey } from '../../crypto/public-key.ts';
+import { type Refusal, refuse } from '../../http/refusal.ts';
+import type { Store } from '../../store/store.ts';
+
+const signatureForms =
+  'base64 of the signature over the body as sent: RSA PKCS#1 v1.5 or ECDSA P-256 in DER over its SHA-256, Ed25519 over the body itself';
+
+/** As much as the journal keeps of a body: a larger one would be held by the doctor alone. */
+const KEPT_MAX_BYTES = 16_384;
+
+/** Refuses a `pubkey` that is no key. Its text is not repeated: it may be a private one. */
+export function unusableKey(pubkey: string, because: string): Refusal {
+  return refuse.malformed(`body: pubkey: ${because}`, {
+    path: 'body.pubkey',
+    requirement: 'auth.pubkey-is-pem',
+    expected: 'SubjectPublicKeyInfo in PEM of an RSA, ECDSA P-256 or Ed25519 key',
+    actual: `a string of ${pubkey.length} characters that ${because}`,
+    ...(pubkey.length <= KEPT_MAX_BYTES && { diagnose: () => diagnoseKey(pubkey) }),
+  });
+}
+
+/** Refuses a request without a signature; names that of another vendor. @param header the header's name */
+export function missingSignature(header: string, rawHeaders: readonly string[]): Refusal {
+  const other = otherVendors(header, rawHeaders);
+  const hint = other
+    ? `, but ${other.name} was sent; send ${header}, or start the server with --header-prefix ${other.prefix}`
+    : '';
+  return refuse.malformed(`the ${header} header is missing or empty${hint}`, {
+    path: `header.${header}`,
+    requirement: 'auth.signature-header-is-required',
+    expected: signatureForms,
+    actual: other ? `${other.name}, the header of another vendor` : 'nothing',
+  });
+}
+
+/** The signature header of another vendor, which a device configured for that one sends. */
+function otherVendors(header: string, rawHeaders: readonly string[]) {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    const [, prefix] = /^([\w-]{1,40})-signature$/i.exec(name) ?? [];
+    if (prefix === undefined || name.toLowerCase() === header.toLowerCase()) continue;
+    if (headerPrefixPattern.test(prefix)) return { name, prefix };
+  }
+  return undefined;
+}
+
+/** Refuses a signature that does not fit. @param header the header's name */
+export function wrongSignature(header: string, refused: RefusedSignature): Refusal {
+  const { body, key, signatureText } = refused;
+  return refuse.unauthorized('signature verification failed', {
+    requirement: 'auth.bad-signature-is-401',
+    path: `header.${header}`,
+    expected: signatureForms,
+    actual: `a string of ${signatureText.length} characters that is not a signature by the ${key.keyType} key in pubkey over the ${body.length} bytes of the body`,
+    ...(body.length <= KEPT_MAX_BYTES && { diagnose: () => diagnoseSignature(refused) }),
+  });
+}
+
+/** Keys of a fleet that a signature may be by: other ones of the same device, then the newest. */
+export function keysOfFleet(store: Store, identity: string): Iterable<DeviceKey> {
+  return {
+    *[Symbol.iterator]() {
+      for (const { deviceId, publicKeyPem } of store.devices.newestKeys(identity, OTHER_KEYS_MAX)) {
+        const key = readPublicKey(publicKeyPem);
+        if (!('because' in key)) yield { device: `device ${deviceId}`, key };
+      }
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { finalStatuses, reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
+import { publish } from '../../testing/test-artifacts.ts';
+import {
+  abort,
+  board,
+  createDeployment,
+  deploy,
+  doors,
+  instructionsIn,
+  report,
+} from '../../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let deviceCount = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await publish(server);
+});
+
+afterAll(() => server.close());
+
+const map = {
+  priority: -10,
+  states: {
+    ArtifactInstall_Enter: {
+      action: 'pause',
+      on_map_expire: 'fail',
+      on_action_executed: 'continue',
+    },
+    ArtifactReboot_Enter: { action: 'force_continue' },
+    ArtifactCommit_Enter: {},
+  },
+};
+const active = reportableStatuses.filter((status) => !finalStatuses.includes(status));
+const over = reportableStatuses.filter((status) => finalStatuses.includes(status));
+
+function someDevice() {
+  deviceCount += 1;
+  return acceptedDevice(server, `map-${deviceCount}`);
+}
+
+/** A device that has been offered a deployment with this map. */
+async function offeredDevice(update_control_map: object | undefined = map) {
+  const device = await someDevice();
+  const id = await deploy(server, [device], { update_control_map });
+  instructionsIn(await doors['POST v2'](server, device.token, board));
+  return { device, id };
+}
+
+function fetchMap({ token }: AcceptedDevice, id: string) {
+  return server.call('get-update-control-map', { token, parameters: { id } });
+}
+
+describe('the map of an active deployment', () => {
+  it('is wrapped, as the user gave it, under the id of the deployment', async () => {
+    const { device, id } = await offeredDevice();
+    const reply = await fetchMap(device, id);
+    expect([reply.status, reply.json()]).toEqual([200, { update_control_map: { id, ...map } }]);
+  });
+
+  it('does not take its id from the user', async () => {
+    const { device, id } = await offeredDevice({ id: '11111111-2222-4333-8444-555555555555' });
+    expect((await fetchMap(device, id)).json()).toEqual({ update_control_map: { id } });
+  });
+
+  it('is an empty object where the deployment has none', async () => {
+    const device = await someDevice();
+    const id = await deploy(server, [device]);
+    await doors['POST v2'](server, device.token, board);
+    const reply = await fetchMap(device, id);
+    expect([reply.status, reply.json()]).toEqual([200, {}]);
+  });
+
+  it.each(active)('is there in the status %s', async (status) => {
+    const { device, id } = await offeredDevice();
+    await report(server, device, { id, status });
+    expect((await fetchMap(device, id)).status).toBe(200);
+  });
+});
+
+describe('there is no map (404)', () => {
+  it.each(over)('once the device has reported %s', async (status) => {
+    const { device, id } = await offeredDevice();
+    await report(server, device, { id, status });
+    const reply = await fetchMap(device, id);
+    expect([reply.status, reply.json()]).toEqual([
+      404,
+      { error: expect.any(String), request_id: expect.any(String) },
+    ]);
+  });
+
+  it('once the deployment is aborted', async () => {
+    const { device, id } = await offeredDevice();
+    await abort(server, id);
+    expect((await fetchMap(device, id)).status).toBe(404);
+  });
+
+  it('for a device that no artifact of the deployment fits', async () => {
+    const device = await someDevice();
+    const id = await deploy(server, [device], { update_control_map: map });
+    await doors['POST v2'](server, device.token, { ...board, device_type: 'other' });
+    expect((await fetchMap(device, id)).status).toBe(404);
+  });
+
+  it('for a device that has not asked for the deployment yet', async () => {
+    const device = await someDevice();
+    const id = await deploy(server, [device], { update_control_map: map });
+    expect((await fetchMap(device, id)).status).toBe(404);
+  });
+
+  it('for another device, though the deployment is active', async () => {
+    const { id } = await offeredDevice();
+    expect((await fetchMap(await someDevice(), id)).status).toBe(404);
+  });
+
+  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü'])('for the id %s', async (id) => {
+    expect((await fetchMap(await someDevice(), id)).status).toBe(404);
+  });
+});
+
+describe('a map is refused with 400 at the creation of the deployment', () => {
+  const states = (entry: unknown) => ({ states: { ArtifactInstall_Enter: entry } });
+
+  it.each([
+    ['null', null],
+    ['a text', 'pause'],
+    ['an array', [map]],
+    ['an unknown field', { ...map, expiry: 60 }],
+    ['a priority above 10', { priority: 11 }],
+    ['a priority below -10', { priority: -11 }],
+    ['a priority that is no whole number', { priority: 0.5 }],
+    ['a priority that is a text', { priority: '1' }],
+    ['an id that is no UUID', { id: 'map-1' }],
+    ['states that are an array', { states: [] }],
+    ['an unknown state', { states: { ArtifactInstall_Leave: {} } }],
+    ['a state in other letters', { states: { artifactinstall_enter: {} } }],
+    ['a state that is null', states(null)],
+    ['a state that is a text', states('pause')],
+    ['an unknown field of a state', states({ action: 'pause', after: 1 })],
+    ['an unknown action', states({ action: 'stop' })],
+    ['an empty action', states({ action: '' })],
+    ['an action that is null', states({ action: null })],
+    ['a map that pauses again when it expires', states({ on_map_expire: 'pause' })],
+    ['an unknown action on expiry', states({ on_map_expire: 'stop' })],
+    ['an unknown action once executed', states({ on_action_executed: 'stop' })],
+  ])('with %s', async (_, update_control_map) => {
+    const device = await someDevice();
+    const reply = await createDeployment(server, [device], { update_control_map });
+    expect(reply.status).toBe(400);
+    expect(reply.json().error).toMatch(/^body: update_control_map/);
+    expect((await doors['POST v2'](server, device.token, board)).status).toBe(204);
+  });
+
+  it.each([-10, 0, 10])('but not for the priority %d', async (priority) => {
+    const { device, id } = await offeredDevice({ priority });
+    expect((await fetchMap(device, id)).json()).toEqual({ update_control_map: { id, priority } });
+  });
+
+  it.each(['continue', 'force_continue', 'pause', 'fail'])('but not for %s', async (action) => {
+    const given = states({ action, on_action_executed: action });
+    const { device, id } = await offeredDevice(given);
+    expect((await fetchMap(device, id)).json()).toEqual({ update_control_map: { id, ...given } });
+  });
+});

@@ -1,0 +1,299 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Device } from '../../../fixtures/contract/management/devices.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { type AcceptedDevice, acceptedDevice, decide } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import {
+  inGroups,
+  signedInUser,
+  type TestUser,
+  testPassword,
+  userWithSets,
+} from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+let inTest: AcceptedDevice;
+let inProduction: AcceptedDevice;
+let ungrouped: AcceptedDevice;
+let observer: TestUser;
+let limited: TestUser;
+let powerless: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  inTest = await acceptedDevice(server, 'in-test');
+  inProduction = await acceptedDevice(server, 'in-production');
+  ungrouped = await acceptedDevice(server, 'ungrouped');
+  await group(inTest, 'test');
+  await group(inProduction, 'production');
+  observer = await signedInUser(server, 'observer@example.com', { roles: ['RBAC_ROLE_OBSERVER'] });
+  limited = await userWithSets(server, 'limited@example.com', [
+    { name: 'ReadDevices', scope: inGroups('test') },
+    { name: 'ManageDevices', scope: inGroups('test') },
+  ]);
+  powerless = await userWithSets(server, 'powerless@example.com', []);
+});
+
+afterAll(() => server.close());
+
+async function group({ id }: AcceptedDevice, name: string): Promise<void> {
+  const call = { token: server.adminToken, parameters: { id }, json: { group: name } };
+  expect((await server.call('set-device-group', call)).status).toBe(204);
+}
+
+const rows: readonly Operation[] = [
+  ...Object.values(operations),
+  ...Object.values(managementOperations),
+].filter(({ authorization }) => authorization === 'user');
+
+/** What every user may do, by hand. */
+const basic = [
+  'logout',
+  'get-own-user',
+  'update-own-user',
+  'update-own-user-v1',
+  'start-email-change',
+  'list-roles',
+  'list-roles-v1',
+  'get-role',
+  'get-role-v1',
+  'list-permission-sets',
+  'get-permission-set',
+  'get-own-tenant',
+  'get-own-tenant-v1',
+];
+
+/** Calls an operation without a body, with `some` for every parameter. */
+function knock({ method, path }: Operation, token: string) {
+  return server.request(method, path.replace(/\{\w+\}/g, 'some'), { token });
+}
+
+const beyondBasic = rows.filter(({ id }) => !basic.includes(id));
+
+describe('a role that permits nothing', () => {
+  it.each(beyondBasic.map((row) => [row.id, row] as const))(
+    'is 403 before anything else is looked at: %s',
+    async (_, row) => {
+      const reply = await knock(row, powerless.token);
+      expect(reply.status).toBe(403);
+      if (row.method === 'HEAD') return;
+      expect(reply.json()).toEqual({
+        error: expect.stringMatching(/one of them must include the permission set \w+( or \w+)*/),
+        request_id: reply.headers.get('x-svc-requestid'),
+      });
+    },
+  );
+
+  it('leaves what everybody may do', async () => {
+    const me = await server.call('get-own-user', { token: powerless.token });
+    expect(me.json()).toMatchObject({ email: 'powerless@example.com' });
+    expect((await server.call('list-roles', { token: powerless.token })).status).toBe(200);
+  });
+
+  it('is 401, not 403, without a token', async () => {
+    expect((await server.call('list-devices')).status).toBe(401);
+  });
+
+  it('holds for personal access tokens too', async () => {
+    const user = await userWithSets(server, 'scripts@example.com', [{ name: 'ManageTokens' }]);
+    const json = { name: 'script' };
+    const made = await server.call('create-personal-token', { token: user.token, json });
+    expect(made.status).toBe(200);
+    expect((await server.call('list-devices', { token: made.text })).status).toBe(403);
+  });
+});
+
+describe('the read-only role', () => {
+  it('looks at devices and at what is deployed to them', async () => {
+    const { token } = observer;
+    const devices = (await server.call('list-devices', { token })).json<Device[]>();
+    expect(devices.map(({ id }) => id)).toEqual([inTest.id, inProduction.id, ungrouped.id]);
+    for (const id of ['list-deployments', 'list-all-artifacts', 'count-devices'] as const) {
+      expect((await server.call(id, { token })).status).toBe(200);
+    }
+  });
+
+  const changing = beyondBasic.filter(
+    ({ method, path }) =>
+      !['GET', 'HEAD'].includes(method) && !/\/(search|statistics\/list)$/.test(path),
+  );
+
+  it.each(changing.map((row) => [row.id, row] as const))('changes nothing: %s', async (_, row) => {
+    expect((await knock(row, observer.token)).status).toBe(403);
+  });
+
+  it('is not told the token of the tenant, by no version', async () => {
+    const { token } = observer;
+    expect((await server.call('get-tenant-token', { token })).status).toBe(403);
+    const reply = await server.call('get-own-tenant-v1', { token });
+    expect([reply.status, Object.keys(reply.json())]).toEqual([
+      200,
+      expect.not.arrayContaining(['tenant_token']),
+    ]);
+  });
+
+  it('leaves a device as it was', async () => {
+    const parameters = { id: inTest.id, aid: inTest.authSetId };
+    const call = { token: observer.token, parameters, json: { status: 'rejected' } };
+    expect((await server.call('set-auth-set-status', call)).status).toBe(403);
+    expect((await server.call('decommission-device', call)).status).toBe(403);
+    const shown = await server.call('get-device', { token: observer.token, parameters });
+    expect(shown.json()).toMatchObject({ status: 'accepted' });
+  });
+
+  it.each(['list-users', 'list-audit-logs', 'list-personal-tokens', 'get-tenant-token'] as const)(
+    'does not look at %s',
+    async (id) => {
+      expect((await server.call(id, { token: observer.token })).status).toBe(403);
+    },
+  );
+});
+
+describe('a role that is limited to a group', () => {
+  it('lists and counts the devices of the group only', async () => {
+    const { token } = limited;
+    const devices = (await server.call('list-devices', { token })).json<Device[]>();
+    expect(devices.map(({ id }) => id)).toEqual([inTest.id]);
+    expect((await server.call('count-devices', { token })).json()).toEqual({ count: 1 });
+  });
+
+  it('opens a device of the group, and is 403 for any other', async () => {
+    const ask = (id: string) =>
+      server.call('get-device', { token: limited.token, parameters: { id } });
+    expect((await ask(inTest.id)).status).toBe(200);
+    for (const { id } of [inProduction, ungrouped]) {
+      const reply = await ask(id);
+      expect([reply.status, reply.json().error]).toEqual([403, expect.stringContaining('groups')]);
+    }
+    expect((await ask('nothing')).status).toBe(404);
+  });
+
+  it('changes a device of the group, and is 403 for any other, which stays as it is', async () => {
+    const set = ({ id, authSetId }: AcceptedDevice) =>
+      server.call('set-auth-set-status', {
+        token: limited.token,
+        parameters: { id, aid: authSetId },
+        json: { status: 'rejected' },
+      });
+    expect((await set(inTest)).status).toBe(204);
+    expect((await set(inProduction)).status).toBe(403);
+    const shown = await server.call('get-device', {
+      token: server.adminToken,
+      parameters: { id: inProduction.id },
+    });
+    expect(shown.json()).toMatchObject({ status: 'accepted' });
+    await decide(server, inTest, 'accepted');
+  });
+
+  it('lets no new device in beforehand: it would be in no group', async () => {
+    const json = { identity_data: { mac: 'new' }, pubkey: inTest.publicKeyPem };
+    const reply = await server.call('preauthorize-device', { token: limited.token, json });
+    expect([reply.status, reply.json().error]).toEqual([
+      403,
+      expect.stringContaining('for all devices'),
+    ]);
+  });
+
+  it('opens what its sets open, and no more', async () => {
+    expect((await server.call('list-all-artifacts', { token: limited.token })).status).toBe(403);
+    const parameters = { id: inTest.id };
+    const call = { token: limited.token, parameters, json: { key: 'value' } };
+    expect((await server.call('set-configuration', call)).status).toBe(403);
+  });
+
+  it('adds up with the other roles of the user', async () => {
+    const json = {
+      name: 'production',
+      permission_sets_with_scope: [{ name: 'ReadDevices', scope: inGroups('production') }],
+    };
+    await server.call('create-role', { token: server.adminToken, json });
+    const user = await userWithSets(server, 'both@example.com', [
+      { name: 'ReadDevices', scope: inGroups('test') },
+    ]);
+    const roles = ['role-of-both-at-example.com', 'production'];
+    const call = { token: server.adminToken, parameters: { id: user.id }, json: { roles } };
+    await server.call('update-user', call);
+    const { token } = await signedIn(user);
+    const devices = (await server.call('list-devices', { token })).json<Device[]>();
+    expect(devices.map(({ id }) => id)).toEqual([inTest.id, inProduction.id]);
+  });
+
+  it('takes effect at once when it changes', async () => {
+    const user = await userWithSets(server, 'changing@example.com', [
+      { name: 'ReadDevices', scope: inGroups('test') },
+    ]);
+    const count = async () =>
+      (await server.call('count-devices', { token: user.token })).json<{ count: number }>().count;
+    expect(await count()).toBe(1);
+    await server.call('update-role', {
+      token: server.adminToken,
+      parameters: { id: 'role-of-changing-at-example.com' },
+      json: { permission_sets_with_scope: [{ name: 'ReadDevices' }] },
+    });
+    expect(await count()).toBe(3);
+  });
+});
+
+/** Signs the user in anew: a change of his roles has ended his session. */
+async function signedIn(user: TestUser): Promise<{ token: string }> {
+  const credentials = Buffer.from(`${user.email}:${testPassword}`).toString('base64');
+  const headers = { Authorization: `Basic ${credentials}` };
+  return { token: (await server.call('login', { headers })).text };
+}
+
+describe('the first form of a role', () => {
+  it('limits as the second one does', async () => {
+    const json = {
+      name: 'old-style',
+      permissions: [{ action: 'VIEW_DEVICE', object: { type: 'DEVICE_GROUP', value: 'test' } }],
+    };
+    await server.call('create-role-v1', { token: server.adminToken, json });
+    const { token } = await signedInUser(server, 'old@example.com', { roles: ['old-style'] });
+    expect((await server.call('count-devices', { token })).json()).toEqual({ count: 1 });
+    expect((await server.call('list-users', { token })).status).toBe(403);
+  });
+
+  it('opens operations by their paths', async () => {
+    const value = '^/api/management/(v[1-9])/useradm/.*';
+    const json = {
+      name: 'by-path',
+      permissions: [{ action: 'http', object: { type: 'GET', value } }],
+    };
+    await server.call('create-role-v1', { token: server.adminToken, json });
+    const { id, token } = await signedInUser(server, 'path@example.com', { roles: ['by-path'] });
+    expect((await server.call('list-users', { token })).status).toBe(200);
+    expect((await server.call('delete-user', { token, parameters: { id } })).status).toBe(403);
+    expect((await server.call('list-devices', { token })).status).toBe(403);
+  });
+});
+
+describe('the other predefined roles', () => {
+  it.each<[string, (keyof typeof managementOperations)[], (keyof typeof managementOperations)[]]>([
+    [
+      'RBAC_ROLE_CI',
+      ['list-all-artifacts', 'upload-artifact', 'delete-artifact'],
+      ['list-devices', 'create-deployment', 'list-users'],
+    ],
+    [
+      'RBAC_ROLE_DEPLOYMENTS_MANAGER',
+      ['create-deployment', 'list-deployments', 'abort-deployment'],
+      ['get-artifact-download', 'set-configuration', 'decommission-device', 'connect-device'],
+    ],
+    [
+      'RBAC_ROLE_REMOTE_TERMINAL',
+      ['connect-device', 'get-connection'],
+      ['list-devices', 'set-configuration', 'create-deployment'],
+    ],
+    ['RBAC_ROLE_PERMIT_ALL', ['list-users', 'get-tenant-token', 'delete-artifact'], []],
+  ])('%s opens %j and not %j', async (role, opened, closed) => {
+    const email = `${role.toLowerCase()}@example.com`;
+    const { token } = await signedInUser(server, email, { roles: [role] });
+    for (const id of opened) {
+      expect((await knock(managementOperations[id], token)).status).not.toBe(403);
+    }
+    for (const id of closed)
+      expect((await knock(managementOperations[id], token)).status).toBe(403);
+  });
+});

@@ -1,0 +1,349 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Artifact } from '../../../fixtures/contract/resources.ts';
+import {
+  artifactBytes,
+  fetchFile,
+  linkTo,
+  publish,
+  uploadArtifact,
+} from '../../testing/test-artifacts.ts';
+import {
+  abort,
+  board,
+  createDeployment,
+  deploy,
+  doors,
+  report,
+} from '../../testing/test-deployments.ts';
+import { acceptedDevice } from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+
+beforeEach(async () => {
+  server = await startTestServer();
+});
+
+afterEach(() => server.close());
+
+function list(query: Record<string, string> | URLSearchParams = {}): Promise<Reply> {
+  return server.call('list-all-artifacts', { token: server.adminToken, query });
+}
+
+function remove(id: string): Promise<Reply> {
+  return server.call('delete-artifact', { token: server.adminToken, parameters: { id } });
+}
+
+function show(id: string): Promise<Reply> {
+  return server.call('show-artifact', { token: server.adminToken, parameters: { id } });
+}
+
+function names(reply: Reply): string[] {
+  return reply.json<Artifact[]>().map(({ name }) => name);
+}
+
+describe('the list of all artifacts', () => {
+  beforeEach(async () => {
+    for (const name of ['alpha', 'alphabet', '😀 smile', '100%']) {
+      const bytes = await artifactBytes({
+        name,
+        deviceTypes: name === '100%' ? ['other'] : ['board'],
+      });
+      await uploadArtifact(server, bytes, { description: `about ${name}` });
+      server.clock.advance(1000);
+    }
+  });
+
+  it('is in the order of names, and tells how many there are', async () => {
+    const reply = await list();
+    expect(names(reply)).toEqual(['100%', 'alpha', 'alphabet', '😀 smile']);
+    expect(reply.headers.get('x-total-count')).toBe('4');
+  });
+
+  it.each([
+    ['name:desc', ['😀 smile', 'alphabet', 'alpha', '100%']],
+    ['modified:asc', ['alpha', 'alphabet', '😀 smile', '100%']],
+    ['modified:desc', ['100%', '😀 smile', 'alphabet', 'alpha']],
+  ])('can be sorted by %s', async (sort, expected) => {
+    expect(names(await list({ sort }))).toEqual(expected);
+  });
+
+  it.each<[string, string, string[]]>([
+    ['a name', 'name=alpha', ['alpha']],
+    ['several names', 'name=alpha&name=100%25&name=none', ['100%', 'alpha']],
+    ['the beginning of a name', 'name=alpha*', ['alpha', 'alphabet']],
+    ['the beginning of a name beyond the basic plane', 'name=😀*', ['😀 smile']],
+    ['any beginning', 'name=*', ['100%', 'alpha', 'alphabet', '😀 smile']],
+    ['a device type', 'device_type=other', ['100%']],
+    ['the beginning of a device type', 'device_type=oth*', ['100%']],
+    ['a description', 'description=about alphabet', ['alphabet']],
+    ['the beginning of a description', 'description=about al*', ['alpha', 'alphabet']],
+    ['two at once', 'name=alpha*&description=about alpha', ['alpha']],
+    ['an empty name', 'name=', []],
+    ['a part of a device type', 'device_type=the', []],
+    ['a part of a description', 'description=about', []],
+    ['the end of a name', 'name=*bet', []],
+    ['a name in other letters', 'name=Alpha', []],
+    ['a star that is meant as a star', 'name=alpha\\*', []],
+    ['a sign that stands for any text in SQL', 'name=alpha%25', []],
+    ['two that exclude one another', 'name=alpha&device_type=other', []],
+  ])('can be narrowed to %s', async (_, query, expected) => {
+    const reply = await list(new URLSearchParams(query));
+    expect(names(reply)).toEqual(expected);
+    expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
+  });
+
+  it('comes in pages with links to its neighbours', async () => {
+    const seen: unknown[] = [];
+    for (const page of ['1', '2', '3']) {
+      const reply = await list({ page, per_page: '2', device_type: 'board' });
+      const relations = [
+        ...`${reply.headers.get('link')}`.matchAll(/page=(\d+)[^>]*>; rel="(\w+)"/g),
+      ];
+      seen.push([names(reply), relations.map(([, to, name]) => `${name} ${to}`)]);
+    }
+    expect(seen).toEqual([
+      [
+        ['alpha', 'alphabet'],
+        ['first 1', 'next 2'],
+      ],
+      [['😀 smile'], ['first 1', 'prev 1']],
+      [[], ['first 1', 'prev 2']],
+    ]);
+  });
+
+  it.each([
+    'page=0',
+    'page=-1',
+    'page=x',
+    'page=',
+    'page=1.5',
+    'per_page=0',
+    'per_page=501',
+    'page=1&page=2',
+    'sort=name',
+    'sort=size:asc',
+    'sort=name:asc&sort=name:desc',
+    'device_type=a&device_type=b',
+    'description=a&description=b',
+  ])('is 400 with %s', async (query) => {
+    const reply = await list(new URLSearchParams(query));
+    const [, field] = /^(\w+)=/.exec(query) ?? [];
+    expect([reply.status, reply.json().error]).toEqual([
+      400,
+      expect.stringContaining(`query: ${field}: `),
+    ]);
+  });
+
+  it('takes 500 a page', async () => {
+    expect((await list({ per_page: '500' })).status).toBe(200);
+  });
+});
+
+describe('deleting an artifact', () => {
+  it('is 204; then it is 404 to users and devices, and its file is gone', async () => {
+    const id = await publish(server);
+    const { token } = await acceptedDevice(server, 'reader');
+    const { uri } = await linkTo(server, token, id);
+    const reply = await remove(id);
+    expect([reply.status, reply.text]).toEqual([204, '']);
+    const device = await server.call('get-artifact', { token, parameters: { id } });
+    const statuses = [(await show(id)).status, device.status, (await fetchFile(uri)).status];
+    expect(statuses).toEqual([404, 404, 404]);
+    expect((await remove(id)).status).toBe(404);
+  });
+
+  it('makes room for another of the same name', async () => {
+    await remove(await publish(server));
+    expect((await uploadArtifact(server, await artifactBytes())).status).toBe(201);
+  });
+
+  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', '%'])('is 404 for %s', async (id) => {
+    expect((await remove(id)).status).toBe(404);
+  });
+
+  it.each(['waiting', 'offered', 'reported'])(
+    'is 409 while a deployment of it is %s',
+    async (state) => {
+      const id = await publish(server);
+      const device = await acceptedDevice(server, 'user-of-it');
+      const deployment = await deploy(server, [device]);
+      if (state !== 'waiting') await doors['POST v1'](server, device.token, board);
+      if (state === 'reported')
+        await report(server, device, { id: deployment, status: 'installing' });
+      const reply = await remove(id);
+      expect([reply.status, reply.json()]).toEqual([
+        409,
+        { error: expect.stringContaining('active deployment'), request_id: expect.any(String) },
+      ]);
+      expect((await show(id)).status).toBe(200);
+    },
+  );
+
+  it.each(['aborted', 'over'])('is 204 once the deployment is %s', async (state) => {
+    const id = await publish(server);
+    const device = await acceptedDevice(server, 'user-of-it');
+    const deployment = await deploy(server, [device]);
+    await doors['POST v1'](server, device.token, board);
+    if (state === 'aborted') await abort(server, deployment);
+    else await report(server, device, { id: deployment, status: 'success' });
+    expect((await remove(id)).status).toBe(204);
+  });
+
+  it('leaves a device with nothing that takes up the deployment again', async () => {
+    const id = await publish(server);
+    const device = await acceptedDevice(server, 'late-user');
+    const deployment = await deploy(server, [device]);
+    await doors['POST v1'](server, device.token, board);
+    await report(server, device, { id: deployment, status: 'failure' });
+    await remove(id);
+    await report(server, device, { id: deployment, status: 'downloading' });
+    expect((await doors['POST v1'](server, device.token, board)).status).toBe(204);
+  });
+
+  it('takes its name from those that can be deployed', async () => {
+    await remove(await publish(server));
+    const device = await acceptedDevice(server, 'too-late');
+    expect((await createDeployment(server, [device])).status).toBe(422);
+  });
+});
+
+describe('describing an artifact', () => {
+  const describeIt = (id: string, json: unknown): Promise<Reply> =>
+    server.call('update-artifact', { token: server.adminToken, parameters: { id }, json });
+
+  it('is 204 and changes description and time, nothing else', async () => {
+    const id = await publish(server);
+    const before = (await show(id)).json<Artifact>();
+    server.clock.advance(60_000);
+    const reply = await describeIt(id, { description: 'größer', name: 'not this' });
+    expect([reply.status, reply.text]).toEqual([204, '']);
+    const modified = new Date(server.clock.now()).toISOString();
+    expect((await show(id)).json()).toEqual({ ...before, description: 'größer', modified });
+    const { token } = await acceptedDevice(server, 'reader');
+    const device = await server.call('get-artifact', { token, parameters: { id } });
+    expect(device.json()).toMatchObject({ description: 'größer', modified });
+  });
+
+  it('takes an empty text', async () => {
+    const id = await publish(server);
+    await describeIt(id, { description: 'x' });
+    expect((await describeIt(id, { description: '' })).status).toBe(204);
+    expect((await show(id)).json()).toMatchObject({ description: '' });
+  });
+
+  it.each<[string, unknown]>([
+    ['no description', {}],
+    ['a number', { description: 7 }],
+    ['null', { description: null }],
+    ['a list', []],
+    ['a text', 'text'],
+    ['one that is too long', { description: 'x'.repeat(4097) }],
+  ])('is 400 with %s, and nothing changes', async (_, json) => {
+    const id = await publish(server);
+    const reply = await describeIt(id, json);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    expect((await show(id)).json()).not.toHaveProperty('description');
+  });
+
+  it('is 413 with a body beyond all bounds', async () => {
+    const id = await publish(server);
+    const json = { description: 'x'.repeat(2 ** 20) };
+    expect((await describeIt(id, json)).status).toBe(413);
+  });
+
+  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid'])('is 404 for %s', async (id) => {
+    expect((await describeIt(id, { description: 'x' })).status).toBe(404);
+  });
+
+  it.each(['active', 'over'])('is 422 once a deployment has used it that is %s', async (state) => {
+    const id = await publish(server);
+    const device = await acceptedDevice(server, 'user-of-it');
+    const deployment = await deploy(server, [device]);
+    if (state === 'over') await abort(server, deployment);
+    const reply = await describeIt(id, { description: 'x' });
+    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('used')]);
+    expect((await show(id)).json()).not.toHaveProperty('description');
+  });
+});
+
+describe('the storage', () => {
+  async function usage(): Promise<unknown> {
+    const reply = await server.call('get-storage-usage', { token: server.adminToken });
+    return reply.json();
+  }
+
+  it('has no limit, which is said by 0, and tells the bytes of all files', async () => {
+    expect(await usage()).toEqual({ limit: 0, usage: 0 });
+    const [one, two] = [await artifactBytes(), await artifactBytes({ name: 'release-2' })];
+    const id = await publish(server, one);
+    await publish(server, two);
+    expect(await usage()).toEqual({ limit: 0, usage: one.length + two.length });
+    await remove(id);
+    expect(await usage()).toEqual({ limit: 0, usage: two.length });
+  });
+});
+
+describe('the deprecated lists of artifacts', () => {
+  beforeEach(async () => {
+    for (const name of ['beta', 'alpha', 'gamma']) {
+      const bytes = await artifactBytes({
+        name,
+        deviceTypes: name === 'beta' ? ['other'] : ['board'],
+      });
+      await uploadArtifact(server, bytes, { description: `about ${name}` });
+      server.clock.advance(1000);
+    }
+  });
+
+  it.each<[string, string, string[]]>([
+    ['all', '', ['alpha', 'beta', 'gamma']],
+    ['a part of the name, whatever its capitals', 'name=AMM', ['gamma']],
+    ['a part of the description', 'description=about', ['alpha', 'beta', 'gamma']],
+    ['a device type', 'device_type=other', ['beta']],
+    ['a part of a device type', 'device_type=othe', []],
+  ])('show %s', async (_, query, expected) => {
+    const call = { token: server.adminToken, query: new URLSearchParams(query) };
+    expect(names(await server.call('list-artifacts-v1', call))).toEqual(expected);
+    const paged = await server.call('list-paged-artifacts-v1', call);
+    expect(names(paged)).toEqual(expected);
+    expect(paged.headers.get('x-total-count')).toBe(String(expected.length));
+  });
+
+  it('know pages and an order in the later form only', async () => {
+    const query = { page: '2', per_page: '2', sort: 'modified:desc' };
+    const call = { token: server.adminToken, query };
+    expect(names(await server.call('list-paged-artifacts-v1', call))).toEqual(['beta']);
+    expect(names(await server.call('list-artifacts-v1', call))).toHaveLength(3);
+  });
+
+  it.each(['page=0', 'per_page=501', 'sort=up', 'name=a&name=b'])(
+    'are 400 with %s',
+    async (text) => {
+      const call = { token: server.adminToken, query: new URLSearchParams(text) };
+      expect((await server.call('list-paged-artifacts-v1', call)).status).toBe(400);
+    },
+  );
+
+  it('are not the way to an artifact of the id "list"', async () => {
+    const call = { token: server.adminToken, parameters: { id: 'list' } };
+    expect((await server.call('show-artifact', call)).json()).toBeInstanceOf(Array);
+    expect((await server.call('delete-artifact', call)).status).toBe(405);
+  });
+});
+
+describe('a link for users', () => {
+  it('to an unknown artifact is 404', async () => {
+    const parameters = { id: '00000000-0000-4000-8000-000000000000' };
+    const call = { token: server.adminToken, parameters };
+    expect((await server.call('get-artifact-download', call)).status).toBe(404);
+  });
+
+  it('leads to the file', async () => {
+    const bytes = await artifactBytes();
+    const parameters = { id: await publish(server, bytes) };
+    const call = { token: server.adminToken, parameters };
+    const link = (await server.call('get-artifact-download', call)).json<{ uri: string }>();
+    expect((await fetchFile(link.uri)).bytes.equals(bytes)).toBe(true);
+  });
+});

@@ -1,0 +1,135 @@
+/** Artifacts, for users: looking at them, describing and deleting them. New ones come by `new-artifact.ts`. */
+import { limits } from '../../../fixtures/contract/limits.ts';
+import type { Artifact } from '../../../fixtures/contract/resources.ts';
+import { pagingHeaders } from '../../http/paging.ts';
+import { refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { artifactLink } from '../../pipeline/links.ts';
+import { exactOrPrefix, partOrPrefix } from '../../rules/text-search.ts';
+import type { ArtifactFilter, StoredArtifact } from '../../store/artifacts.ts';
+import type { Page } from '../../store/page.ts';
+import { type AuditedAct, audit, userActor } from '../../tenants/audit.ts';
+import { artifactView } from '../deprecated-fields.ts';
+import type { UserContext } from './visible-devices.ts';
+
+const noSuchArtifact = refuse.notFound('there is no artifact with this id');
+const byName = 'name:asc';
+
+export const listAllArtifacts = defineEndpoint('list-all-artifacts', ({ query }, context) => {
+  const { description, device_type: deviceType } = query;
+  const filter: ArtifactFilter = {
+    name: query.name.map(exactOrPrefix),
+    ...(description !== undefined && { description: exactOrPrefix(description) }),
+    ...(deviceType !== undefined && { deviceType: exactOrPrefix(deviceType) }),
+  };
+  return pageOf(context, filter, query);
+});
+
+/** All at once, as before there were pages; never more than a bound. */
+export const listArtifactsV1 = defineEndpoint(
+  'list-artifacts-v1',
+  ({ query }, { store, nowMs }) => {
+    const page: Page = { page: 1, perPage: limits.unpagedListMax };
+    const found = store.artifacts.list(filterOfV1(query), page, byName);
+    return { status: 200, body: shown(found, nowMs) };
+  },
+);
+
+export const listPagedArtifactsV1 = defineEndpoint(
+  'list-paged-artifacts-v1',
+  ({ query }, context) => pageOf(context, filterOfV1(query), query),
+);
+
+function filterOfV1(query: {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly device_type?: string | undefined;
+}): ArtifactFilter {
+  const { name, description, device_type: type } = query;
+  return {
+    ...(name !== undefined && { name: [partOrPrefix(name)] }),
+    ...(description !== undefined && { description: partOrPrefix(description) }),
+    ...(type !== undefined && { deviceType: { how: 'exact', text: type } }),
+  };
+}
+
+function pageOf(
+  { store, request, nowMs }: UserContext,
+  filter: ArtifactFilter,
+  query: { page: number; per_page: number; sort: Parameters<typeof store.artifacts.list>[2] },
+) {
+  const page: Page = { page: query.page, perPage: query.per_page };
+  const total = store.artifacts.count(filter);
+  return {
+    status: 200,
+    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
+    body: shown(store.artifacts.list(filter, page, query.sort), nowMs),
+  } as const;
+}
+
+function shown(found: readonly StoredArtifact[], nowMs: number): Artifact[] {
+  return found.map(({ artifact }) => artifactView(artifact, nowMs));
+}
+
+export const showArtifact = defineEndpoint('show-artifact', ({ parameters }, { store, nowMs }) => {
+  const found = store.artifacts.find(parameters.id);
+  return found ? { status: 200, body: artifactView(found.artifact, nowMs) } : noSuchArtifact;
+});
+
+export const getArtifactDownload = defineEndpoint(
+  'get-artifact-download',
+  ({ parameters }, context) => {
+    const found = context.store.artifacts.find(parameters.id);
+    if (!found) return noSuchArtifact;
+    return { status: 200, body: artifactLink(context, found.artifact.id) };
+  },
+);
+
+/** Replaces the description, as long as no deployment has ever used the artifact. */
+export const updateArtifact = defineEndpoint('update-artifact', ({ parameters, body }, context) => {
+  const { store, nowMs } = context;
+  const found = store.artifacts.find(parameters.id);
+  if (!found) return noSuchArtifact;
+  if (store.deployments.isArtifactUsed(found.artifact.name)) {
+    return refuse.unprocessable(
+      'the artifact is used in a deployment; upload another one instead of changing its description',
+    );
+  }
+  store.artifacts.describe(found.artifact.id, body.description, nowMs);
+  auditArtifact(context, { action: 'update' }, found.artifact);
+  return { status: 204 };
+});
+
+export const deleteArtifact = defineEndpoint('delete-artifact', ({ parameters }, context) => {
+  const { store } = context;
+  const found = store.artifacts.find(parameters.id);
+  if (!found) return noSuchArtifact;
+  if (store.deployments.activeOf([found.artifact.name]).length > 0) {
+    return refuse.conflict('the artifact is used in an active deployment; abort it first');
+  }
+  removeArtifact(context, found);
+  return { status: 204 };
+});
+
+/** Forgets the artifact, and its file when no other artifact has the same. */
+export function removeArtifact(context: UserContext, { artifact, sha256 }: StoredArtifact): void {
+  const { store } = context;
+  const { contentInUse } = store.artifacts.remove(artifact.id, sha256);
+  if (!contentInUse) store.files.remove(sha256);
+  auditArtifact(context, { action: 'delete' }, artifact);
+}
+
+/** Nothing limits the storage, which practice says by a limit of 0. */
+export const getStorageUsage = defineEndpoint('get-storage-usage', (_input, { store }) => {
+  return { status: 200, body: { limit: 0, usage: store.artifacts.usedBytes() } };
+});
+
+/** Writes the entry; `name` tells people which artifact it was. */
+export function auditArtifact(
+  context: UserContext,
+  act: Pick<AuditedAct, 'action' | 'wideAction'>,
+  { id, name }: { id: string; name: string },
+): void {
+  const object = { id, type: 'artifact' } as const;
+  audit(context, { actor: userActor(context.user), ...act, object, change: name });
+}

@@ -1,0 +1,136 @@
+/** Every change that a user makes is in the audit log. It goes by the rows: a new one fails here. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { artifactBytes, publish } from '../../testing/test-artifacts.ts';
+import { entries } from '../../testing/test-audit.ts';
+import { type NamingId, namingIds, namings } from '../../testing/test-belongings.ts';
+import { acceptedDevice, newDevice } from '../../testing/test-device.ts';
+import { type Call, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { mailTo, secondTenant, testPassword } from '../../testing/test-tenants.ts';
+
+type Id = keyof typeof managementOperations;
+
+let server: TestServer;
+let round = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+beforeEach(() => {
+  round += 1;
+});
+
+/** What changes nothing that lasts, and what is audited by its own tests, on a connected device. */
+const silent: readonly Id[] = [
+  'login',
+  'logout',
+  'search-devices',
+  'search-inventory',
+  'list-deployment-statistics',
+  'start-email-change',
+  'check-device-update',
+  'send-device-inventory',
+  'upload-device-file',
+];
+
+const json = (body: unknown): Call => ({ json: body });
+const newEmail = () => `new-${round}@first.example`;
+
+async function fileForm(part: string, fields: Readonly<Record<string, string>>): Promise<Call> {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.append(name, value);
+  const bytes = await artifactBytes({ name: `form-${round}` });
+  body.append(part, new Blob([new Uint8Array(bytes)]), 'file');
+  return { body };
+}
+
+async function withSecret(begin: Id): Promise<Call> {
+  const email = newEmail();
+  await server.call(begin, { token: server.adminToken, json: { email } });
+  const { secret } = await mailTo(server, email);
+  return json({ secret_hash: secret, password: testPassword });
+}
+
+/** A call of each operation that changes something and whose path names nothing. */
+const calls: Readonly<Partial<Record<Id, () => Call | Promise<Call>>>> = {
+  'complete-password-reset': () => withSecret('create-user'),
+  'create-user-v1': () => json({ email: newEmail(), password: testPassword }),
+  'create-user': () => json({ email: newEmail() }),
+  'create-role-v1': () => json({ name: `role-${round}`, permissions: [] }),
+  'create-role': () => json({ name: `role-${round}`, permission_sets_with_scope: [] }),
+  'create-personal-token': () => json({ name: `token-${round}` }),
+  'preauthorize-device': () => {
+    const { idData, publicKeyPem: pubkey } = newDevice(`early-${round}`);
+    return json({ identity_data: JSON.parse(idData), pubkey });
+  },
+  'upload-artifact': () => fileForm('artifact', {}),
+  'generate-artifact': () =>
+    fileForm('file', { name: 'made', device_types_compatible: 'board', type: 'single-file' }),
+  'delete-releases': async () => {
+    await publish(server, { name: 'goes' });
+    return { query: { name: 'goes' } };
+  },
+  'create-deployment': async () => {
+    await publish(server, { name: 'deployed' });
+    const { id } = await acceptedDevice(server, `deployed-${round}`);
+    return json({ name: 'x', artifact_name: 'deployed', devices: [id] });
+  },
+  'switch-alert-emails': () => json({ enabled: false }),
+};
+
+/** Those that change the caller, who is another admin in each test. */
+const ownCalls: Readonly<Partial<Record<Id, (password: string) => Call>>> = {
+  'update-own-user-v1': (current_password) => json({ password: testPassword, current_password }),
+  'update-own-user': (current_password) => json({ password: testPassword, current_password }),
+};
+
+const changing = Object.values(managementOperations)
+  .filter(({ id, method }) => method !== 'GET' && method !== 'HEAD' && !silent.includes(id))
+  .map(({ id }): Id => id);
+
+async function expectEntry(act: () => Promise<{ status: number }>): Promise<void> {
+  const before = await entries(server);
+  expect((await act()).status).toBeLessThan(300);
+  const after = await entries(server);
+  expect(after.length).toBeGreaterThan(before.length);
+  expect(after[0]?.actor).toMatchObject({ type: 'user', email: expect.any(String) });
+}
+
+describe('a user leaves an entry by', () => {
+  it.each(changing.filter((id) => namingIds.includes(id as NamingId)))('%s', async (id) => {
+    const { make, call } = namings[id as NamingId];
+    const parameters = (await make?.(server, round)) ?? {};
+    const other = id === 'add-group-devices' ? { parameters: { name: 'another' } } : {};
+    const token = server.adminToken;
+    await expectEntry(() =>
+      server.call(id, { token, parameters, ...call?.(parameters), ...other }),
+    );
+  });
+
+  it.each(Object.entries(calls))('%s', async (id, make) => {
+    const call = await make();
+    await expectEntry(() => server.call(id as Id, { token: server.adminToken, ...call }));
+  });
+
+  it('complete-email-change', async () => {
+    const call = await withSecret('start-email-change');
+    await expectEntry(() => server.call('complete-email-change', call));
+  });
+
+  it.each(Object.entries(ownCalls))('%s, in the log of his tenant', async (id, make) => {
+    const { token, adminPassword } = await secondTenant(server, `Own-${round}`);
+    const reply = await server.call(id as Id, { token, ...make(adminPassword) });
+    expect(reply.status).toBe(204);
+    const log = await server.call('list-audit-logs', { token });
+    expect(log.json<{ action: string }[]>().map(({ action }) => action)).toEqual(['update']);
+  });
+
+  it('nothing else: every operation that changes something is here', () => {
+    const here = [...namingIds, ...Object.keys(calls), ...Object.keys(ownCalls)];
+    const missing = changing.filter((id) => !here.includes(id));
+    expect(missing).toEqual(['complete-email-change']);
+  });
+});

@@ -1,0 +1,105 @@
+/** Authentication sets of devices and the tokens issued for them, for users. */
+
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { authSetChanges } from '../../rules/auth-set-status.ts';
+import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
+import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
+import { hasRoomFor } from '../../tenants/device-limit.ts';
+import { forgetDevice } from './devices.ts';
+import { type UserContext, visibleDevice } from './visible-devices.ts';
+
+const noSuchSet = refuse.notFound('this device has no authentication set with this id');
+const mismatch = refuse.malformed(
+  'the authentication set belongs to another device; use an id from the auth_sets of this device',
+);
+const limitReached = refuse.unprocessable(
+  'maximum number of accepted devices reached; decommission or reject one, or raise the limit',
+);
+
+/** A set together with the device that it belongs to. */
+interface Place {
+  readonly device: StoredDevice;
+  readonly set: StoredAuthSet;
+}
+
+export const getAuthSetStatus = defineEndpoint('get-auth-set-status', ({ parameters }, context) => {
+  const place = placeOf(context, parameters);
+  if (place instanceof Refusal) return place;
+  return { status: 200, body: { status: place.set.status } };
+});
+
+export const setAuthSetStatus = defineEndpoint(
+  'set-auth-set-status',
+  ({ parameters, body }, context) => {
+    const place = placeOf(context, parameters, mismatch);
+    if (place instanceof Refusal) return place;
+    const { device, set } = place;
+    const change = authSetChanges[set.status][body.status];
+    if (change === 'nothing') return { status: 204 };
+    if (change === 'refuse') {
+      return refuse.malformed(`body: status: a ${set.status} set cannot become ${body.status}`);
+    }
+    if (body.status === 'accepted' && !hasRoomFor(context, device)) return limitReached;
+    context.store.devices.setAuthSetStatus(set, body.status, context.nowMs);
+    audit(context, {
+      actor: userActor(context.user),
+      action: body.status === 'rejected' ? 'reject' : 'update',
+      ...(body.status === 'accepted' && { wideAction: 'accept' }),
+      object: deviceObject(device),
+      change: `status: ${set.status} -> ${body.status}`,
+    });
+    return { status: 204 };
+  },
+);
+
+export const deleteAuthSet = defineEndpoint('delete-auth-set', ({ parameters }, context) => {
+  const place = placeOf(context, parameters);
+  if (place instanceof Refusal) return place;
+  const { device, set } = place;
+  const { devices } = context.store;
+  const isOnly = devices.authSets(device.id).length === 1;
+  // Of a device that never came, the preauthorized key is all there is.
+  if (isOnly && set.status === 'preauthorized') forgetDevice(context, device.id);
+  else devices.removeAuthSet(set, context.nowMs);
+  audit(context, {
+    actor: userActor(context.user),
+    action: 'delete',
+    object: deviceObject(device),
+    change: `${set.status} authentication set ${set.id}`,
+  });
+  return { status: 204 };
+});
+
+export const revokeToken = defineEndpoint('revoke-token', ({ parameters }, context) => {
+  const { devices } = context.store;
+  const set = devices.findAuthSetById(parameters.jti);
+  if (set?.status !== 'accepted') {
+    return refuse.notFound(
+      'there is no token with this id; the id of a token is that of an accepted authentication set',
+    );
+  }
+  const device = visibleDevice(context, set.deviceId);
+  if (device instanceof Refusal) return device;
+  devices.revokeTokens(set, context.nowMs);
+  audit(context, {
+    actor: userActor(context.user),
+    action: 'update',
+    object: deviceObject(device),
+    change: `revoked the tokens of authentication set ${set.id}`,
+  });
+  return { status: 204 };
+});
+
+/** The set of a device; `foreign` is the answer when the set is another device's. */
+function placeOf(
+  context: UserContext,
+  { id, aid }: { readonly id: string; readonly aid: string },
+  foreign = noSuchSet,
+): Place | Refusal {
+  const device = visibleDevice(context, id);
+  if (device instanceof Refusal) return device;
+  const set = context.store.devices.findAuthSetById(aid);
+  if (!set) return noSuchSet;
+  return set.deviceId === device.id ? { device, set } : foreign;
+}

@@ -1,0 +1,242 @@
+/** What every operation for users refuses. It goes by the rows: a new one is in it, or fails here. */
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
+import { type NamingId, namingIds, namings } from '../../testing/test-belongings.ts';
+import {
+  type Call,
+  type Reply,
+  startTestServer,
+  type TestServer,
+} from '../../testing/test-server.ts';
+
+type Id = keyof typeof managementOperations;
+
+let server: TestServer;
+let round = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+const rows = Object.values(managementOperations).map((row): [Id, Operation] => [row.id, row]);
+const audited = [operations['list-audit-logs'], operations['export-audit-logs']];
+
+/** Bodies that are lists; every other one is an object. */
+const lists: readonly Id[] = [
+  'replace-tags',
+  'add-tags',
+  'put-release-tags',
+  'add-group-devices',
+  'remove-group-devices',
+];
+
+function expectError(reply: Reply, status: number): void {
+  expect([reply.status, reply.json()]).toEqual([
+    status,
+    expect.objectContaining({ error: expect.any(String), request_id: expect.any(String) }),
+  ]);
+}
+
+/** Calls a row as the admin, on nothing that there is. */
+function ask({ method, path, authorization }: Operation, call: Call): Promise<Reply> {
+  const token = authorization === 'user' ? { token: server.adminToken } : {};
+  return server.request(method, path.replace(/\{\w+\}/g, 'some'), { ...token, ...call });
+}
+
+const json = 'application/json';
+const taking = rows.filter(([, { body }]) => body);
+
+describe.each(taking)('the body of %s', (id, row) => {
+  const send = (body: string | Buffer, type = json) =>
+    ask(row, { body, headers: { 'Content-Type': type } });
+
+  it.each<[string, number, string | Buffer]>([
+    ['no JSON', 400, '{"name":'],
+    ['no JSON either', 400, 'status=accepted'],
+    ['no UTF-8 text', 400, Buffer.from([0x22, 0xff, 0x22])],
+    ['null', 400, 'null'],
+    ['a text', 400, '"text"'],
+    ['a number', 400, '7'],
+    ['true', 400, 'true'],
+    ['nested beyond every measure', 400, '['.repeat(200_000)],
+    ['larger than a body may be', 413, JSON.stringify('x'.repeat(limits.bodyMaxBytes))],
+  ])('is refused when it is %s: %i', async (_, status, body) => {
+    expectError(await send(body), status);
+  });
+
+  it('is refused when it is a list in place of an object, or the reverse', async () => {
+    expectError(await send(lists.includes(id) ? '{}' : '[]'), 400);
+  });
+
+  it('is refused when it comes as another media type: 415', async () => {
+    expectError(await send('name=x', 'application/x-www-form-urlencoded'), 415);
+  });
+});
+
+describe.each(taking.filter(([, { bodyOptional }]) => !bodyOptional))('%s', (_, row) => {
+  it('is 400 without a body', async () => {
+    expectError(await ask(row, { body: '', headers: { 'Content-Type': json } }), 400);
+  });
+});
+
+const forms = rows.filter(([, { mediaType }]) => mediaType !== undefined);
+
+describe.each(forms)('the form of %s', (id, row) => {
+  const type = 'multipart/form-data; boundary=cut';
+  const part = '--cut\r\nContent-Disposition: form-data; name="path"\r\n\r\n/x\r\n';
+
+  /** Device files are for connected devices, which is looked at first; see its own tests. */
+  const refusal = id === 'upload-device-file' ? 404 : 400;
+
+  it.each<[string, string]>([
+    ['none', ''],
+    ['no form', '{"name":"x"}'],
+    ['without any file', `${part}--cut--\r\n`],
+    ['cut off', part.slice(0, -10)],
+    ['without its end', part],
+  ])('is refused when it is %s', async (_, body) => {
+    expectError(await ask(row, { body, headers: { 'Content-Type': type } }), refusal);
+  });
+
+  it('is refused when it comes as another media type', async () => {
+    const reply = await ask(row, { body: '{}', headers: { 'Content-Type': json } });
+    expectError(reply, 415);
+  });
+
+  it('is refused when its type tells no boundary', async () => {
+    const headers = { 'Content-Type': 'multipart/form-data' };
+    expectError(await ask(row, { body: part, headers }), refusal);
+  });
+
+  it('is refused when it is too large, before it has come', async () => {
+    const path = row.path.replace('{id}', 'some');
+    const reply = await sendRaw(
+      server,
+      rawRequest(`${row.method} ${path}`, [
+        `Authorization: Bearer ${server.adminToken}`,
+        `Content-Type: ${type}`,
+        'Content-Length: 99999999999',
+      ]),
+    );
+    expect([reply.status, JSON.parse(reply.body)]).toEqual([
+      id === 'upload-device-file' ? 404 : 413,
+      { error: expect.any(String), request_id: expect.any(String) },
+    ]);
+  });
+});
+
+describe('what a path names', () => {
+  it('has a case for each operation that names something', () => {
+    expect(Object.keys(namings).sort()).toEqual([...namingIds].sort());
+  });
+
+  describe.each(namingIds.map((id) => [id, namings[id]] as const))('%s', (id, naming) => {
+    const row: Operation = managementOperations[id];
+    const { foreign = 404, malformed = 404 } = naming;
+
+    async function expectStatus(name: string, status: number): Promise<void> {
+      const names = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => [one, name]);
+      const parameters = Object.fromEntries(names);
+      const call = { token: server.adminToken, parameters, ...naming.call?.(parameters) };
+      const reply = await server.call(id, call);
+      expect([name.slice(0, 40), reply.status]).toEqual([name.slice(0, 40), status]);
+      if (status < 300) return;
+      if (row.method === 'HEAD') expect(reply.text).toBe('');
+      else expectError(reply, status);
+    }
+
+    it(`is ${foreign} where there is nothing of the name`, async () => {
+      await expectStatus('00000000-0000-4000-8000-000000000000', foreign);
+    });
+
+    it(`is ${malformed} for what cannot be a name`, async () => {
+      for (const name of ['ü/%', "' OR 1=1 --", '\0', '{}', ' ', 'x'.repeat(5000)]) {
+        await expectStatus(name, malformed);
+      }
+    });
+  });
+});
+
+const paged = rows.filter(([, { query }]) => query && 'page' in query);
+
+/** Calls an operation on something that there is, with a query of the test. */
+async function callOwn(id: Id, query: Readonly<Record<string, string>>): Promise<Reply> {
+  const token = server.adminToken;
+  if (!managementOperations[id].path.includes('{')) {
+    const body = taking.some(([taken]) => taken === id) ? { json: {} } : {};
+    return server.call(id, { token, query, ...body });
+  }
+  round += 1;
+  const parameters = (await namings[id as NamingId].make?.(server, round)) ?? {};
+  return server.call(id, { token, query, parameters });
+}
+
+describe.each(paged)('the pages of %s', (id, { query = {} }) => {
+  const accepted = (perPage: string) => v.is(v.object(query), { page: '1', per_page: perPage });
+
+  it('are at least 1, and no more than so many entries: 400', async () => {
+    const beyond = accepted('21') ? '501' : '21';
+    for (const page of ['0', '-1', '1.5', 'x', '']) {
+      expectError(await callOwn(id, { page }), 400);
+    }
+    for (const per_page of ['0', '-1', 'x', beyond, '99999999999999999999']) {
+      expectError(await callOwn(id, { per_page }), 400);
+    }
+  });
+
+  it('are empty past the end', async () => {
+    const reply = await callOwn(id, { page: '1000000' });
+    expect([reply.status, reply.json()]).toEqual([200, []]);
+  });
+});
+
+const pagedByBody = taking.filter(
+  ([, { body }]) => body && v.is(body, { page: 1 }) && !v.is(body, { page: 0 }),
+);
+
+it('one search has its pages in the body', () => {
+  expect(pagedByBody.map(([id]) => id)).toEqual(['search-inventory']);
+});
+
+describe.each(pagedByBody)('the pages of %s', (id) => {
+  const send = (body: object) => server.call(id, { token: server.adminToken, json: body });
+
+  it('are at least 1, and no more than so many entries: 400', async () => {
+    for (const page of [0, -1, 1.5, '1', null]) expectError(await send({ page }), 400);
+    for (const per_page of [0, 501, '20']) expectError(await send({ per_page }), 400);
+  });
+
+  it('are empty past the end', async () => {
+    const reply = await send({ page: 1_000_000 });
+    expect([reply.status, reply.json()]).toEqual([200, []]);
+  });
+});
+
+const asking = rows.filter(([, { query }]) => query && !v.is(v.object(query), {}));
+
+describe.each(asking)('the query of %s', (_, row) => {
+  it('is refused when what must be there is missing: 400', async () => {
+    const reply = await ask(row, {});
+    expect(reply.status).toBe(400);
+    if (row.method !== 'HEAD') expectError(reply, 400);
+  });
+});
+
+describe.each([...rows.map(([, row]) => row), ...audited].filter(({ query }) => query))(
+  'the query of $id',
+  (row) => {
+    it('may hold what is unknown, of any form, without harm', async () => {
+      const query = new URLSearchParams({ unknown: '\0', '__proto__[x]': '1', constructor: 'ü' });
+      const target = `${row.path.replace(/\{\w+\}/g, 'some')}?${query}&%zz=%&&=&`;
+      const reply = await server.request(row.method, target, { token: server.adminToken });
+      expect(reply.status).toBeLessThan(500);
+    });
+  },
+);

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { User } from '../../../fixtures/contract/management/users.ts';
+import { entries } from '../../testing/test-audit.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import {
+  secondTenant,
+  signedInUser,
+  signIn,
+  type TestTenant,
+  type TestUser,
+  testPassword,
+} from '../../testing/test-tenants.ts';
+
+const fresh = 'another long password';
+
+let server: TestServer;
+let second: TestTenant;
+let number = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  second = await secondTenant(server);
+});
+
+afterAll(() => server.close());
+
+function newUser(options: Parameters<typeof signedInUser>[2] = {}): Promise<TestUser> {
+  number += 1;
+  return signedInUser(server, `user-${number}@example.com`, options);
+}
+
+async function own(token: string): Promise<User> {
+  return (await server.call('get-own-user', { token })).json<User>();
+}
+
+async function statusOf(token: string): Promise<number> {
+  return (await server.call('get-own-user', { token })).status;
+}
+
+function update(id: string, json: unknown, token = server.adminToken) {
+  return server.call('update-user', { token, parameters: { id }, json });
+}
+
+describe.each(['update-own-user-v1', 'update-own-user'] as const)(
+  'a change of the own password by %s',
+  (version) => {
+    const change = (token: string, json: unknown) => server.call(version, { token, json });
+
+    it('takes the old password and ends all other tokens', async () => {
+      const user = await newUser({ roles: [] });
+      const { text: other } = await signIn(server, user.email, testPassword);
+      const { text: personal } = await server.call('create-personal-token', {
+        token: user.token,
+        json: { name: 'script' },
+      });
+      const json = { password: fresh, current_password: testPassword };
+      const reply = await change(user.token, json);
+      expect([reply.status, reply.text]).toEqual([204, '']);
+      expect((await signIn(server, user.email, testPassword)).status).toBe(401);
+      expect((await signIn(server, user.email, fresh)).status).toBe(200);
+      const statuses = [user.token, other, personal].map(statusOf);
+      expect(await Promise.all(statuses)).toEqual([200, 401, 401]);
+    });
+
+    it('is in the audit log, without any password', async () => {
+      const user = await newUser();
+      await change(user.token, { password: fresh, current_password: testPassword });
+      const [entry] = await entries(server, { object_id: user.id });
+      expect(entry).toMatchObject({
+        action: 'update',
+        actor: { email: user.email },
+        object: { type: 'user', user: { email: user.email } },
+        change: `Updated user ${user.email}:\n! password`,
+      });
+    });
+
+    it.each<[string, number, unknown, string]>([
+      ['a wrong old password', 422, { current_password: 'wrong' }, 'current_password'],
+      ['an empty old password', 422, { current_password: '' }, 'current_password'],
+      ['a short new password', 422, { password: '1234567' }, 'at least 8'],
+      ['the e-mail as new password', 422, { password: 'USER-' }, 'at least 8'],
+      ['a new password like the e-mail', 422, { password: '@example.com' }, 'too similar'],
+      ['a new password that is no text', 400, { password: 12345678 }, 'password'],
+      ['an old password that is no text', 400, { current_password: 5 }, 'current_password'],
+      ['a new password that is too long', 400, { password: 'x'.repeat(257) }, 'password'],
+    ])('is refused with %s: %i', async (_, status, wrong, named) => {
+      const user = await newUser();
+      const right = { password: fresh, current_password: testPassword };
+      const reply = await change(user.token, { ...right, ...(wrong as object) });
+      expect([reply.status, reply.json().error]).toEqual([status, expect.stringContaining(named)]);
+      expect((await signIn(server, user.email, testPassword)).status).toBe(200);
+    });
+
+    it.each([{}, [], 'text', null])('is 400 with the body %j', async (json) => {
+      expect((await change(server.adminToken, json)).status).toBe(400);
+    });
+
+    it('gives nobody other roles', async () => {
+      const user = await newUser({ roles: ['RBAC_ROLE_CI'] });
+      const json = { password: fresh, current_password: testPassword, roles: [] };
+      await change(user.token, json);
+      expect((await own(user.token)).roles).toEqual(['RBAC_ROLE_CI']);
+    });
+  },
+);
+
+describe('the second version for oneself', () => {
+  it('refuses the e-mail, and says where it is changed', async () => {
+    const user = await newUser();
+    const json = { email: 'x@example.com', password: fresh, current_password: testPassword };
+    const reply = await server.call('update-own-user', { token: user.token, json });
+    expect(reply.status).toBe(400);
+    expect(reply.json().error).toMatch(/email: is not taken here.*email-change\/start/);
+    expect((await signIn(server, user.email, testPassword)).status).toBe(200);
+  });
+
+  it.each(['password', 'current_password'])('is 400 without %s', async (name) => {
+    const json = { password: fresh, current_password: testPassword, [name]: undefined };
+    const reply = await server.call('update-own-user', { token: server.adminToken, json });
+    expect([reply.status, reply.json().error]).toEqual([400, `body: ${name}: is required`]);
+  });
+});
+
+describe('the first version for oneself', () => {
+  const change = (token: string, json: unknown) =>
+    server.call('update-own-user-v1', { token, json });
+
+  it('changes the e-mail at once, against the password', async () => {
+    const user = await newUser();
+    const json = { email: 'Renamed@example.com', current_password: testPassword };
+    expect((await change(user.token, json)).status).toBe(204);
+    expect((await own(user.token)).email).toBe('renamed@example.com');
+    expect((await signIn(server, user.email, testPassword)).status).toBe(401);
+    expect((await signIn(server, 'renamed@example.com', testPassword)).status).toBe(200);
+  });
+
+  it.each<[string, () => object]>([
+    ['without the password', () => ({ email: 'free@example.com' })],
+    ['to one that is taken', () => ({ email: server.adminEmail, current_password: testPassword })],
+    [
+      'to one of another tenant',
+      () => ({ email: second.adminEmail, current_password: testPassword }),
+    ],
+    [
+      'to one like the new password',
+      () => ({
+        email: `x${fresh.replaceAll(' ', '')}@example.com`,
+        password: fresh.replaceAll(' ', ''),
+        current_password: testPassword,
+      }),
+    ],
+  ])('is 422 for a change of the e-mail %s', async (_, json) => {
+    const user = await newUser();
+    expect((await change(user.token, json())).status).toBe(422);
+    expect((await own(user.token)).email).toBe(user.email);
+  });
+});
+
+describe('a change of another user', () => {
+  it('gives him other roles, tells both in the audit log, and ends his tokens', async () => {
+    const user = await newUser({ roles: ['RBAC_ROLE_CI'] });
+    const reply = await update(user.id, { roles: ['RBAC_ROLE_OBSERVER', 'RBAC_ROLE_CI'] });
+    expect(reply.status).toBe(204);
+    expect(await statusOf(user.token)).toBe(401);
+    const [entry] = await entries(server, { object_id: user.id });
+    expect(entry).toMatchObject({
+      action: 'update',
+      actor: { email: server.adminEmail },
+      object: { id: user.id, type: 'user', user: { email: user.email } },
+      change: [
+        `Updated user ${user.email}:`,
+        '- roles: ["RBAC_ROLE_CI"]',
+        '+ roles: ["RBAC_ROLE_OBSERVER","RBAC_ROLE_CI"]',
+      ].join('\n'),
+    });
+    expect(await statusOf(server.adminToken)).toBe(200);
+  });
+
+  it('gives him another e-mail', async () => {
+    const user = await newUser();
+    expect((await update(user.id, { email: `other-${user.email}` })).status).toBe(204);
+    expect((await signIn(server, `other-${user.email}`, testPassword)).status).toBe(200);
+  });
+
+  it.each<[string, number, unknown, string]>([
+    ['the password', 422, { password: fresh }, 'for another user'],
+    ['the password, with the own one', 422, { password: fresh, current_password: 'x' }, 'another'],
+    ['a role that there is not', 422, { roles: ['KING'] }, 'KING'],
+    ['an e-mail that is taken', 422, { email: 'ADMIN@example.com' }, 'email'],
+    ['nothing', 400, {}, 'nothing to change'],
+    ['something unknown', 400, { name: 'Bob' }, 'nothing to change'],
+    ['roles that are no list', 400, { roles: 'RBAC_ROLE_CI' }, 'roles'],
+    ['an e-mail that is none', 400, { email: 'nobody' }, 'email'],
+    ['a list', 400, [], 'body'],
+  ])('is refused for %s: %i', async (_, status, json, named) => {
+    const user = await newUser();
+    const reply = await update(user.id, json);
+    expect([reply.status, reply.json().error]).toEqual([status, expect.stringContaining(named)]);
+    expect(await statusOf(user.token)).toBe(200);
+  });
+
+  it('is 404 for nobody, and for a user of another tenant', async () => {
+    const user = await newUser();
+    expect((await update('nobody', { roles: [] })).status).toBe(404);
+    expect((await update(user.id, { roles: [] }, second.token)).status).toBe(404);
+  });
+
+  it('asks for the password when it turns out to be oneself', async () => {
+    const user = await newUser();
+    const json = { password: fresh };
+    expect((await update(user.id, json, user.token)).status).toBe(422);
+    const right = { ...json, current_password: testPassword };
+    expect((await update(user.id, right, user.token)).status).toBe(204);
+    expect(await statusOf(user.token)).toBe(200);
+  });
+
+  it('takes the full rights of nobody who is the last to have them', async () => {
+    const { token } = second;
+    const { id } = await own(token);
+    const reply = await update(id, { roles: ['RBAC_ROLE_OBSERVER'] }, token);
+    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('the last')]);
+    expect((await update(id, { roles: ['RBAC_ROLE_PERMIT_ALL'] }, token)).status).toBe(204);
+    await signedInUser(server, 'heir@second.example', { token });
+    expect((await update(id, { roles: ['RBAC_ROLE_OBSERVER'] }, token)).status).toBe(204);
+  });
+});

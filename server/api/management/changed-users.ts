@@ -1,0 +1,142 @@
+/** Users are changed, by themselves or by those who manage users. */
+import type { UserUpdate } from '../../../fixtures/contract/management/users.ts';
+import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
+import { type Refusal, refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { isAdmin } from '../../rules/access.ts';
+import { passwordFault } from '../../rules/password.ts';
+import type { StoredUser } from '../../store/users.ts';
+import { findRole } from '../../tenants/access.ts';
+import { audit, userActor, userObject } from '../../tenants/audit.ts';
+import { emailTaken, rolesFault } from './new-users.ts';
+import { isLastAdmin, lastAdmin } from './users.ts';
+import type { UserContext } from './visible-devices.ts';
+
+export const updateUser = defineEndpoint('update-user', async ({ parameters, body }, context) => {
+  return (await changeUser(context, parameters.id, body)) ?? { status: 204 };
+});
+
+export const updateOwnUserV1 = defineEndpoint('update-own-user-v1', async ({ body }, context) => {
+  return (await changeUser(context, context.user.id, body)) ?? { status: 204 };
+});
+
+export const updateOwnUser = defineEndpoint('update-own-user', async ({ body }, context) => {
+  const { password, current_password } = body;
+  const given = { password, current_password };
+  return (await changeUser(context, context.user.id, given)) ?? { status: 204 };
+});
+
+/** What takes a while of a change, and is done before anything is written. */
+interface Proved {
+  /** The hash that `current_password` was found to fit. */
+  readonly currentHash?: string | undefined;
+  /** Of the new password. */
+  readonly passwordHash?: string | undefined;
+}
+
+/** Changes the user in one piece, once its passwords are checked and hashed. */
+async function changeUser(
+  context: UserContext,
+  id: string,
+  given: UserUpdate,
+): Promise<Refusal | undefined> {
+  const user = context.store.users.find(id);
+  if (!user) return noSuchUser;
+  const proved = needsProof(context, user, given) ? await prove(context, user, given) : {};
+  return context.store.atomically(() => writeChange(context, id, { given, proved }));
+}
+
+function needsProof({ user: own }: UserContext, user: StoredUser, given: UserUpdate): boolean {
+  return user.id === own.id && (isRenamed(user, given) || given.password !== undefined);
+}
+
+function isRenamed({ email }: StoredUser, given: UserUpdate): boolean {
+  return given.email !== undefined && given.email !== email;
+}
+
+async function prove(
+  { random }: UserContext,
+  { passwordHash: currentHash }: StoredUser,
+  { current_password: current = '', password }: UserUpdate,
+): Promise<Proved> {
+  if (!(await passwordFits(current, currentHash))) return {};
+  if (password === undefined) return { currentHash };
+  return { currentHash, passwordHash: await hashPassword(password, random) };
+}
+
+/** Ends all tokens of the user but the one in use, whatever it was that changed. */
+function writeChange(
+  context: UserContext,
+  id: string,
+  { given, proved }: { given: UserUpdate; proved: Proved },
+): Refusal | undefined {
+  const { store, nowMs } = context;
+  const user = store.users.find(id);
+  if (!user) return noSuchUser;
+  const refusal = ruleOut(context, user, { given, proved });
+  if (refusal) return refusal;
+  const { email, roles } = given;
+  store.users.change(id, { email, passwordHash: proved.passwordHash, roles }, nowMs);
+  store.userTokens.endAllOf(id, id === context.user.id ? context.user.tokenId : undefined);
+  const object = userObject({ id, email: email ?? user.email });
+  const change = changeOf(user, given);
+  audit(context, { actor: userActor(context.user), action: 'update', object, change });
+  return undefined;
+}
+
+const noSuchUser = refuse.notFound('there is no user with this id');
+
+/** Every reason why the change cannot be, in the order in which they are told. */
+function ruleOut(
+  context: UserContext,
+  user: StoredUser,
+  { given, proved }: { given: UserUpdate; proved: Proved },
+): Refusal | undefined {
+  const { email, password, roles } = given;
+  if (email === undefined && password === undefined && roles === undefined) {
+    return refuse.malformed('body: contains nothing to change; send email, password or roles');
+  }
+  if (user.id !== context.user.id && password !== undefined) {
+    return refuse.unprocessable(
+      'body: password: cannot be set for another user; they can reset it themselves',
+    );
+  }
+  if (needsProof(context, user, given)) {
+    // What was proved counts for the password that was there then.
+    const { currentHash } = proved;
+    const fits = currentHash !== undefined && currentHash === user.passwordHash;
+    if (!fits) return refuse.unprocessable('body: current_password: is wrong');
+  }
+  const fault =
+    password === undefined
+      ? undefined
+      : (passwordFault(password, user.email) ?? passwordFault(password, email ?? ''));
+  if (fault) return refuse.unprocessable(`body: ${fault}`);
+  if (email !== undefined && isRenamed(user, given) && context.tenants.findByEmail(email)) {
+    return emailTaken;
+  }
+  return roles && ruleOutRoles(context, user, roles);
+}
+
+function ruleOutRoles(
+  { store }: UserContext,
+  user: StoredUser,
+  names: readonly string[],
+): Refusal | undefined {
+  const fault = rolesFault(store, names);
+  if (fault) return fault;
+  const roles = names.flatMap((name) => findRole(store, name) ?? []);
+  return !isAdmin(roles) && isLastAdmin(store, user) ? lastAdmin : undefined;
+}
+
+/** What became different, for people: a line for the user, then one for each old and new value. */
+function changeOf(user: StoredUser, { email, password, roles }: UserUpdate): string {
+  const pairs: (readonly [string, string, string])[] = [];
+  if (email !== undefined) pairs.push(['email', user.email, email]);
+  if (roles) pairs.push(['roles', JSON.stringify(user.roles), JSON.stringify(roles)]);
+  const lines = pairs
+    .filter(([, before, after]) => before !== after)
+    .flatMap(([name, before, after]) => [`- ${name}: ${before}`, `+ ${name}: ${after}`]);
+  if (password !== undefined) lines.push('! password');
+  return [`Updated user ${user.email}:`, ...lines].join('\n');
+}

@@ -1,0 +1,111 @@
+/** Settings of devices, for users. */
+
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { keepSettings, replaceSettings } from '../../rules/configuration.ts';
+import { provisioningDelayMs } from '../../rules/provisioning.ts';
+import type { StoredConfiguration } from '../../store/configurations.ts';
+import type { StoredDevice } from '../../store/devices.ts';
+import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
+import { openDeployment } from './new-deployment.ts';
+import { provisionedDevice } from './provisioned-devices.ts';
+import { iso } from './views.ts';
+import { type UserContext, visibleDevice } from './visible-devices.ts';
+
+/** A device with what is stored of its settings. */
+interface Configured {
+  readonly device: StoredDevice;
+  readonly stored: StoredConfiguration | undefined;
+}
+
+export const showConfiguration = defineEndpoint('show-configuration', ({ parameters }, context) => {
+  const found = configurationOf(context, parameters.id);
+  if (found instanceof Refusal) return found;
+  const { device, stored } = found;
+  return {
+    status: 200,
+    body: {
+      id: device.id,
+      configured: { ...stored?.configured },
+      reported: { ...stored?.reported },
+      ...(stored?.deploymentId !== undefined && { deployment_id: stored.deploymentId }),
+      updated_ts: iso(stored?.updatedMs ?? device.createdMs),
+      ...(stored?.reportedMs !== undefined && { reported_ts: iso(stored.reportedMs) }),
+    },
+  };
+});
+
+export const setConfiguration = defineEndpoint(
+  'set-configuration',
+  ({ parameters, body }, context) => {
+    const { store, user, settings, nowMs } = context;
+    const device = visibleDevice(context, parameters.id);
+    if (device instanceof Refusal) return device;
+    const isSplit = settings.variants.has('split-configuration');
+    const replaced = isSplit ? keepSettings(body) : replaceSettings(body);
+    if ('because' in replaced) return refuse.malformed(`body: ${replaced.because}`);
+    const current = store.configurations.find(device.id);
+    const configured = replaced.settings;
+    store.configurations.save(device.id, {
+      reported: {},
+      ...current,
+      configured,
+      updatedMs: nowMs,
+    });
+    audit(context, {
+      actor: userActor(user),
+      action: 'update',
+      wideAction: 'set_configuration',
+      object: deviceObject(device),
+      change: `configuration: ${JSON.stringify(configured)}`,
+      wideEntry: { change: JSON.stringify(configured) },
+    });
+    return { status: 204 };
+  },
+);
+
+export const deployConfiguration = defineEndpoint(
+  'deploy-configuration',
+  ({ parameters, body }, context) => {
+    const { store, sockets, user, random, settings, nowMs } = context;
+    const found = configurationOf(context, parameters.id);
+    if (found instanceof Refusal) return found;
+    const { device, stored } = found;
+    const delayMs = provisioningDelayMs(settings);
+    const configuration = stored?.configured ?? {};
+    const id = random.uuid();
+    const deployment = {
+      id,
+      name: `configuration-${id}`,
+      artifactName: `configuration-${id}`,
+      type: 'configuration',
+      deviceIds: [device.id],
+      forceInstallation: false,
+      retries: body.retries ?? 0,
+      configuration,
+      nowMs: nowMs + delayMs,
+    } as const;
+    const opened = openDeployment(context, deployment, {
+      wideAction: 'deploy_configuration',
+      wideEntry: { object: deviceObject(device), change: JSON.stringify(configuration) },
+    });
+    if (opened instanceof Refusal) return opened;
+    store.configurations.save(device.id, {
+      reported: {},
+      updatedMs: nowMs,
+      ...stored,
+      configured: configuration,
+      deploymentId: id,
+    });
+    // A connected device need not wait for its next poll.
+    if (delayMs === 0) sockets.command(device.id, 'check-update', user.id);
+    return { status: 200, body: { deployment_id: id } };
+  },
+);
+
+/** Settings are there from acceptance on, or since one side wrote them, if that was earlier. */
+function configurationOf(context: UserContext, id: string): Configured | Refusal {
+  const stored = context.store.configurations.find(id);
+  const device = stored ? visibleDevice(context, id) : provisionedDevice(context, id);
+  return device instanceof Refusal ? device : { device, stored };
+}

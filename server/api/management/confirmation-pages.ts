@@ -1,0 +1,64 @@
+/** What a browser shows at the link of a message: a form that POSTs to the same link. */
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { selfContainedPage } from '../../../fixtures/markup.ts';
+
+const style = `body { font: 1rem/1.5 system-ui, sans-serif; max-width: 26rem; margin: 4rem auto; padding: 0 1rem }
+label, input, button { display: block; font: inherit; margin-top: .5rem }
+input { width: 100%; box-sizing: border-box }`;
+
+const script = `const form = document.querySelector('form');
+const said = document.querySelector('output');
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  said.textContent = '';
+  const password = form.elements.namedItem('password');
+  const json = password ? { body: JSON.stringify({ password: password.value }), headers: { 'Content-Type': 'application/json' } } : {};
+  try {
+    const answer = await fetch(location.href, { method: 'POST', ...json });
+    said.textContent = answer.ok ? form.dataset.done : (await answer.json()).error;
+    if (answer.ok) form.querySelector('button').disabled = true;
+  } catch {
+    said.textContent = 'The server does not respond.';
+  }
+});`;
+
+interface FormParts {
+  readonly title: string;
+  readonly done: string;
+  /** HTML. */
+  readonly fields: string;
+}
+
+function page({ title, done, fields }: FormParts): string {
+  return selfContainedPage({
+    title,
+    style,
+    script,
+    asksOwnServer: true,
+    body: `<main><h1>${title}</h1>
+<form data-done="${done}">${fields}<button>${title}</button></form>
+<p><output aria-live="polite"></output></p></main>`,
+  });
+}
+
+/** The pages by the paths that messages lead to. */
+export const confirmationPages: ReadonlyMap<string, string> = new Map([
+  [
+    pathOf(managementOperations['complete-password-reset']),
+    page({
+      title: 'Set your password',
+      done: 'Your password is set. You can sign in now.',
+      fields: `<label for="password">New password</label>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" required autofocus>`,
+    }),
+  ],
+  [
+    pathOf(managementOperations['complete-email-change']),
+    page({
+      title: 'Confirm your e-mail address',
+      done: 'Your new e-mail address is confirmed.',
+      fields: '',
+    }),
+  ],
+]);

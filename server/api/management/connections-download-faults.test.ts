@@ -1,0 +1,301 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
+import {
+  type ConnectMessage,
+  connectProtocols,
+} from '../../../fixtures/formats/connect-message.ts';
+import { entries } from '../../testing/test-audit.ts';
+import type { AcceptedDevice } from '../../testing/test-device.ts';
+import type { Peer } from '../../testing/test-peer.ts';
+import type { TestServer } from '../../testing/test-server.ts';
+import {
+  acceptTransfer,
+  askFile,
+  askUnread,
+  beginDownload,
+  errorOf,
+  openStage,
+  passTime,
+  sayChunk,
+  sayError,
+  type TransferStage,
+} from '../../testing/test-transfers.ts';
+
+const { control, fileTransfer, shell } = connectProtocols;
+const { fileChunkBytes, fileChunksAhead, fileAckEveryChunks } = limits;
+
+let stage: TransferStage;
+let server: TestServer;
+let identity: AcceptedDevice;
+let device: Peer;
+
+beforeEach(async () => {
+  stage = await openStage();
+  ({ server, identity, device } = stage);
+});
+
+afterEach(() => server.close());
+
+const download = (path?: string) => askFile(stage, path);
+
+describe('a device that does not transfer files is 502:', () => {
+  it.each<[string, ConnectMessage, string | RegExp]>([
+    [
+      'it accepts other protocols only',
+      { proto: control, typ: 'accept', body: encodeBody({ version: 1, protocols: [1, 3, 4] }) },
+      'file transfer disabled on device',
+    ],
+    [
+      'it accepts another version',
+      { proto: control, typ: 'accept', body: encodeBody({ version: 2, protocols: [2] }) },
+      /version 2/,
+    ],
+    [
+      'it refuses the version',
+      { proto: control, typ: 'error', body: encodeBody({ err: 'require version 3', close: true }) },
+      'the device says: require version 3',
+    ],
+    [
+      'it refuses with a code of its own',
+      { proto: control, typ: 'error', body: encodeBody({ err: 'busy', code: 503 }) },
+      'the device says: busy',
+    ],
+    [
+      'it does not know of handshakes',
+      { proto: shell, typ: 'error', body: Buffer.from('what?') },
+      /cannot be read/,
+    ],
+    ['it echoes', { proto: control, typ: 'open' }, 'file transfer not implemented on device'],
+    [
+      'it answers something else',
+      { proto: fileTransfer, typ: 'accept', body: encodeBody({ version: 1, protocols: [2] }) },
+      'file transfer not implemented on device',
+    ],
+    ['it accepts without a body', { proto: control, typ: 'accept' }, /"accept" cannot be read/],
+    [
+      'it accepts with garbage',
+      { proto: control, typ: 'accept', body: Buffer.from([0xc1]) },
+      /"accept" cannot be read/,
+    ],
+    ['it closes', { proto: control, typ: 'close' }, 'the device closed the session'],
+  ])('%s', async (_, answer, error) => {
+    const reply = download();
+    device.reply(await device.nextOf('open'), answer);
+    expect(await errorOf(reply)).toEqual([502, expect.stringMatching(error)]);
+    await device.nextOf('close');
+    await device.settled();
+    expect(device.waiting).toEqual([]);
+  });
+});
+
+describe('an error of the device is 400, or the code that it tells:', () => {
+  it.each([
+    [{ err: 'no such file' }, 400],
+    [{ err: 'no such file', code: 404 }, 404],
+    [{ err: 'no such file', code: 503 }, 503],
+    [{ err: 'no such file', code: 0 }, 400],
+    [{ err: 'no such file', code: 200 }, 400],
+    [{ err: 'no such file', code: 600 }, 400],
+    [{ err: 'no such file', code: -1 }, 400],
+  ])('%j', async (error, status) => {
+    const reply = download();
+    await acceptTransfer(device);
+    sayError(device, await device.nextOf('stat'), error);
+    expect(await errorOf(reply)).toEqual([status, 'the device says: no such file']);
+  });
+
+  it('after it has told of the file, too, and before the first byte', async () => {
+    const reply = download();
+    sayError(device, await beginDownload(device), { err: 'permission denied' });
+    expect(await errorOf(reply)).toEqual([400, 'the device says: permission denied']);
+    expect(await entries(server, { object_id: identity.id })).not.toContainEqual(
+      expect.objectContaining({ change: 'file downloaded: /etc/motd' }),
+    );
+  });
+});
+
+describe('a device that breaks the order is 502:', () => {
+  it.each<[string, ConnectMessage]>([
+    ['it accepts twice', { proto: control, typ: 'accept' }],
+    ['it sends a chunk', { proto: fileTransfer, typ: 'file_chunk', props: { offset: 0 } }],
+    ['it sends an acknowledgement', { proto: fileTransfer, typ: 'ack', props: { offset: 0 } }],
+    ['it tells of a file without a body', { proto: fileTransfer, typ: 'file_info' }],
+    ['it sends a message without a type', { proto: fileTransfer }],
+    ['it speaks of the shell', { proto: shell, typ: 'file_info', body: encodeBody({}) }],
+  ])('%s where it was asked for stat', async (_, message) => {
+    const reply = download();
+    await acceptTransfer(device);
+    device.reply(await device.nextOf('stat'), message);
+    expect((await errorOf(reply))[0]).toBe(502);
+  });
+
+  it.each<[string, ConnectMessage['props']]>([
+    ['beyond', { offset: 4096 }],
+    ['that is negative', { offset: -1 }],
+    ['that is text', { offset: '0' }],
+    ['that is a map', { offset: { valueOf: 1 } }],
+    ['that is missing', {}],
+  ])('its first chunk has an offset %s', async (_, props = {}) => {
+    const reply = download();
+    const asked = await beginDownload(device);
+    const body = Buffer.from('hello');
+    device.reply(asked, { proto: fileTransfer, typ: 'file_chunk', props, body });
+    expect(await errorOf(reply)).toEqual([502, expect.stringMatching(/offset .* where 0 was due/)]);
+  });
+});
+
+describe('a device that is silent', () => {
+  const deadlineMs = limits.connectReplyMaxSeconds * 1000;
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['the handshake', () => device.nextOf('open')],
+    ['stat', async () => [await acceptTransfer(device), await device.nextOf('stat')]],
+    ['the first chunk', () => beginDownload(device)],
+  ])('at %s is 408 after 60 s, and not earlier', async (_, takePart) => {
+    let isAnswered = false;
+    const reply = download().finally(() => {
+      isAnswered = true;
+    });
+    await takePart();
+    await passTime(stage, deadlineMs - 1);
+    expect(isAnswered).toBe(false);
+    server.clock.advance(1);
+    expect(await errorOf(reply)).toEqual([408, 'the device did not answer within 60 s']);
+    await device.nextOf('close');
+  });
+
+  it('between chunks has 60 s for each', async () => {
+    const reply = download();
+    const asked = await beginDownload(device);
+    for (const offset of [0, 1, 2]) {
+      await passTime(stage, deadlineMs - 1);
+      sayChunk(device, asked, { offset, body: Buffer.from('x') });
+      await device.settled();
+    }
+    sayChunk(device, asked, { offset: 3 });
+    expect((await reply).text).toBe('xxx');
+  });
+});
+
+describe('once the content has begun, the connection is cut', () => {
+  async function begun() {
+    const own = askUnread(stage);
+    const asked = await beginDownload(device);
+    sayChunk(device, asked, { offset: 0, body: Buffer.from('hello') });
+    const [response] = (await once(own, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(200);
+    const ended = response.toArray().then(
+      () => 'whole',
+      (fault: Error & { code?: string }) => fault.code,
+    );
+    return { asked, ended, response };
+  }
+
+  it.each<[string, (asked: ConnectMessage) => void]>([
+    ['a wrong offset', (asked) => sayChunk(device, asked, { offset: 4, body: Buffer.from('o') })],
+    [
+      'an offset that repeats',
+      (asked) => sayChunk(device, asked, { offset: 0, body: Buffer.from('hello') }),
+    ],
+    ['an end at a wrong offset', (asked) => sayChunk(device, asked, { offset: 4 })],
+    ['an error', (asked) => sayError(device, asked, { err: 'disk failed' })],
+    ['a close', (asked) => device.reply(asked, { proto: control, typ: 'close' })],
+    ['the end of the device', () => device.socket.terminate()],
+    ['garbage', () => device.socket.send('garbage')],
+  ])('by %s', async (_, go) => {
+    const { asked, ended } = await begun();
+    go(asked);
+    expect(await ended).toBe('ECONNRESET');
+  });
+
+  it('after a minute of silence', async () => {
+    const { ended } = await begun();
+    server.clock.advance(30_000);
+    await device.settled();
+    server.clock.advance(30_000);
+    expect(await ended).toBe('ECONNRESET');
+  });
+
+  it('a caller who goes away is not sent for any further', async () => {
+    const { asked, response } = await begun();
+    const gone = once(response, 'close');
+    response.destroy();
+    await gone;
+    for (let at = 5; at < 200 && device.waiting.length === 0; at += 1) {
+      sayChunk(device, asked, { offset: at, body: Buffer.from('x') });
+      await device.settled();
+    }
+    await device.nextOf('error');
+    expect((await device.nextOf('close')).sid).toBe(asked.sid);
+  });
+});
+
+describe('back-pressure', () => {
+  it('a slow caller slows the device: acknowledgements stop while nothing is read', async () => {
+    const own = askUnread(stage);
+    const asked = await beginDownload(device);
+    const chunk = Buffer.alloc(fileChunkBytes);
+    sayChunk(device, asked, { offset: 0, body: chunk });
+    const [response] = (await once(own, 'response')) as [IncomingMessage];
+    let sent = 1;
+    let acknowledged = 0;
+    // A device of the field: twenty chunks ahead, and then it waits.
+    for (let idle = 0; idle < 100; idle += 1) {
+      for (; sent - acknowledged < fileChunksAhead; sent += 1) {
+        sayChunk(device, asked, { offset: sent * fileChunkBytes, body: chunk });
+      }
+      await device.settled();
+      while (device.waiting.length > 0) {
+        acknowledged = Number((await device.nextOf('ack')).props?.offset) / fileChunkBytes;
+        idle = 0;
+      }
+      if (sent > 20_000) throw new Error('the server takes all that comes');
+    }
+    expect(sent - acknowledged).toBe(fileChunksAhead);
+    expect(acknowledged % fileAckEveryChunks).toBe(0);
+    response.resume();
+    expect((await device.nextOf('ack')).props?.offset).toBe(
+      (acknowledged + fileAckEveryChunks) * fileChunkBytes,
+    );
+    response.destroy();
+  });
+
+  it('a device that does not wait for acknowledgements is cut off', async () => {
+    const own = askUnread(stage);
+    const asked = await beginDownload(device);
+    const chunk = Buffer.alloc(fileChunkBytes);
+    sayChunk(device, asked, { offset: 0, body: chunk });
+    const [response] = (await once(own, 'response')) as [IncomingMessage];
+    const ended = new Promise((resolve) => response.on('close', resolve));
+    response.on('error', () => undefined);
+    let at = 1;
+    while (device.waiting.every(({ typ }) => typ !== 'close') && at < 50_000) {
+      for (const until = at + 500; at < until; at += 1) {
+        sayChunk(device, asked, { offset: at * fileChunkBytes, body: chunk });
+      }
+      await device.settled();
+    }
+    expect(at).toBeLessThan(50_000);
+    response.resume();
+    await ended;
+    expect(response.complete).toBe(false);
+  });
+});
+
+describe('two transfers from one device', () => {
+  it('at once do not disturb each other', async () => {
+    const first = download('/first');
+    const firstAsked = await beginDownload(device);
+    const second = download('/second');
+    const secondAsked = await beginDownload(device);
+    sayChunk(device, secondAsked, { offset: 0, body: Buffer.from('two') });
+    sayChunk(device, firstAsked, { offset: 0, body: Buffer.from('one') });
+    sayChunk(device, secondAsked, { offset: 3 });
+    expect((await second).text).toBe('two');
+    sayChunk(device, firstAsked, { offset: 3 });
+    expect((await first).text).toBe('one');
+  });
+});

@@ -1,0 +1,270 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
+import { connectProtocols } from '../../../fixtures/formats/connect-message.ts';
+import { entries } from '../../testing/test-audit.ts';
+import type { AcceptedDevice } from '../../testing/test-device.ts';
+import type { Peer } from '../../testing/test-peer.ts';
+import type { TestServer } from '../../testing/test-server.ts';
+import {
+  acceptTransfer,
+  askFile,
+  askUnread,
+  beginDownload,
+  errorOf,
+  openStage,
+  sayChunk,
+  sayError,
+  sendContent,
+  type TransferStage,
+  tellFile,
+} from '../../testing/test-transfers.ts';
+
+const { control, fileTransfer } = connectProtocols;
+const { fileChunkBytes } = limits;
+
+let stage: TransferStage;
+let server: TestServer;
+let identity: AcceptedDevice;
+let device: Peer;
+
+beforeEach(async () => {
+  stage = await openStage();
+  ({ server, identity, device } = stage);
+});
+
+afterEach(() => server.close());
+
+const download = (path?: string) => askFile(stage, path);
+const describeFile = (path?: string) => askFile(stage, path, 'describe-device-file');
+
+describe('a download', () => {
+  it('is what the device sends, with what it tells of the file in headers', async () => {
+    const reply = download();
+    const asked = await beginDownload(device, { size: 5, uid: 1000, gid: 33, mode: 0o640 });
+    await sendContent(device, asked, Buffer.from('hello'));
+    const { status, headers, text } = await reply;
+    expect([status, text]).toEqual([200, 'hello']);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment; filename="motd"',
+      'x-svc-file-path': '/etc/motd',
+      'x-svc-file-uid': '1000',
+      'x-svc-file-gid': '33',
+      'x-svc-file-mode': '640',
+      'x-svc-file-size': '5',
+    });
+  });
+
+  it('speaks to the device in one session, as the user, and closes it', async () => {
+    const reply = download('/var/log/messages');
+    const open = await acceptTransfer(device);
+    const stat = await tellFile(device);
+    const asked = await device.nextOf('get_file');
+    sayChunk(device, asked, { offset: 0, body: Buffer.from('x') });
+    sayChunk(device, asked, { offset: 1 });
+    const ack = await device.nextOf('ack');
+    const close = await device.nextOf('close');
+    await reply;
+    expect([open, stat, asked, ack, close].map(({ proto, sid }) => [proto, sid])).toEqual(
+      [control, fileTransfer, fileTransfer, fileTransfer, control].map((proto) => [
+        proto,
+        open.sid,
+      ]),
+    );
+    expect([open.props?.user_id, ack.props]).toEqual([
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+      { user_id: open.props?.user_id, offset: 1 },
+    ]);
+    expect(Buffer.from(asked.body ?? [])).toEqual(encodeBody({ path: '/var/log/messages' }));
+  });
+
+  it('of a large file arrives byte by byte, acknowledged every ten chunks and at its end', async () => {
+    const content = Buffer.alloc(100 * fileChunkBytes + 17, 'a pattern that has no even length');
+    const own = askUnread(stage);
+    const sending = beginDownload(device).then((asked) => sendContent(device, asked, content));
+    const [response] = (await once(own, 'response')) as [IncomingMessage];
+    const received = Buffer.concat(await response.toArray());
+    expect(received.equals(content)).toBe(true);
+    const tens = Array.from({ length: 11 }, (_, ten) => ten * 10 * fileChunkBytes);
+    expect(await sending).toEqual([...tens, content.length]);
+  });
+
+  it('may be empty, and may have another size than was told', async () => {
+    for (const content of ['', 'longer than was told']) {
+      const reply = download();
+      await sendContent(device, await beginDownload(device, { size: 0 }), Buffer.from(content));
+      const { status, text } = await reply;
+      expect([status, text]).toEqual([200, content]);
+      while ((await device.next()).typ !== 'close');
+    }
+  });
+
+  it('goes on while the device asks whether the session is alive', async () => {
+    const reply = download();
+    const asked = await beginDownload(device);
+    device.reply(asked, { proto: control, typ: 'ping' });
+    expect((await device.nextOf('pong')).sid).toBe(asked.sid);
+    await sendContent(device, asked, Buffer.from('hello'));
+    expect((await reply).text).toBe('hello');
+  });
+
+  it('leaves out of the headers what the device does not tell', async () => {
+    const reply = download();
+    await acceptTransfer(device);
+    const stat = await device.nextOf('stat');
+    const body = encodeBody({ path: '/etc/motd', mode: 0o600, uid: null });
+    device.reply(stat, { proto: fileTransfer, typ: 'file_info', body });
+    await sendContent(device, await device.nextOf('get_file'), Buffer.from('x'));
+    const { headers } = await reply;
+    expect(['uid', 'gid', 'size'].map((name) => headers.get(`x-svc-file-${name}`))).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+
+  it.each([
+    ['/tmp/a b.txt', 'attachment; filename="a b.txt"', '/tmp/a b.txt'],
+    ['/tmp/"quoted".txt', /^attachment; filename="_quoted_.txt"; filename\*=UTF-8''/, /quoted/],
+    ['/tmp/gr\u00fc\u00dfe', /filename="gr__e"; filename\*=UTF-8''gr%C3%BC%C3%9Fe$/, /^\/tmp\/gr/],
+    [
+      '/tmp/a\r\nSet-Cookie: b',
+      /^attachment; filename="a__Set-Cookie_ b"/,
+      '/tmp/a??Set-Cookie: b',
+    ],
+    ['/tmp/..', 'attachment; filename=".."', '/tmp/..'],
+  ])('of %j has headers that are safe', async (path, disposition, shown) => {
+    const reply = download(path);
+    await sendContent(device, await beginDownload(device), Buffer.from('x'));
+    const { headers } = await reply;
+    expect([headers.get('content-disposition'), headers.get('x-svc-file-path')]).toEqual([
+      expect.stringMatching(disposition),
+      expect.stringMatching(typeof shown === 'string' ? literal(shown) : shown),
+    ]);
+    expect(headers.get('set-cookie')).toBeNull();
+  });
+
+  it('has the headers under the prefix that the server was started with', async () => {
+    await server.close();
+    stage = await openStage({ headerPrefix: 'X-MEN' });
+    ({ server, identity, device } = stage);
+    const reply = describeFile();
+    await acceptTransfer(device);
+    await tellFile(device);
+    expect((await reply).headers.get('x-men-file-mode')).toBe('644');
+  });
+
+  it('is in the audit log, with its path', async () => {
+    const reply = download();
+    await sendContent(device, await beginDownload(device), Buffer.from('x'));
+    await reply;
+    const [entry] = await entries(server, { object_id: identity.id });
+    expect(entry).toMatchObject({
+      action: 'update',
+      actor: { email: server.adminEmail, type: 'user' },
+      object: { id: identity.id, type: 'device' },
+      change: 'file downloaded: /etc/motd',
+    });
+  });
+});
+
+function literal(text: string): RegExp {
+  return new RegExp(`^${text.replace(/[?.]/g, '\\$&')}$`);
+}
+
+describe('HEAD of a file', () => {
+  it('tells the headers without asking for the file, and closes the session', async () => {
+    const reply = describeFile();
+    await acceptTransfer(device);
+    await tellFile(device, { size: 123_456, mode: 0o755 });
+    await device.nextOf('close');
+    const { status, headers, text } = await reply;
+    expect([status, text, headers.get('content-length')]).toEqual([200, '', null]);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment; filename="motd"',
+      'x-svc-file-path': '/etc/motd',
+      'x-svc-file-mode': '755',
+      'x-svc-file-size': '123456',
+    });
+    expect(device.waiting).toEqual([]);
+  });
+
+  it('is refused as the download is', async () => {
+    const reply = describeFile();
+    await acceptTransfer(device);
+    sayError(device, await device.nextOf('stat'), { err: 'no such file' });
+    expect((await reply).status).toBe(400);
+    expect((await describeFile('relative')).status).toBe(400);
+  });
+});
+
+describe('a path is refused with 400, and the device hears nothing of it:', () => {
+  it.each([
+    ['none', ''],
+    ['a relative one', 'etc/motd'],
+    ['one that begins with a dot', './etc/motd'],
+    ['one with a zero byte', '/etc/motd\0'],
+    ['one of 4097 bytes', `/${'x'.repeat(4096)}`],
+    ['one of 4098 bytes in fewer characters', `/${'\u00fc'.repeat(2048)}x`],
+  ])('%s', async (_, path) => {
+    const [status, error] = await errorOf(download(path));
+    expect([status, error]).toEqual([400, expect.stringMatching(/^query: path: /)]);
+    await device.settled();
+    expect(device.waiting).toEqual([]);
+  });
+
+  it('one that is not given, and one that is given twice', async () => {
+    const parameters = { id: identity.id };
+    const call = { token: server.adminToken, parameters };
+    expect((await server.call('download-device-file', call)).status).toBe(400);
+    const query = new URLSearchParams([
+      ['path', '/a'],
+      ['path', '/b'],
+    ]);
+    expect((await server.call('download-device-file', { ...call, query })).status).toBe(400);
+  });
+
+  it('but one of 4096 bytes is passed on', async () => {
+    const reply = describeFile(`/${'x'.repeat(4095)}`);
+    await acceptTransfer(device);
+    await tellFile(device);
+    expect((await reply).status).toBe(200);
+  });
+});
+
+describe('what is not a regular file is 400:', () => {
+  it.each([
+    ['a directory of a Go device', 0x8000_01ed],
+    ['a link', 0x0800_01ff],
+    ['a named pipe', 0x0200_01a4],
+    ['a socket', 0x0100_01a4],
+    ['a device', 0x0400_01b0],
+    ['a character device', 0x0420_01b0],
+    ['an irregular file', 0x0008_01a4],
+    ['a directory as stat(2) counts', 0o040755],
+    ['a link as stat(2) counts', 0o120777],
+    ['a file of unknown mode', null],
+  ])('%s', async (_, mode) => {
+    const reply = download();
+    await acceptTransfer(device);
+    await tellFile(device, { mode });
+    expect(await errorOf(reply)).toEqual([400, 'path: /etc/motd is not a regular file']);
+    await device.nextOf('close');
+  });
+
+  it.each([
+    ['a Go device', 0o644, '644'],
+    ['a Go device, with setuid', 0x0080_01ed, '40000755'],
+    ['stat(2)', 0o100644, '100644'],
+  ])('but a regular file by %s is none of these', async (_, mode, shown) => {
+    const reply = describeFile();
+    await acceptTransfer(device);
+    await tellFile(device, { mode });
+    const { status, headers } = await reply;
+    expect([status, headers.get('x-svc-file-mode')]).toEqual([200, shown]);
+  });
+});

@@ -1,0 +1,224 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { decodeBody, putFileShape } from '../../../fixtures/formats/connect-bodies.ts';
+import { entries } from '../../testing/test-audit.ts';
+import type { AcceptedDevice } from '../../testing/test-device.ts';
+import type { Peer } from '../../testing/test-peer.ts';
+import type { TestServer } from '../../testing/test-server.ts';
+import { presenceOf } from '../../testing/test-sockets.ts';
+import {
+  acceptTransfer,
+  acknowledge,
+  beginUpload,
+  chunksUntilStandstill,
+  errorOf,
+  filePart,
+  openStage,
+  type Part,
+  pathPart,
+  type TransferStage,
+  takeContent,
+  uploadParts,
+  windowBytes,
+} from '../../testing/test-transfers.ts';
+
+const { fileChunkBytes, fileChunksAhead } = limits;
+
+let stage: TransferStage;
+let server: TestServer;
+let identity: AcceptedDevice;
+let device: Peer;
+
+beforeEach(async () => {
+  stage = await openStage();
+  ({ server, identity, device } = stage);
+});
+
+afterEach(() => server.close());
+
+describe('an upload', () => {
+  it('tells the device of the file, sends it, and is 201 without a body', async () => {
+    const reply = uploadParts(
+      stage,
+      pathPart,
+      ['uid', '1000'],
+      ['gid', '33'],
+      ['mode', '0640'],
+      filePart(),
+    );
+    const asked = await beginUpload(device);
+    expect(decodeBody(putFileShape, asked.body)).toEqual({
+      src_path: 'motd',
+      path: '/etc/motd',
+      uid: 1000,
+      gid: 33,
+      mode: 0o640,
+    });
+    expect((await takeContent(device, asked)).toString()).toBe('hello');
+    const { status, text } = await reply;
+    expect([status, text]).toEqual([201, '']);
+    expect((await device.nextOf('close')).sid).toBe(asked.sid);
+  });
+
+  it('leaves the owner and the mode to the device where none are given', async () => {
+    const reply = uploadParts(stage, pathPart, filePart('x', 'folder/../name.txt'));
+    const asked = await beginUpload(device);
+    expect(decodeBody(putFileShape, asked.body)).toEqual({
+      src_path: 'name.txt',
+      path: '/etc/motd',
+    });
+    await takeContent(device, asked);
+    expect((await reply).status).toBe(201);
+  });
+
+  it.each([0, 1, 4095, 4096, 4097, 10 * 4096, 100 * 4096 + 17])(
+    'of %i bytes arrives byte by byte, in chunks of 4096',
+    async (bytes) => {
+      const content = Buffer.alloc(bytes, 'a pattern that has no even length');
+      const reply = uploadParts(stage, pathPart, filePart(content));
+      const received = await takeContent(device, await beginUpload(device));
+      expect(received.equals(content)).toBe(true);
+      expect((await reply).status).toBe(201);
+    },
+  );
+
+  it('sends no chunk before the device has agreed', async () => {
+    const reply = uploadParts(stage, pathPart, filePart());
+    await acceptTransfer(device);
+    const asked = await device.nextOf('put_file');
+    for (let trip = 0; trip < 5; trip += 1) await presenceOf(server, identity);
+    await device.settled();
+    expect(device.waiting).toEqual([]);
+    acknowledge(device, asked, 0);
+    await takeContent(device, asked);
+    expect((await reply).status).toBe(201);
+  });
+
+  it('is never more than twenty chunks ahead, and goes on as they are acknowledged', async () => {
+    const content = Buffer.alloc(3 * windowBytes, 'pattern');
+    const reply = uploadParts(stage, pathPart, filePart(content));
+    const asked = await beginUpload(device);
+    expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead);
+    acknowledge(device, asked, fileChunkBytes);
+    expect(await chunksUntilStandstill(stage)).toBe(1);
+    acknowledge(device, asked, fileChunkBytes);
+    acknowledge(device, asked, 0);
+    expect(await chunksUntilStandstill(stage)).toBe(0);
+    acknowledge(device, asked, windowBytes + fileChunkBytes);
+    expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead);
+    acknowledge(device, asked, 2 * windowBytes + fileChunkBytes);
+    // What is left, with the end of the file.
+    expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead - 1);
+    acknowledge(device, asked, content.length);
+    expect((await reply).status).toBe(201);
+  });
+
+  it('is not done before its end is acknowledged', async () => {
+    let isAnswered = false;
+    const reply = uploadParts(stage, pathPart, filePart()).finally(() => {
+      isAnswered = true;
+    });
+    const asked = await beginUpload(device);
+    await device.nextOf('file_chunk');
+    await device.nextOf('file_chunk');
+    for (const offset of [0, 4]) {
+      acknowledge(device, asked, offset);
+      for (let trip = 0; trip < 5; trip += 1) await presenceOf(server, identity);
+      expect(isAnswered).toBe(false);
+    }
+    acknowledge(device, asked, 5);
+    expect((await reply).status).toBe(201);
+  });
+
+  it('is in the audit log, with its pathPart, once it is done', async () => {
+    const reply = uploadParts(stage, pathPart, filePart());
+    const asked = await beginUpload(device);
+    expect((await entries(server, { object_id: identity.id }))[0]?.change).not.toMatch(/uploaded/);
+    await takeContent(device, asked);
+    await reply;
+    const [entry] = await entries(server, { object_id: identity.id });
+    expect(entry).toMatchObject({
+      action: 'update',
+      actor: { email: server.adminEmail, type: 'user' },
+      object: { id: identity.id, type: 'device' },
+      change: 'file uploaded: /etc/motd',
+    });
+  });
+
+  it('ignores parts that are not known, and parts behind the file', async () => {
+    const reply = uploadParts(
+      stage,
+      ['note', 'x'],
+      pathPart,
+      filePart(),
+      ['path', '/etc/shadow'],
+      filePart('other', 'other'),
+    );
+    const asked = await beginUpload(device);
+    expect(decodeBody(putFileShape, asked.body).path).toBe('/etc/motd');
+    expect((await takeContent(device, asked)).toString()).toBe('hello');
+    expect((await reply).status).toBe(201);
+  });
+});
+
+describe('an upload is refused with 400, and the device hears nothing of it:', () => {
+  it.each<[string, readonly Part[], RegExp]>([
+    ['without a path', [filePart()], /^path: is required, before the file$/],
+    ['with a relative path', [['path', 'motd'], filePart()], /^path: must be absolute/],
+    ['with an empty path', [['path', ''], filePart()], /^path: must be absolute/],
+    ['with a zero byte in the path', [['path', '/a\0'], filePart()], /^path: /],
+    ['with a path of 4097 bytes', [['path', `/${'x'.repeat(4096)}`], filePart()], /^path: .*4096/],
+    ['with a path of 100 KB', [['path', `/${'x'.repeat(100_000)}`], filePart()], /^path: .*4096/],
+    ['with a path behind the file', [filePart(), pathPart], /^path: is required, before the file$/],
+    [
+      'with a uid that is no number',
+      [pathPart, ['uid', 'root'], filePart()],
+      /^uid: must be a whole/,
+    ],
+    ['with an empty uid', [pathPart, ['uid', ''], filePart()], /^uid: /],
+    ['with a negative uid', [pathPart, ['uid', '-1'], filePart()], /^uid: /],
+    [
+      'with a uid beyond 32 bits',
+      [pathPart, ['uid', '4294967296'], filePart()],
+      /^uid: must be at most/,
+    ],
+    ['with a gid of a fraction', [pathPart, ['gid', '1.5'], filePart()], /^gid: /],
+    [
+      'with a mode that is not octal',
+      [pathPart, ['mode', '0689'], filePart()],
+      /^mode: must be octal/,
+    ],
+    [
+      'with a mode like rw-r--r--',
+      [pathPart, ['mode', 'rw-r--r--'], filePart()],
+      /^mode: must be octal/,
+    ],
+    ['with a mode beyond 32 bits', [pathPart, ['mode', '77777777777'], filePart()], /^mode: /],
+    ['without a file', [pathPart], /^file: is required/],
+    [
+      'with a file of another name',
+      [pathPart, ['upload' as 'file', Buffer.from(''), 'a']],
+      /^file: /,
+    ],
+    ['with a file that is text', [pathPart, ['file', 'hello']], /^file: is required/],
+    ['with a name of 256 bytes', [pathPart, filePart('x', 'n'.repeat(256))], /^file: its name/],
+    ['without anything', [], /^(file: is required|the multipart body is malformed)/],
+  ])('%s', async (_, parts, error) => {
+    const reply = uploadParts(stage, ...parts);
+    expect(await errorOf(reply)).toEqual([400, expect.stringMatching(error)]);
+    await device.settled();
+    expect(device.waiting).toEqual([]);
+  });
+
+  it.each([
+    ['multipart/form-data', 'no boundary', 400],
+    ['application/json', '{}', 415],
+    ['multipart/mixed; boundary=x', '--x--\r\n', 415],
+  ])('as %s with %j', async (contentType, body, status) => {
+    const headers = { 'Content-Type': contentType };
+    const call = { token: server.adminToken, parameters: { id: identity.id }, headers, body };
+    expect((await server.call('upload-device-file', call)).status).toBe(status);
+    await device.settled();
+    expect(device.waiting).toEqual([]);
+  });
+});

@@ -1,0 +1,146 @@
+/** Presence of devices, and what users do with the connected ones: terminals, commands, files. */
+import { basename } from 'node:path/posix';
+import { fileMediaType } from '../../../fixtures/contract/management/connect.ts';
+import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
+import type { FileInfo } from '../../../fixtures/formats/connect-bodies.ts';
+import { AnswerCutOff } from '../../http/answer.ts';
+import { dispositionOf } from '../../http/file-body.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { refuseHandshake } from '../../http/upgrade.ts';
+import type { Handover } from '../../http/upgrade-request.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { discardRest, receiveDeviceFile, UploadRefused } from './device-file-upload.ts';
+import { provisionedDevice } from './provisioned-devices.ts';
+import { iso } from './views.ts';
+import { type UserContext, visibleDevice } from './visible-devices.ts';
+
+const notConnected = refuse.notFound('device not connected; try again when its websocket is open');
+
+export const getConnection = defineEndpoint('get-connection', ({ parameters }, context) => {
+  const known = context.store.connections.find(parameters.id);
+  const findDevice = known ? visibleDevice : provisionedDevice;
+  const device = findDevice(context, parameters.id);
+  if (device instanceof Refusal) return device;
+  return {
+    status: 200,
+    body: {
+      device_id: device.id,
+      status: known?.status ?? 'disconnected',
+      created_ts: iso(known?.createdMs ?? device.createdMs),
+      updated_ts: iso(known?.updatedMs ?? device.createdMs),
+    },
+  };
+});
+
+export const connectDevice = defineEndpoint('connect-device', ({ parameters }, context) => {
+  const { sockets, store, clock, tenant, user, request } = context;
+  const device = visibleDevice(context, parameters.id);
+  if (device instanceof Refusal) return device;
+  if (!sockets.isConnected(device.id)) {
+    return refuse.notFound('failed to connect to device: device disconnected');
+  }
+  const failure = sockets.refusalFor(device.id);
+  if (failure) return new Refusal(failure.status, failure.because);
+  const visit = { user, device, store, clock, journal: tenant.journal };
+  const upgrade = (handover: Handover): void => sockets.relay(handover, visit);
+  return refuseHandshake(request) ?? { status: 101, upgrade };
+});
+
+export const checkDeviceUpdate = defineEndpoint(
+  'check-device-update',
+  ({ parameters }, context) => {
+    const device = visibleDevice(context, parameters.id);
+    if (device instanceof Refusal) return device;
+    const isTold = context.sockets.command(device.id, 'check-update', context.user.id);
+    return isTold ? { status: 202, body: null } : notConnected;
+  },
+);
+
+export const sendDeviceInventory = defineEndpoint(
+  'send-device-inventory',
+  ({ parameters }, context) => {
+    const device = visibleDevice(context, parameters.id);
+    if (device instanceof Refusal) return device;
+    const isTold = context.sockets.command(device.id, 'send-inventory', context.user.id);
+    return isTold ? { status: 202, body: null } : notConnected;
+  },
+);
+
+export const describeDeviceFile = defineEndpoint(
+  'describe-device-file',
+  async ({ parameters, query: { path } }, context) => {
+    const visit = visitOf(context, parameters.id);
+    if (visit instanceof Refusal) return visit;
+    const info = await context.sockets.files.describe(visit, path);
+    if ('because' in info) return new Refusal(info.status, info.because);
+    const headers = { 'Content-Type': fileMediaType, ...fileHeaders(context.names, path, info) };
+    return { status: 200, headers };
+  },
+);
+
+export const downloadDeviceFile = defineEndpoint(
+  'download-device-file',
+  async ({ parameters, query: { path } }, context) => {
+    const visit = visitOf(context, parameters.id);
+    if (visit instanceof Refusal) return visit;
+    const file = await context.sockets.files.read(visit, path);
+    if ('because' in file) return new Refusal(file.status, file.because);
+    const headers = fileHeaders(context.names, path, file.info);
+    return { status: 200, headers, body: wholeOf(file.content) };
+  },
+);
+
+export const uploadDeviceFile = defineEndpoint(
+  'upload-device-file',
+  async ({ parameters }, context) => {
+    const visit = visitOf(context, parameters.id);
+    if (visit instanceof Refusal) return visit;
+    const failure = context.sockets.refusalFor(parameters.id);
+    if (failure) return new Refusal(failure.status, failure.because);
+    try {
+      const upload = await receiveDeviceFile(context.request);
+      if (upload instanceof Refusal) return upload;
+      const put = { src_path: upload.name, ...upload.fields };
+      const failed = await context.sockets.files.write(visit, put, upload.content);
+      return failed ? new Refusal(failed.status, failed.because) : { status: 201 };
+    } catch (fault) {
+      if (fault instanceof UploadRefused) return fault.refusal;
+      throw fault;
+    } finally {
+      discardRest(context.request);
+    }
+  },
+);
+
+function visitOf(context: UserContext, deviceId: string) {
+  const device = visibleDevice(context, deviceId);
+  if (device instanceof Refusal) return device;
+  const { user, store, clock, tenant } = context;
+  return { user, device, store, clock, journal: tenant.journal };
+}
+
+function fileHeaders({ file }: VendorNames, path: string, info: FileInfo): Record<string, string> {
+  const { uid, gid, mode, size } = info;
+  return {
+    'Content-Disposition': dispositionOf(basename(path)),
+    // The path that was asked for, and not the device's own text, which could be anything.
+    [file.path]: headerText(path),
+    ...(uid !== undefined && { [file.uid]: String(uid) }),
+    ...(gid !== undefined && { [file.gid]: String(gid) }),
+    ...(mode !== undefined && { [file.mode]: mode.toString(8) }),
+    ...(size !== undefined && { [file.size]: String(size) }),
+  };
+}
+
+/** UTF-8 as the field sends it, byte by byte; what no header can carry becomes a question mark. */
+function headerText(text: string): string {
+  const bytes = Buffer.from(text).map((byte) => (byte < 0x20 || byte === 0x7f ? 0x3f : byte));
+  return Buffer.from(bytes).toString('latin1');
+}
+
+async function* wholeOf<Failure extends { readonly because: string }>(
+  content: AsyncGenerator<Uint8Array, Failure | undefined>,
+): AsyncGenerator<Uint8Array, void> {
+  const failure = yield* content;
+  if (failure) throw new AnswerCutOff(`the file transfer was interrupted:  ${failure.because}`);
+}

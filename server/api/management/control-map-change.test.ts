@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { publish } from '../../testing/test-artifacts.ts';
+import { entries } from '../../testing/test-audit.ts';
+import { abort, board, deploy, doors, report } from '../../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let deviceCount = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await publish(server);
+});
+
+afterAll(() => server.close());
+
+const pausing = { priority: 1, states: { ArtifactInstall_Enter: { action: 'pause' } } };
+const goingOn = { priority: 2, states: { ArtifactInstall_Enter: { action: 'continue' } } };
+
+/** A device that pauses in a deployment; without a map when it is null. */
+async function pausedDevice(map: object | null = pausing) {
+  deviceCount += 1;
+  const device = await acceptedDevice(server, `paused-${deviceCount}`);
+  const id = await deploy(server, [device], map ? { update_control_map: map } : {});
+  await doors['POST v2'](server, device.token, board);
+  await report(server, device, { id, status: 'pause_before_installing' });
+  return { device, id };
+}
+
+function change(id: string, json: unknown): Promise<Reply> {
+  const call = { token: server.adminToken, parameters: { id }, json };
+  return server.call('update-deployment', call);
+}
+
+async function mapOf({ token }: AcceptedDevice, id: string): Promise<unknown> {
+  return (await server.call('get-update-control-map', { token, parameters: { id } })).json();
+}
+
+describe('a control map that is changed while a device pauses', () => {
+  it("is what the device sees when it asks next, whole and under the deployment's id", async () => {
+    const { device, id } = await pausedDevice();
+    expect(await mapOf(device, id)).toEqual({ update_control_map: { id, ...pausing } });
+    const reply = await change(id, { update_control_map: goingOn });
+    expect([reply.status, reply.text]).toEqual([204, '']);
+    expect(await mapOf(device, id)).toEqual({ update_control_map: { id, ...goingOn } });
+    const call = { token: server.adminToken, parameters: { id } };
+    expect((await server.call('get-deployment', call)).json()).toMatchObject({
+      update_control_map: { id, ...goingOn },
+    });
+  });
+
+  it('takes nothing over from the one before', async () => {
+    const { device, id } = await pausedDevice();
+    await change(id, { update_control_map: {} });
+    expect(await mapOf(device, id)).toEqual({ update_control_map: { id } });
+  });
+
+  it('is in the instructions of devices that ask later', async () => {
+    const { id } = await pausedDevice();
+    const later = await acceptedDevice(server, `later-${id}`);
+    const second = await deploy(server, [later], { update_control_map: pausing });
+    await change(second, { update_control_map: goingOn });
+    const json = { device_provides: board, update_control_map: true };
+    const reply = await server.call('post-next-deployment-v2', { token: later.token, json });
+    expect(reply.json()).toMatchObject({ artifact: { update_control_map: goingOn } });
+  });
+
+  it('leaves an entry of the audit log', async () => {
+    const { id } = await pausedDevice();
+    await change(id, { update_control_map: goingOn });
+    const [entry] = await entries(server, { object_id: id });
+    expect(entry).toMatchObject({
+      action: 'update',
+      object: { id, type: 'deployment', deployment: { name: 'spring' } },
+      change: expect.stringContaining('"priority":2'),
+    });
+  });
+});
+
+describe('a change of a control map is refused', () => {
+  it('where the deployment was made without one: 409', async () => {
+    const { device, id } = await pausedDevice(null);
+    const reply = await change(id, { update_control_map: goingOn });
+    expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining('without')]);
+    expect(await mapOf(device, id)).toEqual({});
+  });
+
+  it.each(['aborted', 'over'])('once the deployment is %s: 409', async (end) => {
+    const { device, id } = await pausedDevice();
+    if (end === 'aborted') await abort(server, id);
+    else await report(server, device, { id, status: 'success' });
+    const reply = await change(id, { update_control_map: goingOn });
+    expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining('finished')]);
+  });
+
+  it.each<[string, unknown]>([
+    ['no map', {}],
+    ['a map that is null', { update_control_map: null }],
+    ['an unknown state', { update_control_map: { states: { Idle: {} } } }],
+    ['a priority above 10', { update_control_map: { priority: 11 } }],
+    ['an unknown field', { update_control_map: { expiry: 60 } }],
+    ['a map that is a list', { update_control_map: [goingOn] }],
+    ['a body that is a list', []],
+  ])('with %s: 400, and the map stays', async (_, json) => {
+    const { device, id } = await pausedDevice();
+    const reply = await change(id, json);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    expect(await mapOf(device, id)).toMatchObject({ update_control_map: pausing });
+  });
+
+  it.each([
+    ['00000000-0000-4000-8000-000000000000', 404],
+    ['no-uuid', 400],
+  ])('for %s: %i', async (id, status) => {
+    expect((await change(id, { update_control_map: goingOn })).status).toBe(status);
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * Jobs that make a delta between two artifacts, for users. This server makes no deltas: every job
+ * ends as `failed` at once, with the reason in its log, and the device is served the whole artifact,
+ * as devices of the family are whose delta could not be made. `failed` and not `queued`, since nothing
+ * more will happen; not `success`, since there is no file.
+ */
+import type { DeltaJob, ListedDeltaJob } from '../../../fixtures/contract/management/releases.ts';
+import { pagingHeaders } from '../../http/paging.ts';
+import { refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import type { StoredDeltaJob } from '../../store/delta-jobs.ts';
+import type { Page } from '../../store/page.ts';
+import { deltaJobView } from '../deprecated-fields.ts';
+import { iso } from './views.ts';
+
+export const listDeltaJobs = defineEndpoint('list-delta-jobs', ({ query }, context) => {
+  const { store, request } = context;
+  const page: Page = { page: query.page, perPage: query.per_page };
+  const total = store.deltaJobs.count();
+  return {
+    status: 200,
+    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
+    body: store.deltaJobs.list(page).map(listedDeltaJob),
+  };
+});
+
+export const getDeltaJob = defineEndpoint('get-delta-job', ({ parameters }, context) => {
+  const job = context.store.deltaJobs.find(parameters.id);
+  if (!job) return refuse.notFound('there is no delta job with this id');
+  return { status: 200, body: deltaJobView(wholeDeltaJob(job), context.nowMs) };
+});
+
+function listedDeltaJob(job: StoredDeltaJob): ListedDeltaJob {
+  return {
+    id: job.id,
+    from_version: job.fromVersion,
+    to_version: job.toVersion,
+    devices_types_compatible: [...job.deviceTypes],
+    started: iso(job.startedMs),
+    status: 'failed',
+  };
+}
+
+function wholeDeltaJob(job: StoredDeltaJob): DeltaJob {
+  return {
+    ...listedDeltaJob(job),
+    deployment_id: job.deploymentId,
+    to_artifact_size: job.toSizeBytes,
+    exit_code: 1,
+    log: `${iso(job.startedMs)} binary deltas are not supported; devices download the whole artifact\n`,
+  };
+}

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DeploymentDevice } from '../../../fixtures/contract/management/deployments.ts';
+import { publish, shownArtifact } from '../../testing/test-artifacts.ts';
+import { entries } from '../../testing/test-audit.ts';
+import {
+  board,
+  deploy,
+  doors,
+  instructionsIn,
+  partOf,
+  report,
+  statusOf,
+} from '../../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import {
+  type Call,
+  type Reply,
+  startTestServer,
+  type TestServer,
+} from '../../testing/test-server.ts';
+
+let server: TestServer;
+let artifactId: string;
+let deviceCount = 0;
+const unknownId = '00000000-0000-4000-8000-000000000000';
+
+beforeAll(async () => {
+  server = await startTestServer();
+  artifactId = await publish(server);
+});
+
+afterAll(() => server.close());
+
+async function someDevice(): Promise<AcceptedDevice> {
+  deviceCount += 1;
+  return acceptedDevice(server, `deployment-devices-${deviceCount}`);
+}
+
+function call(
+  id: Parameters<TestServer['call']>[0],
+  parameters: NonNullable<Call['parameters']>,
+  query: Record<string, string> = {},
+): Promise<Reply> {
+  return server.call(id, { token: server.adminToken, parameters, query });
+}
+
+/** A device that has come this far in a deployment of its own. */
+async function deviceAt(status?: string): Promise<{ device: AcceptedDevice; id: string }> {
+  const device = await someDevice();
+  const id = await deploy(server, [device]);
+  if (status !== undefined) {
+    await doors['POST v2'](server, device.token, board);
+    await report(server, device, { id, status });
+  }
+  return { device, id };
+}
+
+describe('a device in the list of a deployment', () => {
+  it('shows the artifact that it was given, and how often it was offered', async () => {
+    const { device, id } = await deviceAt('installing');
+    const artifact = await shownArtifact(server, artifactId);
+    expect(await partOf(server, id, device)).toMatchObject({
+      status: 'installing',
+      attempts: 1,
+      image: {
+        id: artifactId,
+        meta: { description: '' },
+        meta_artifact: { name: 'release-1', device_types_compatible: ['board'], signed: false },
+        size: artifact.size,
+        modified: artifact.modified,
+      },
+    });
+  });
+
+  it('shows none before it was offered one', async () => {
+    const { device, id } = await deviceAt();
+    const part = await partOf(server, id, device);
+    expect(part).toMatchObject({ status: 'pending', attempts: 0 });
+    expect(part).not.toHaveProperty('image');
+  });
+});
+
+describe("the deprecated list of a deployment's devices", () => {
+  it('has them all at once, as the list that replaces it', async () => {
+    const devices = [];
+    for (const _ of Array.from({ length: 25 })) devices.push(await someDevice());
+    const id = await deploy(server, devices);
+    const old = await call('list-deployment-devices-v1', { deployment_id: id });
+    const paged = await call('list-deployment-devices', { id }, { per_page: '500' });
+    expect(old.json<DeploymentDevice[]>()).toHaveLength(25);
+    expect(old.json()).toEqual(paged.json());
+  });
+
+  it.each([
+    [unknownId, 404],
+    ['no-uuid', 400],
+  ])('of %s is %i', async (deployment_id, status) => {
+    expect((await call('list-deployment-devices-v1', { deployment_id })).status).toBe(status);
+  });
+});
+
+describe("the ids of a deployment's devices", () => {
+  it('are those of all its devices, also of such that never asked', async () => {
+    const devices = [await someDevice(), await someDevice()];
+    const id = await deploy(server, devices);
+    const reply = await call('list-deployment-device-ids', { id });
+    expect(reply.json<string[]>()).toEqual(devices.map((device) => device.id).toSorted());
+  });
+
+  it.each([
+    [unknownId, 404],
+    ['no-uuid', 400],
+  ])('of %s are %i', async (id, status) => {
+    expect((await call('list-deployment-device-ids', { id })).status).toBe(status);
+  });
+});
+
+describe('the deployments of a device', () => {
+  it('are all with its part in them, the newest first, in pages of 20 at most', async () => {
+    const device = await someDevice();
+    const ids = [];
+    for (const name of ['a', 'b', 'c']) ids.unshift(await deploy(server, [device], { name }));
+    await doors['POST v2'](server, device.token, board);
+    const reply = await call('list-device-deployments', { id: device.id });
+    expect(reply.headers.get('x-total-count')).toBe('3');
+    expect(reply.json()).toEqual(
+      ids.map((id) => ({
+        id,
+        deployment: expect.objectContaining({ id, artifact_name: 'release-1' }),
+        device: expect.objectContaining({ id: device.id, status: 'pending' }),
+      })),
+    );
+    const second = await call(
+      'list-device-deployments',
+      { id: device.id },
+      { page: '2', per_page: '2' },
+    );
+    expect(second.json<{ id: string }[]>().map(({ id }) => id)).toEqual([ids[2]]);
+    expect(second.headers.get('link')).toMatch(/page=1[^>]*>; rel="prev"/);
+  });
+
+  it('can be narrowed to a status or a group of statuses', async () => {
+    const { device, id } = await deviceAt('success');
+    await deploy(server, [device], { name: 'second' });
+    const found: Record<string, string[]> = {};
+    for (const status of ['success', 'finished', 'active', 'pause']) {
+      const reply = await call('list-device-deployments', { id: device.id }, { status });
+      found[status] = reply.json<{ id: string }[]>().map((entry) => entry.id);
+    }
+    expect(found).toEqual({
+      success: [id],
+      finished: [id],
+      active: [expect.not.stringContaining(id)],
+      pause: [],
+    });
+  });
+
+  it.each(['per_page=21', 'per_page=0', 'page=0', 'status=done', 'status='])(
+    'are 400 with %s',
+    async (text) => {
+      const { device } = await deviceAt();
+      const query = Object.fromEntries(new URLSearchParams(text));
+      const reply = await call('list-device-deployments', { id: device.id }, query);
+      expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^query: /)]);
+    },
+  );
+});
+
+describe('deleting the history of a device', () => {
+  it('makes what is over unknown to the device, and leaves the deployment as it was', async () => {
+    const { device, id } = await deviceAt('success');
+    expect((await call('reset-device-deployments', { id: device.id })).status).toBe(204);
+    const listed = await call('list-device-deployments', { id: device.id });
+    expect([listed.json(), listed.headers.get('x-total-count')]).toEqual([[], '0']);
+    expect((await report(server, device, { id, status: 'failure' })).status).toBe(404);
+    expect(await statusOf(server, id, device)).toBe('success');
+  });
+
+  it('offers it anew what still runs', async () => {
+    const [device, other] = [await someDevice(), await someDevice()];
+    const id = await deploy(server, [device, other]);
+    await doors['POST v2'](server, device.token, board);
+    await report(server, device, { id, status: 'failure' });
+    expect((await doors['POST v2'](server, device.token, board)).status).toBe(204);
+    await call('reset-device-deployments', { id: device.id });
+    expect(instructionsIn(await doors['POST v2'](server, device.token, board)).id).toBe(id);
+    expect(await partOf(server, id, device)).toMatchObject({ status: 'pending', attempts: 1 });
+  });
+
+  it('lets it take a deployment that is older than the last one it finished', async () => {
+    const [device, other] = [await someDevice(), await someDevice()];
+    const older = await deploy(server, [device, other], { name: 'older' });
+    const newer = await deploy(server, [device], { name: 'newer' });
+    await call('abort-device-deployments', { id: device.id });
+    await call('reset-device-deployments', { id: device.id });
+    expect(await statusOf(server, newer, device)).toBe('aborted');
+    expect(instructionsIn(await doors['POST v2'](server, device.token, board)).id).toBe(older);
+  });
+
+  it('leaves what is under way', async () => {
+    const { device, id } = await deviceAt('installing');
+    await call('reset-device-deployments', { id: device.id });
+    expect(await statusOf(server, id, device)).toBe('installing');
+    expect((await report(server, device, { id, status: 'success' })).status).toBe(204);
+  });
+
+  it('leaves an entry of the audit log', async () => {
+    const { device } = await deviceAt('success');
+    await call('reset-device-deployments', { id: device.id });
+    const [entry] = await entries(server, { object_id: device.id });
+    expect(entry).toMatchObject({ action: 'update', object: { type: 'device' } });
+  });
+});
+
+describe.each(['list-device-deployments', 'reset-device-deployments'] as const)('%s', (id) => {
+  it.each([unknownId, 'no-uuid', 'ü'])('is 404 for %s', async (device) => {
+    expect((await call(id, { id: device })).status).toBe(404);
+  });
+});

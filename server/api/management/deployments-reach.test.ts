@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type {
+  Deployment,
+  DeploymentDevice,
+} from '../../../fixtures/contract/management/deployments.ts';
+import { publish } from '../../testing/test-artifacts.ts';
+import { board, deploy, doors, report, statusOf } from '../../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import {
+  type Call,
+  type Reply,
+  startTestServer,
+  type TestServer,
+} from '../../testing/test-server.ts';
+import { inGroups, userWithSets } from '../../testing/test-tenants.ts';
+
+type OperationId = Parameters<TestServer['call']>[0];
+
+let server: TestServer;
+/** Of a user whose roles are limited to the group north. */
+let token: string;
+let north: AcceptedDevice;
+let south: AcceptedDevice;
+/** Deployments by whom they are for. */
+let ids: Record<'inside' | 'outside' | 'both', string>;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await publish(server);
+  [north, south] = [await acceptedDevice(server, 'north'), await acceptedDevice(server, 'south')];
+  for (const [group, { id }] of [
+    ['north', north],
+    ['south', south],
+  ] as const) {
+    const call = { token: server.adminToken, parameters: { id }, json: { group } };
+    await server.call('set-device-group', call);
+  }
+  const map = { update_control_map: { priority: 1 } };
+  ids = {
+    inside: await deploy(server, [north], map),
+    outside: await deploy(server, [south], map),
+    both: await deploy(server, [north, south], { ...map, name: 'both' }),
+  };
+  for (const device of [north, south]) {
+    await doors['POST v2'](server, device.token, board);
+    const id = device === north ? ids.inside : ids.outside;
+    const messages = [{ timestamp: '2026-11-21T12:00:00Z', level: 'info', message: 'x' }];
+    await report(server, device, { id, status: 'downloading' });
+    const call = { token: device.token, parameters: { id }, json: { messages } };
+    await server.call('put-deployment-log', call);
+  }
+  const user = await userWithSets(server, 'limited@example.com', [
+    { name: 'ReadDevices', scope: inGroups('north') },
+    { name: 'DeployToDevices', scope: inGroups('north') },
+  ]);
+  token = user.token;
+});
+
+afterAll(() => server.close());
+
+function ask(id: OperationId, call: Call = {}): Promise<Reply> {
+  return server.call(id, { token, ...call });
+}
+
+const abortBody = { status: 'aborted' };
+const mapBody = { update_control_map: { priority: 2 } };
+
+describe('a user who is limited to a group', () => {
+  it.each(['list-deployments', 'list-deployments-v1'] as const)(
+    'sees the deployments with a device of the group: %s',
+    async (id) => {
+      const reply = await ask(id);
+      const seen = reply.json<Deployment[]>().map((deployment) => deployment.id);
+      expect(seen.toSorted()).toEqual([ids.both, ids.inside].toSorted());
+      expect(reply.headers.get('x-total-count')).toBe('2');
+    },
+  );
+
+  it.each<[OperationId, Call]>([
+    ['get-deployment', {}],
+    ['get-deployment-statistics', {}],
+    ['list-deployment-devices', {}],
+    ['list-deployment-devices-v1', {}],
+    ['list-deployment-device-ids', {}],
+    ['update-deployment', { json: mapBody }],
+    ['abort-deployment', { json: abortBody }],
+  ])('gets 403 for a deployment without one: %s', async (id, call) => {
+    const parameters = { id: ids.outside, deployment_id: ids.outside };
+    const reply = await ask(id, { ...call, parameters });
+    expect([reply.status, reply.json().error]).toEqual([403, expect.stringContaining('group')]);
+  });
+
+  it.each<[OperationId]>([
+    ['get-deployment'],
+    ['get-deployment-statistics'],
+    ['list-deployment-devices'],
+    ['list-deployment-devices-v1'],
+    ['list-deployment-device-ids'],
+  ])('may look at one with a device outside too: %s', async (id) => {
+    const parameters = { id: ids.both, deployment_id: ids.both };
+    expect((await ask(id, { parameters })).status).toBe(200);
+  });
+
+  it('sees only the devices of the group in it', async () => {
+    const parameters = { id: ids.both, deployment_id: ids.both };
+    for (const id of ['list-deployment-devices', 'list-deployment-devices-v1'] as const) {
+      const shown = (await ask(id, { parameters })).json<DeploymentDevice[]>();
+      expect(shown.map((part) => part.id)).toEqual([north.id]);
+    }
+    expect((await ask('list-deployment-device-ids', { parameters })).json()).toEqual([north.id]);
+  });
+
+  it.each<[OperationId, Call]>([
+    ['update-deployment', { json: mapBody }],
+    ['abort-deployment', { json: abortBody }],
+  ])('may not change it for all: %s', async (id, call) => {
+    expect((await ask(id, { ...call, parameters: { id: ids.both } })).status).toBe(403);
+    expect(await statusOf(server, ids.both, north)).toBe('pending');
+  });
+
+  it('gets statistics of several only when each is to be seen', async () => {
+    const of = async (...deployment_ids: string[]): Promise<number> =>
+      (await ask('list-deployment-statistics', { json: { deployment_ids } })).status;
+    expect([await of(ids.inside, ids.both), await of(ids.inside, ids.outside)]).toEqual([200, 403]);
+  });
+
+  it('reads the logs of devices of the group only', async () => {
+    const of = async (id: string, device_id: string): Promise<number> =>
+      (await ask('get-deployment-log', { parameters: { id, device_id } })).status;
+    expect([await of(ids.inside, north.id), await of(ids.outside, south.id)]).toEqual([200, 403]);
+  });
+
+  it.each([
+    'list-device-deployments',
+    'reset-device-deployments',
+    'abort-device-deployments',
+  ] as const)('gets 403 for another device: %s', async (id) => {
+    expect((await ask(id, { parameters: { id: south.id } })).status).toBe(403);
+    expect(await statusOf(server, ids.outside, south)).toBe('downloading');
+  });
+
+  it('deploys to devices of the group only', async () => {
+    const to = (body: object): Promise<Reply> => {
+      const json = { name: 'by the limited', artifact_name: 'release-1', ...body };
+      return ask('create-deployment', { json });
+    };
+    const refused = [
+      await to({ devices: [south.id] }),
+      await to({ devices: [north.id, south.id] }),
+      await to({ all_devices: true }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect((await to({ devices: [north.id] })).status).toBe(201);
+  });
+
+  it('deploys to the group, and to no other', async () => {
+    const to = (name: string): Promise<Reply> => {
+      const json = { name: 'group', artifact_name: 'release-1' };
+      return ask('create-group-deployment', { parameters: { name }, json });
+    };
+    expect((await to('south')).status).toBe(403);
+    expect((await to('north')).status).toBe(201);
+  });
+
+  it('changes and aborts what is for devices of the group alone', async () => {
+    const parameters = { id: ids.inside };
+    expect((await ask('update-deployment', { parameters, json: mapBody })).status).toBe(204);
+    expect((await ask('abort-deployment', { parameters, json: abortBody })).status).toBe(204);
+    expect(await statusOf(server, ids.inside, north)).toBe('aborted');
+  });
+});
+
+describe('a user who may only look', () => {
+  it.each<[OperationId, Call]>([
+    ['create-deployment', { json: { name: 'x', artifact_name: 'release-1', all_devices: true } }],
+    ['create-group-deployment', { json: { name: 'x', artifact_name: 'release-1' } }],
+    ['update-deployment', { json: mapBody }],
+    ['abort-deployment', { json: abortBody }],
+    ['abort-device-deployments', {}],
+    ['reset-device-deployments', {}],
+    ['upload-artifact', {}],
+    ['generate-artifact', {}],
+    ['update-artifact', { json: { description: 'x' } }],
+    ['delete-artifact', {}],
+    ['delete-releases', { query: { name: 'release-1' } }],
+    ['update-release', { json: { notes: 'x' } }],
+    ['put-release-tags', { json: ['x'] }],
+  ])('gets 403: %s', async (id, call) => {
+    const observer = await userWithSets(server, `${id}@example.com`, [
+      { name: 'ReadDevices' },
+      { name: 'ReadReleases' },
+    ]);
+    const parameters = { id: ids.both, name: 'release-1' };
+    const form = new FormData();
+    form.append('artifact', new Blob(['x']), 'x');
+    const body = ['upload-artifact', 'generate-artifact'].includes(id) ? { body: form } : {};
+    const reply = await server.call(id, { token: observer.token, parameters, ...call, ...body });
+    expect([reply.status, reply.json().error]).toEqual([403, expect.any(String)]);
+  });
+});

@@ -1,0 +1,348 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type {
+  Deployment,
+  DeploymentDevice,
+} from '../../../fixtures/contract/management/deployments.ts';
+import { publish } from '../../testing/test-artifacts.ts';
+import {
+  abort,
+  board,
+  createDeployment,
+  deploy,
+  doors,
+  instructionsIn,
+  report,
+  statusOf,
+} from '../../testing/test-deployments.ts';
+import { acceptedDevice, authenticate, newDevice } from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let artifactId: string;
+let deviceCount = 0;
+const unknownId = '00000000-0000-4000-8000-000000000000';
+
+beforeAll(async () => {
+  server = await startTestServer();
+  artifactId = await publish(server);
+});
+
+afterAll(() => server.close());
+
+function someDevice() {
+  deviceCount += 1;
+  return acceptedDevice(server, `deployments-${deviceCount}`);
+}
+
+async function someDevices(count: number) {
+  const devices = [];
+  for (let made = 0; made < count; made += 1) devices.push(await someDevice());
+  return devices;
+}
+
+function one(id: string): Promise<Reply> {
+  return server.call('get-deployment', { token: server.adminToken, parameters: { id } });
+}
+
+describe('creating a deployment', () => {
+  it('is 201 with its place, and it can be read there', async () => {
+    const [device] = await someDevices(1);
+    const reply = await createDeployment(server, [{ id: `${device?.id}` }], { name: 'größer' });
+    const location = `${reply.headers.get('location')}`;
+    expect([reply.status, reply.text]).toEqual([201, '']);
+    expect(location).toMatch(/^\/api\/management\/v1\/deployments\/deployments\/[0-9a-f-]{36}$/);
+    const read = await server.request('GET', location, { token: server.adminToken });
+    expect(read.json()).toEqual({
+      id: location.split('/').at(-1),
+      name: 'größer',
+      artifact_name: 'release-1',
+      type: 'software',
+      status: 'pending',
+      created: new Date(server.clock.now()).toISOString(),
+      device_count: 1,
+      force_installation: false,
+      retries: 0,
+      artifacts: [artifactId],
+      statistics: { status: expect.objectContaining({ pending: 1, success: 0, aborted: 0 }) },
+    });
+  });
+
+  it('counts a device once that is named twice', async () => {
+    const device = await someDevice();
+    const id = await deploy(server, [device, device]);
+    expect((await one(id)).json()).toMatchObject({ device_count: 1 });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['no name', { name: undefined }],
+    ['an empty name', { name: '' }],
+    ['a name that is too long', { name: 'x'.repeat(257) }],
+    ['a name that is a number', { name: 7 }],
+    ['no artifact_name', { artifact_name: undefined }],
+    ['an empty artifact_name', { artifact_name: '' }],
+    ['neither devices nor all_devices', { devices: undefined }],
+    ['both devices and all_devices', { all_devices: true }],
+    ['all_devices that is false, alone', { devices: undefined, all_devices: false }],
+    ['all_devices that is a text', { devices: undefined, all_devices: 'true' }],
+    ['no device in devices', { devices: [] }],
+    ['a device that is unknown', { devices: [unknownId] }],
+    ['a device that is no UUID', { devices: ['device-1'] }],
+    ['devices that are a text', { devices: unknownId }],
+    ['force_installation that is a text', { force_installation: 'yes' }],
+  ])('is 400 with %s, and nothing is created', async (_, overrides) => {
+    const device = await someDevice();
+    const reply = await createDeployment(server, [device], overrides);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    expect((await doors['POST v1'](server, device.token, board)).status).toBe(204);
+  });
+
+  it('is 422 for an artifact that does not exist', async () => {
+    const device = await someDevice();
+    const reply = await createDeployment(server, [device], { artifact_name: 'release-9' });
+    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('release-9')]);
+  });
+
+  it('is 409 while an identical one is active, whatever the order of its devices', async () => {
+    const [a, b] = [await someDevice(), await someDevice()];
+    const id = await deploy(server, [a, b]);
+    const reply = await createDeployment(server, [b, a]);
+    expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining(id)]);
+    await abort(server, id);
+    expect((await createDeployment(server, [b, a])).status).toBe(201);
+  });
+
+  it.each([
+    ['name', { name: 'autumn' }],
+    ['devices', { devices: undefined }],
+  ])('is 201 where only the %s differ', async (field, overrides) => {
+    const [a, b] = [await someDevice(), await someDevice()];
+    await deploy(server, [a, b]);
+    const devices = field === 'devices' ? [a] : [a, b];
+    const body = field === 'devices' ? {} : overrides;
+    expect((await createDeployment(server, devices, body)).status).toBe(201);
+  });
+});
+
+describe('a deployment to all devices', () => {
+  it('goes to every accepted device, and to no other', async () => {
+    const own = await startTestServer();
+    await publish(own);
+    const nobody = await createDeployment(own, [], { devices: undefined, all_devices: true });
+    expect(nobody.status).toBe(400);
+    const devices = [await acceptedDevice(own, 'one'), await acceptedDevice(own, 'two')];
+    await authenticate(own, newDevice('pending'));
+    const id = await deploy(own, [], { devices: undefined, all_devices: true });
+    for (const { token } of devices) {
+      expect(instructionsIn(await doors['GET v1'](own, token, board)).id).toBe(id);
+    }
+    const later = await acceptedDevice(own, 'later');
+    expect((await doors['GET v1'](own, later.token, board)).status).toBe(204);
+    await own.close();
+  });
+});
+
+describe('aborting a deployment', () => {
+  it('ends what is unfinished and leaves the rest', async () => {
+    const [done, busy, waiting] = [await someDevice(), await someDevice(), await someDevice()];
+    const id = await deploy(server, [done, busy, waiting]);
+    for (const { token } of [done, busy]) await doors['POST v1'](server, token, board);
+    await report(server, done, { id, status: 'success' });
+    await report(server, busy, { id, status: 'rebooting' });
+    expect((await abort(server, id)).status).toBe(204);
+    const statuses = [];
+    for (const device of [done, busy, waiting]) statuses.push(await statusOf(server, id, device));
+    expect(statuses).toEqual(['success', 'aborted', 'aborted']);
+    expect((await one(id)).json()).toMatchObject({
+      status: 'finished',
+      finished: new Date(server.clock.now()).toISOString(),
+    });
+  });
+
+  it('is 422 once it is finished, by abort or by its devices', async () => {
+    const [a, b] = [await someDevice(), await someDevice()];
+    const aborted = await deploy(server, [a]);
+    await abort(server, aborted);
+    const ended = await deploy(server, [b]);
+    await doors['POST v1'](server, b.token, board);
+    await report(server, b, { id: ended, status: 'success' });
+    for (const id of [aborted, ended]) {
+      expect((await abort(server, id)).status).toBe(422);
+    }
+    expect(await statusOf(server, ended, b)).toBe('success');
+  });
+
+  it.each([
+    { status: 'success' },
+    { status: 'Aborted' },
+    { status: null },
+    {},
+    [],
+    'aborted',
+    null,
+  ])('is 400 with %j, and the deployment goes on', async (json) => {
+    const device = await someDevice();
+    const id = await deploy(server, [device]);
+    const call = { token: server.adminToken, parameters: { id }, json };
+    expect((await server.call('abort-deployment', call)).status).toBe(400);
+    expect(await statusOf(server, id, device)).toBe('pending');
+  });
+});
+
+describe('a deployment that has ended', () => {
+  it('keeps the time of its end when a device repeats itself, and loses it when one goes on', async () => {
+    const device = await someDevice();
+    const id = await deploy(server, [device]);
+    await doors['POST v1'](server, device.token, board);
+    const finishedAfter = async (status: string) => {
+      await report(server, device, { id, status });
+      const { finished } = (await one(id)).json<Deployment>();
+      server.clock.advance(1000);
+      return finished;
+    };
+    const end = new Date(server.clock.now()).toISOString();
+    expect(await finishedAfter('success')).toBe(end);
+    expect(await finishedAfter('success')).toBe(end);
+    expect(await finishedAfter('rebooting')).toBeUndefined();
+    const later = new Date(server.clock.now()).toISOString();
+    expect(await finishedAfter('failure')).toBe(later);
+  });
+});
+
+describe('aborting the deployments of one device', () => {
+  it('ends all of them there and nowhere else', async () => {
+    const [one, other] = [await someDevice(), await someDevice()];
+    const first = await deploy(server, [one, other]);
+    const second = await deploy(server, [one], { name: 'second' });
+    const call = { token: server.adminToken, parameters: { id: one.id } };
+    expect((await server.call('abort-device-deployments', call)).status).toBe(204);
+    expect(await statusOf(server, first, one)).toBe('aborted');
+    expect(await statusOf(server, second, one)).toBe('aborted');
+    expect(await statusOf(server, first, other)).toBe('pending');
+    expect((await doors['POST v1'](server, one.token, board)).status).toBe(204);
+  });
+});
+
+describe('listing deployments', () => {
+  let own: TestServer;
+  const ids: string[] = [];
+  const list = (query: string): Promise<Reply> =>
+    own.call('list-deployments', { token: own.adminToken, query: new URLSearchParams(query) });
+  const found = (reply: Reply) => reply.json<Deployment[]>().map(({ id }) => ids.indexOf(id));
+
+  beforeAll(async () => {
+    own = await startTestServer();
+    await publish(own);
+    const device = await acceptedDevice(own, 'listed');
+    for (const name of ['a', 'b', 'c', 'd']) ids.push(await deploy(own, [device], { name }));
+    await doors['POST v1'](own, device.token, board);
+    await report(own, device, { id: `${ids[0]}`, status: 'success' });
+    await doors['POST v1'](own, device.token, board);
+    await report(own, device, { id: `${ids[1]}`, status: 'installing' });
+  });
+
+  afterAll(() => own.close());
+
+  it.each([
+    ['', [3, 2, 1, 0]],
+    ['sort=asc', [0, 1, 2, 3]],
+    ['status=finished', [0]],
+    ['status=inprogress', [1]],
+    ['status=pending', [3, 2]],
+    ['name=b', [1]],
+    ['name=b&name=d', [3, 1]],
+    ['name=B', []],
+    ['name=b&status=pending', []],
+    [`id=${unknownId}`, []],
+    ['page=2&per_page=3', [0]],
+    ['page=9', []],
+  ])('with %j finds %j', async (query, expected) => {
+    expect(found(await list(query))).toEqual(expected);
+  });
+
+  it('finds them by their ids, and counts all that match', async () => {
+    const reply = await list(`id=${ids[2]}&id=${ids[0]}&per_page=1`);
+    expect([found(reply), reply.headers.get('x-total-count')]).toEqual([[2], '2']);
+  });
+
+  it.each(['status=aborted', 'status=', 'sort=up', 'page=0', 'per_page=501', 'sort=asc&sort=desc'])(
+    'is 400 with %s',
+    async (query) => {
+      expect((await list(query)).status).toBe(400);
+    },
+  );
+});
+
+describe('the devices of a deployment', () => {
+  it('can be narrowed to a status or a group of statuses', async () => {
+    const devices = await someDevices(4);
+    const id = await deploy(server, devices);
+    const statuses = ['pause_before_installing', 'installing', 'success'];
+    for (const [at, status] of statuses.entries()) {
+      const device = devices[at];
+      if (!device) throw new Error('there are fewer devices than statuses');
+      await doors['POST v1'](server, device.token, board);
+      await report(server, device, { id, status });
+    }
+    const counts: Record<string, [number, string | null]> = {};
+    for (const status of ['', 'pause', 'active', 'finished', 'success', 'pending', 'failure']) {
+      const query = status === '' ? {} : { status };
+      const call = { token: server.adminToken, parameters: { id }, query };
+      const reply = await server.call('list-deployment-devices', call);
+      counts[status] = [
+        reply.json<DeploymentDevice[]>().length,
+        reply.headers.get('x-total-count'),
+      ];
+    }
+    expect(counts).toEqual({
+      '': [4, '4'],
+      pause: [1, '1'],
+      active: [3, '3'],
+      finished: [1, '1'],
+      success: [1, '1'],
+      pending: [1, '1'],
+      failure: [0, '0'],
+    });
+  });
+
+  it.each(['status=done', 'status=', 'status=constructor', 'page=0', 'per_page=501'])(
+    'is 400 with %s',
+    async (text) => {
+      const id = await deploy(server, [await someDevice()]);
+      const query = new URLSearchParams(text);
+      const call = { token: server.adminToken, parameters: { id }, query };
+      expect((await server.call('list-deployment-devices', call)).status).toBe(400);
+    },
+  );
+});
+
+const withId = [
+  'get-deployment',
+  'get-deployment-statistics',
+  'list-deployment-devices',
+  'get-deployment-log',
+  'abort-deployment',
+] as const;
+
+describe.each([...withId, 'abort-device-deployments'] as const)('%s', (operation) => {
+  it.each([unknownId, 'no-uuid', 'ü'])('is refused for %s', async (id) => {
+    const json = operation === 'abort-deployment' ? { status: 'aborted' } : undefined;
+    const parameters = { id, device_id: unknownId };
+    const reply = await server.call(operation, { token: server.adminToken, parameters, json });
+    const isOfDevice = ['abort-device-deployments', 'get-deployment-log'].includes(operation);
+    const unknown = operation === 'abort-deployment' ? 422 : 404;
+    expect([reply.status, reply.json()]).toEqual([
+      id === unknownId || isOfDevice ? unknown : 400,
+      { error: expect.any(String), request_id: expect.any(String) },
+    ]);
+  });
+
+  it('is 401 without a token, and with that of a device', async () => {
+    const device = await someDevice();
+    const id = await deploy(server, [device]);
+    const parameters = { id, device_id: device.id };
+    for (const who of [{}, { token: device.token }]) {
+      expect((await server.call(operation, { ...who, parameters })).status).toBe(401);
+    }
+    expect(await statusOf(server, id, device)).toBe('pending');
+  });
+});

@@ -1,0 +1,140 @@
+/** Deployments, for users. New ones are made in `new-deployment.ts`; what devices do is in `endpoints/`. */
+
+import { pagingHeaders } from '../../http/paging.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { provisioningDelayMs } from '../../rules/provisioning.ts';
+import type { DeploymentFilter, StoredDeployment } from '../../store/deployments.ts';
+import type { Page } from '../../store/page.ts';
+import type { Store } from '../../store/store.ts';
+import { audit, deploymentObject, userActor } from '../../tenants/audit.ts';
+import { deploymentView, statisticsView } from './views.ts';
+import { changeableDeployment, visibleDeployment } from './visible-deployments.ts';
+import type { UserContext } from './visible-devices.ts';
+
+/** What both versions of the list are narrowed and ordered by. */
+interface ListQuery {
+  readonly page: number;
+  readonly per_page: number;
+  readonly sort: 'asc' | 'desc';
+  readonly status?: DeploymentFilter['status'] | undefined;
+  readonly type?: DeploymentFilter['type'] | undefined;
+  readonly created_before?: number | undefined;
+  readonly created_after?: number | undefined;
+}
+
+export const listDeployments = defineEndpoint('list-deployments', ({ query }, context) =>
+  listed(context, query, { id: query.id, name: query.name }),
+);
+
+export const listDeploymentsV1 = defineEndpoint('list-deployments-v1', ({ query }, context) => {
+  const { search } = query;
+  return listed(context, query, { id: [], name: [], ...(search !== undefined && { search }) });
+});
+
+function listed(
+  { store, user, request, settings, nowMs }: UserContext,
+  query: ListQuery,
+  wanted: Pick<DeploymentFilter, 'id' | 'name' | 'search'>,
+) {
+  const { status, type, created_before: before, created_after: after } = query;
+  // Under asynchronous-provisioning deployments of settings begin, and are seen, a moment later.
+  const latestMs = provisioningDelayMs(settings) > 0 ? nowMs : Number.POSITIVE_INFINITY;
+  const createdBeforeMs = Math.min(latestMs, (before ?? Number.POSITIVE_INFINITY) * 1000);
+  const filter: DeploymentFilter = {
+    ...wanted,
+    ...(status && { status }),
+    ...(type && { type }),
+    ...(Number.isFinite(createdBeforeMs) && { createdBeforeMs }),
+    ...(after !== undefined && { createdAfterMs: after * 1000 }),
+    ...(user.groups && { groups: user.groups }),
+  };
+  const page: Page = { page: query.page, perPage: query.per_page };
+  const total = store.deployments.count(filter);
+  return {
+    status: 200,
+    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
+    body: store.deployments
+      .list(filter, query.sort, page)
+      .map((deployment) => shownDeployment(store, deployment)),
+  } as const;
+}
+
+/** The deployment with what the store knows of its devices and artifacts. */
+export function shownDeployment(store: Store, deployment: StoredDeployment) {
+  return deploymentView(deployment, {
+    counts: store.parts.statistics(deployment),
+    offered: deployment.phases ? store.parts.countOffered(deployment) : 0,
+    artifactIds:
+      deployment.type === 'software' ? store.artifacts.idsOf(deployment.artifactName) : [],
+  });
+}
+
+export const getDeployment = defineEndpoint('get-deployment', ({ parameters }, context) => {
+  const deployment = visibleDeployment(context, parameters.id);
+  if (deployment instanceof Refusal) return deployment;
+  return { status: 200, body: shownDeployment(context.store, deployment) };
+});
+
+export const getDeploymentStatistics = defineEndpoint(
+  'get-deployment-statistics',
+  ({ parameters }, context) => {
+    const deployment = visibleDeployment(context, parameters.id);
+    if (deployment instanceof Refusal) return deployment;
+    return { status: 200, body: statisticsView(context.store.parts.statistics(deployment)) };
+  },
+);
+
+export const listDeploymentStatistics = defineEndpoint(
+  'list-deployment-statistics',
+  ({ body }, context) => {
+    const found = [];
+    for (const id of new Set(body.deployment_ids)) {
+      const deployment = visibleDeployment(context, id);
+      if (deployment instanceof Refusal) return deployment;
+      found.push({ id, stats: statisticsView(context.store.parts.statistics(deployment)) });
+    }
+    return { status: 200, body: found };
+  },
+);
+
+/** Replaces the control map; devices that pause see it when they ask for it next. */
+export const updateDeployment = defineEndpoint(
+  'update-deployment',
+  ({ parameters, body }, context) => {
+    const deployment = changeableDeployment(context, parameters.id);
+    if (deployment instanceof Refusal) return deployment;
+    if (!deployment.controlMap) {
+      return refuse.conflict('the deployment was created without an update_control_map');
+    }
+    if (deployment.finishedMs !== undefined) {
+      return refuse.conflict(
+        'the deployment is finished; its update control map can no longer be changed',
+      );
+    }
+    context.store.deployments.setControlMap(deployment, body.update_control_map);
+    audit(context, {
+      actor: userActor(context.user),
+      action: 'update',
+      object: deploymentObject(deployment),
+      change: `update_control_map: ${JSON.stringify(body.update_control_map)}`,
+    });
+    return { status: 204 };
+  },
+);
+
+export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters }, context) => {
+  const { store, user, nowMs } = context;
+  const deployment = changeableDeployment(context, parameters.id);
+  if (deployment instanceof Refusal) {
+    // As the field has it: there is nothing to abort, which 404 would not say of a finished one.
+    return deployment.status === 404 ? refuse.unprocessable(deployment.error) : deployment;
+  }
+  if (deployment.finishedMs !== undefined) {
+    return refuse.unprocessable('the deployment is already finished');
+  }
+  store.parts.abortAll(deployment, nowMs);
+  const object = deploymentObject(deployment);
+  audit(context, { actor: userActor(user), action: 'abort', object });
+  return { status: 204 };
+});

@@ -1,0 +1,200 @@
+/** What every operation on devices, their inventory, settings and alerts refuses. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Device } from '../../../fixtures/contract/management/devices.ts';
+import type { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { type AcceptedDevice, acceptedDevice, knownDevices } from '../../testing/test-device.ts';
+import { namesIn, setGroup } from '../../testing/test-inventory.ts';
+import { type Call, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import {
+  inGroups,
+  secondTenant,
+  type TestTenant,
+  type TestUser,
+  userWithSets,
+} from '../../testing/test-tenants.ts';
+
+const unknownId = '00000000-0000-4000-8000-000000000000';
+
+let server: TestServer;
+let foreign: TestTenant;
+let bluesUser: TestUser;
+let redsUser: TestUser;
+let device: AcceptedDevice;
+let deviceCount = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  foreign = await secondTenant(server);
+  bluesUser = await userOf('blue');
+  redsUser = await userOf('red');
+});
+
+afterAll(() => server.close());
+
+function userOf(group: string): Promise<TestUser> {
+  const names = ['ReadDevices', 'ManageDevices', 'ConfigureDevices'] as const;
+  const sets = names.map((name) => ({ name, scope: inGroups(group) }));
+  return userWithSets(server, `${group}@example.com`, sets);
+}
+
+beforeEach(async () => {
+  deviceCount += 1;
+  device = await acceptedDevice(server, `device-${deviceCount}`);
+  await setGroup(server, device.id, 'blue');
+});
+
+type Id = keyof typeof managementOperations;
+
+/** Operations on one device with a body that is good, where they take one, and their success. */
+const onOneDevice: readonly [id: Id, success: number, json?: unknown][] = [
+  ['get-device', 200],
+  ['decommission-device', 204],
+  ['get-auth-set-status', 200],
+  ['set-auth-set-status', 204, { status: 'rejected' }],
+  ['delete-auth-set', 204],
+  ['revoke-token', 204],
+  ['get-inventory', 200],
+  ['replace-tags', 200, []],
+  ['add-tags', 200, []],
+  ['get-device-group', 200],
+  ['set-device-group', 204, { group: 'blue' }],
+  ['clear-device-group', 204],
+  ['list-alerts', 200],
+  ['list-latest-alerts', 200],
+  ['show-monitor-configuration', 200],
+  ['show-configuration', 200],
+  ['set-configuration', 204, {}],
+  ['deploy-configuration', 200, {}],
+];
+
+const otherBodies: readonly [id: Id, json: unknown][] = [
+  ['search-devices', {}],
+  ['preauthorize-device', { identity_data: {}, pubkey: 'x' }],
+  ['add-group-devices', [unknownId]],
+  ['remove-group-devices', [unknownId]],
+  ['search-inventory', {}],
+  ['switch-alert-emails', { enabled: true }],
+];
+
+const withBody: readonly [Id, unknown][] = [
+  ...onOneDevice.flatMap(([id, , json]): [Id, unknown][] =>
+    json === undefined ? [] : [[id, json]],
+  ),
+  ...otherBodies,
+];
+
+function call(id: Id, rest: Call = {}) {
+  const parameters = { id: device.id, aid: device.authSetId, jti: device.authSetId, name: 'blue' };
+  return server.call(id, { token: server.adminToken, parameters, ...rest });
+}
+
+const everyOne = onOneDevice.map(([id, success, json]) => [id, success, json] as const);
+
+describe.each(everyOne)('%s', (id, success, json) => {
+  const send = (rest: Call) => call(id, { ...(json !== undefined && { json }), ...rest });
+
+  it('is 404 for a device that there is not', async () => {
+    for (const unknown of [unknownId, 'x', "' OR 1=1"]) {
+      const parameters = { id: unknown, aid: device.authSetId, jti: unknown, name: 'blue' };
+      expect((await send({ parameters })).status).toBe(404);
+    }
+  });
+
+  it('is 404 for the device of another tenant, which stays as it is', async () => {
+    const [before] = await knownDevices(server, { id: device.id });
+    expect((await send({ token: foreign.token })).status).toBe(404);
+    expect((await knownDevices(server, { id: device.id }))[0]).toEqual(before);
+  });
+
+  it('is 403 for a user of another group, and open to one of the device', async () => {
+    const refused = await send({ token: redsUser.token });
+    expect([refused.status, refused.json().error]).toEqual([
+      403,
+      expect.stringContaining('in none of the groups'),
+    ]);
+    expect((await send({ token: bluesUser.token })).status).toBe(success);
+  });
+});
+
+describe.each(withBody)('the body of %s', (id, json) => {
+  const headers = { 'Content-Type': 'application/json' };
+
+  it('must be there, and be JSON: 400', async () => {
+    for (const body of ['', '{', '{"a":', 'status=accepted', '\u0000']) {
+      const reply = await call(id, { headers, body });
+      expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    }
+  });
+
+  it.each([[['x', null]], 'text', 7, null, true])('must not be %j: 400', async (given) => {
+    expect((await call(id, { json: given })).status).toBe(400);
+  });
+
+  it('must be sent as JSON: 415', async () => {
+    const body = JSON.stringify(json);
+    const reply = await call(id, { headers: { 'Content-Type': 'text/plain' }, body });
+    expect(reply.status).toBe(415);
+  });
+
+  it('must have at most a mebibyte: 413', async () => {
+    const body = JSON.stringify(json).padEnd(1_048_577, ' ');
+    expect((await call(id, { headers, body })).status).toBe(413);
+  });
+});
+
+describe('what a user of one group sees', () => {
+  let blue: TestServer;
+  let user: TestUser;
+
+  beforeAll(async () => {
+    blue = await startTestServer();
+    for (const name of ['in blue', 'in red', 'in none']) await acceptedDevice(blue, name);
+    const known = await knownDevices(blue);
+    const idOf = (name: string) => known.find(({ identity_data: data }) => data.mac === name)?.id;
+    await setGroup(blue, idOf('in blue') ?? '', 'blue');
+    await setGroup(blue, idOf('in red') ?? '', 'red');
+    const sets = [{ name: 'ManageDevices', scope: inGroups('blue') } as const];
+    const reads = [{ name: 'ReadDevices', scope: inGroups('blue') } as const];
+    user = await userWithSets(blue, 'blue@example.com', [...sets, ...reads]);
+  });
+
+  afterAll(() => blue.close());
+
+  const ask = (id: Id, rest: Call = {}) => blue.call(id, { token: user.token, ...rest });
+
+  it('is the devices of the group, in every list and count', async () => {
+    const devices = [await ask('list-devices'), await ask('search-devices', { json: {} })];
+    for (const reply of devices) {
+      const names = reply.json<Device[]>().map(({ identity_data: data }) => data.mac);
+      expect(names).toEqual(['in blue']);
+    }
+    expect((await ask('count-devices')).json()).toEqual({ count: 1 });
+    expect(namesIn(await ask('list-inventory'))).toEqual(['in blue']);
+    expect(namesIn(await ask('list-inventory', { query: { group: 'red' } }))).toEqual([]);
+    expect(namesIn(await ask('list-inventory', { query: { has_group: 'false' } }))).toEqual([]);
+    const sort = [{ scope: 'identity', attribute: 'mac', order: 'asc' }];
+    expect(namesIn(await ask('search-inventory', { json: { sort } }))).toEqual(['in blue']);
+    const counts = (await ask('list-filterable-attributes')).json<{ count: number }[]>();
+    expect(counts.every(({ count }) => count === 1)).toBe(true);
+  });
+
+  it('is the group itself, and no other', async () => {
+    expect((await ask('list-groups')).json()).toEqual(['blue']);
+    const inGroup = (name: string) => ask('list-group-devices', { parameters: { name } });
+    expect((await inGroup('blue')).json()).toHaveLength(1);
+    expect([(await inGroup('red')).status, (await inGroup('none')).status]).toEqual([403, 403]);
+  });
+
+  it('is what it can change: no device comes in from elsewhere, none goes elsewhere', async () => {
+    const ids = (await knownDevices(blue)).map(({ id }) => id);
+    const own = (await ask('list-devices')).json<Device[]>()[0]?.id ?? '';
+    const add = (name: string) => ask('add-group-devices', { parameters: { name }, json: ids });
+    expect((await add('blue')).json()).toEqual({ updated_count: 0, matched_count: 1 });
+    expect((await add('red')).status).toBe(403);
+    const remove = { parameters: { name: 'red' }, json: ids };
+    expect((await ask('remove-group-devices', remove)).status).toBe(403);
+    const move = { parameters: { id: own }, json: { group: 'red' } };
+    expect((await ask('set-device-group', move)).status).toBe(403);
+    expect((await ask('get-device-group', { parameters: { id: own } })).json().group).toBe('blue');
+  });
+});

@@ -1,0 +1,155 @@
+/** Receives the multipart upload of a file for a device: path, uid, gid and mode, then the file. */
+import type { IncomingMessage } from 'node:http';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import * as v from 'valibot';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { devicePathShape } from '../../../fixtures/contract/management/connect.ts';
+import { BodyCutOff } from '../../http/body.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { faultOf } from '../../pipeline/input.ts';
+
+const UINT32_MAX = 0xffff_ffff;
+const MODE_MAX_DIGITS = 11;
+
+const owner = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,10}$/, 'must be a whole number'),
+  v.transform(Number),
+  v.maxValue(UINT32_MAX, `must be at most ${UINT32_MAX}`),
+);
+const fieldsShape = v.object({
+  path: devicePathShape,
+  uid: v.optional(owner),
+  gid: v.optional(owner),
+  mode: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(new RegExp(`^[0-7]{1,${MODE_MAX_DIGITS}}$`), 'must be octal, such as 644'),
+      v.transform((digits) => Number.parseInt(digits, 8)),
+      v.maxValue(UINT32_MAX, 'must be at most 37777777777'),
+    ),
+  ),
+});
+
+/** An upload whose file is still arriving. */
+interface DeviceFileUpload {
+  readonly fields: v.InferOutput<typeof fieldsShape>;
+  /** The file's name at the user's, without its folders. */
+  readonly name: string;
+  /** Throws `UploadRefused` or `BodyCutOff`. */
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/** Why an upload is refused after its file has begun. */
+export class UploadRefused extends Error {
+  override readonly name = 'UploadRefused';
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.error);
+    this.refusal = refusal;
+  }
+}
+
+const noFile = refuse.malformed('file: is required, as the last part, with a file name');
+
+/** The upload as soon as its file begins, or why it is refused. @throws BodyCutOff */
+export function receiveDeviceFile(
+  request: IncomingMessage,
+  fileMaxBytes: number = limits.deviceFileMaxBytes,
+): Promise<DeviceFileUpload | Refusal> {
+  const parser = openParser(request, fileMaxBytes);
+  if (parser instanceof Refusal) return Promise.resolve(parser);
+  const fields: Record<string, string> = Object.create(null);
+  return new Promise((resolve, reject) => {
+    let file: BusboyFileStream | undefined;
+    parser.on('field', (name, value) => {
+      fields[name] = value;
+    });
+    parser.on('file', (name, stream, fileName) => {
+      // An error that nobody reads yet must be kept, and one that nobody will read, be let go.
+      stream.on('error', (fault) => stream.destroy(fault));
+      if (name !== 'file' || file) stream.resume();
+      else {
+        file = stream;
+        const content = contentOf(stream, fileMaxBytes);
+        resolve(uploadOf(fields, fileName, content));
+      }
+    });
+    parser.on('finish', () => resolve(noFile));
+    parser.on('error', (fault: unknown) => {
+      file?.destroy(fault as Error);
+      resolve(malformed(fault));
+    });
+    request.on('close', () => {
+      if (request.complete) return;
+      const cutOff = new BodyCutOff('the connection closed during the upload');
+      parser.destroy();
+      file?.destroy(cutOff);
+      reject(cutOff);
+    });
+    request.pipe(parser);
+  });
+}
+
+/** Reads what is left of the body, and does nothing with it. */
+export function discardRest(request: IncomingMessage): void {
+  request.unpipe();
+  request.resume();
+}
+
+function openParser(request: IncomingMessage, fileMaxBytes: number): BusboyInstance | Refusal {
+  const contentType = request.headers['content-type'] ?? '';
+  try {
+    return new Busboy({
+      headers: { ...request.headers, 'content-type': contentType },
+      limits: {
+        fields: 20,
+        fieldNameSize: 100,
+        // One more than is accepted, so that a field that was cut off is refused.
+        fieldSize: limits.deviceFilePathMaxBytes + 1,
+        files: 20,
+        fileSize: fileMaxBytes,
+        parts: 40,
+        headerPairs: 20,
+      },
+    });
+  } catch (fault) {
+    return refuse.malformed(`the Content-Type header is malformed: ${messageOf(fault)}`);
+  }
+}
+
+function uploadOf(
+  given: Readonly<Record<string, string>>,
+  name: string | undefined,
+  content: AsyncIterable<Uint8Array>,
+): DeviceFileUpload | Refusal {
+  const checked = v.safeParse(fieldsShape, given);
+  if (!checked.success) return refuse.malformed(`${faultOf(checked.issues[0])}, before the file`);
+  const { deviceFileNameMaxBytes: mostBytes } = limits;
+  if (name === undefined || name === '') return noFile;
+  if (Buffer.byteLength(name) > mostBytes) {
+    return refuse.malformed(`file: its name must be at most ${mostBytes} bytes long`);
+  }
+  return { fields: checked.output, name, content };
+}
+
+async function* contentOf(
+  file: BusboyFileStream,
+  fileMaxBytes: number,
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    for await (const part of file) yield part as Buffer;
+  } catch (fault) {
+    throw fault instanceof BodyCutOff ? fault : new UploadRefused(malformed(fault));
+  }
+  if (file.truncated) throw new UploadRefused(refuse.tooLarge(fileMaxBytes));
+}
+
+function malformed(fault: unknown): Refusal {
+  return refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`);
+}
+
+function messageOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}

@@ -1,0 +1,205 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  acceptedDevice,
+  authenticate,
+  decide,
+  knownDevices,
+  newDevice,
+  type TestDevice,
+} from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control, secondTenant } from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+
+afterEach(() => server.close());
+
+async function start(deviceLimit?: number, autoAccept = false): Promise<void> {
+  server = await startTestServer({ autoAccept, ...(deviceLimit !== undefined && { deviceLimit }) });
+}
+
+async function shownLimit(): Promise<unknown> {
+  return (await server.call('get-device-limit', { token: server.adminToken })).json();
+}
+
+/** The device's set as users know it, after its first request. */
+async function metSet(device: TestDevice) {
+  await authenticate(server, device);
+  const known = (await knownDevices(server)).find(({ auth_sets: sets }) =>
+    sets.some(({ pubkey }) => pubkey === device.publicKeyPem),
+  );
+  const set = known?.auth_sets.find(({ pubkey }) => pubkey === device.publicKeyPem);
+  return { id: known?.id ?? '', authSetId: set?.id ?? '', status: set?.status };
+}
+
+async function preauthorize(device: TestDevice): Promise<void> {
+  const identity_data = JSON.parse(device.idData);
+  const json = { identity_data, pubkey: device.publicKeyPem, force: true };
+  const made = await server.call('preauthorize-device', { token: server.adminToken, json });
+  expect(made.status).toBe(201);
+}
+
+describe('the device limit', () => {
+  it.each([
+    [undefined, -1],
+    [-1, -1],
+    [0, 0],
+    [250, 250],
+  ])('that the server has as %s is told as %s, by either name', async (given, limit) => {
+    await start(given);
+    expect(await shownLimit()).toEqual({ limit });
+    const parameters = { name: 'max_devices' };
+    const call = { token: server.adminToken, parameters };
+    expect((await server.call('get-limit-by-name', call)).json()).toEqual({ limit });
+  });
+
+  it.each(['max', 'Max_Devices', '', 'max_devices '])(
+    'is 400 by the name %j, which there is not',
+    async (name) => {
+      await start();
+      const call = { token: server.adminToken, parameters: { name } };
+      const reply = await server.call('get-limit-by-name', call);
+      expect(reply.status).toBe(name === '' ? 404 : 400);
+    },
+  );
+
+  it('is deprecated by name, and never under the path that took its place', async () => {
+    await start();
+    const call = { token: server.adminToken };
+    const current = await server.call('get-device-limit', call);
+    expect(current.headers.has('deprecation')).toBe(false);
+    const named = { ...call, parameters: { name: 'max_devices' } };
+    const former = await server.call('get-limit-by-name', named);
+    expect(former.headers.get('deprecation')).toMatch(/^@\d+$/);
+    server.clock.advance(Date.parse('2027-08-25T00:00:00Z') - server.clock.now());
+    const { text: token } = await signIn();
+    expect((await server.call('get-device-limit', { token })).status).toBe(200);
+    expect((await server.call('get-limit-by-name', { ...named, token })).status).toBe(410);
+  });
+
+  function signIn() {
+    const credentials = `${server.adminEmail}:${server.adminPassword}`;
+    const Authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+    return server.call('login', { headers: { Authorization } });
+  }
+});
+
+describe('a server that may accept one device', () => {
+  it('refuses the next with 422, and takes it when the first one goes', async () => {
+    await start(1);
+    const first = await acceptedDevice(server, 'first');
+    const second = newDevice('second');
+    const set = await metSet(second);
+    const reply = await decide(server, set, 'accepted');
+    expect([reply.status, reply.json().error]).toEqual([
+      422,
+      expect.stringContaining('maximum number of accepted devices reached'),
+    ]);
+    expect((await metSet(second)).status).toBe('pending');
+    await decide(server, first, 'rejected');
+    expect((await decide(server, set, 'accepted')).status).toBe(204);
+    expect((await authenticate(server, second)).status).toBe(200);
+    expect((await decide(server, first, 'accepted')).status).toBe(422);
+  });
+
+  it.each([
+    ['decommissioning', 'decommission-device'],
+    ['deleting its set', 'delete-auth-set'],
+  ] as const)('has room again after %s', async (_, operation) => {
+    await start(1);
+    const first = await acceptedDevice(server, 'first');
+    const parameters = { id: first.id, aid: first.authSetId };
+    await server.call(operation, { token: server.adminToken, parameters });
+    expect((await decide(server, await metSet(newDevice('second')), 'accepted')).status).toBe(204);
+  });
+
+  it('does not count another key of an accepted device', async () => {
+    await start(1);
+    const first = await acceptedDevice(server, 'rotated');
+    const rotated = newDevice('rotated');
+    expect((await decide(server, await metSet(rotated), 'accepted')).status).toBe(204);
+    expect((await authenticate(server, rotated)).status).toBe(200);
+    const third = newDevice('rotated');
+    await preauthorize(third);
+    expect((await authenticate(server, third)).status).toBe(200);
+    expect((await decide(server, first, 'accepted')).status).toBe(204);
+  });
+
+  it('lets a preauthorized device in as long as there is room, and says 401 beyond', async () => {
+    await start(1);
+    const [one, other] = [newDevice('one'), newDevice('other')];
+    await preauthorize(one);
+    await preauthorize(other);
+    expect((await authenticate(server, one)).status).toBe(200);
+    const reply = await authenticate(server, other);
+    expect([reply.status, reply.json().error]).toEqual([
+      401,
+      expect.stringContaining('maximum number of accepted devices'),
+    ]);
+    expect((await metSet(other)).status).toBe('preauthorized');
+    await decide(server, await metSet(one), 'rejected');
+    expect((await authenticate(server, other)).status).toBe(200);
+  });
+
+  it('accepts by itself as long as there is room', async () => {
+    await start(1, true);
+    const [one, other] = [newDevice('one'), newDevice('other')];
+    for (const device of [one, other]) await authenticate(server, device);
+    expect((await authenticate(server, one)).status).toBe(200);
+    const reply = await authenticate(server, other);
+    expect([reply.status, reply.json().error]).toEqual([
+      401,
+      expect.stringContaining('is pending'),
+    ]);
+    expect((await metSet(other)).status).toBe('pending');
+  });
+});
+
+describe('a server that may accept no device', () => {
+  it('accepts none, by whatever way', async () => {
+    await start(0, true);
+    const device = newDevice('none');
+    const set = await metSet(device);
+    expect((await decide(server, set, 'accepted')).status).toBe(422);
+    await preauthorize(device);
+    expect((await authenticate(server, device)).status).toBe(401);
+    expect(await shownLimit()).toEqual({ limit: 0 });
+  });
+});
+
+describe('the limit of a tenant of its own', () => {
+  const setLimit = (tenantId: string, json: unknown) =>
+    control(server, 'PUT', `/tenants/${tenantId}/device-limit`, json);
+
+  async function firstTenant(): Promise<string> {
+    const { text } = await control(server, 'GET', '/tenants');
+    return (JSON.parse(text) as { id: string }[])[0]?.id ?? '';
+  }
+
+  it('is set on the control listener, and holds in place of the server for this tenant', async () => {
+    await start(1);
+    const second = await secondTenant(server);
+    const reply = await setLimit(second.id, { limit: 0 });
+    expect([reply.status, JSON.parse(reply.text).id]).toEqual([200, second.id]);
+    const shown = await server.call('get-device-limit', { token: second.token });
+    expect([shown.json(), await shownLimit()]).toEqual([{ limit: 0 }, { limit: 1 }]);
+    await setLimit(await firstTenant(), { limit: -1 });
+    for (const name of ['a', 'b', 'c']) await acceptedDevice(server, name);
+    expect(await shownLimit()).toEqual({ limit: -1 });
+  });
+
+  it.each([{}, { limit: -2 }, { limit: 1.5 }, { limit: '1' }, { limit: null }])(
+    'is 400 with %j, and stays as it is',
+    async (json) => {
+      await start(1);
+      const { status, text } = await setLimit(await firstTenant(), json);
+      expect([status, text]).toEqual([400, expect.stringContaining('body: limit')]);
+      expect(await shownLimit()).toEqual({ limit: 1 });
+    },
+  );
+
+  it('is 404 for a tenant that there is not', async () => {
+    await start();
+    expect((await setLimit('nobody', { limit: 1 })).status).toBe(404);
+  });
+});

@@ -1,0 +1,74 @@
+/** Devices as a whole, for users: lists, one of them, how many, and taking one out of service. */
+
+import { linkHeader } from '../../http/paging.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import type { DeviceFilter } from '../../store/device-filter.ts';
+import type { Page } from '../../store/page.ts';
+import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
+import { deviceView } from './views.ts';
+import { type UserContext, visibleDevice } from './visible-devices.ts';
+
+export const listDevices = defineEndpoint('list-devices', ({ query }, context) => {
+  const { status, id, page, per_page: perPage } = query;
+  return devicePage(context, { status, id }, { page, perPage });
+});
+
+export const searchDevices = defineEndpoint('search-devices', ({ query, body }, context) => {
+  return devicePage(context, body, { page: query.page, perPage: query.per_page });
+});
+
+/** Practice gives links here and no total. */
+function devicePage({ store, user, request }: UserContext, wanted: DeviceFilter, page: Page) {
+  const filter = { ...wanted, groups: user.groups };
+  // One more than asked for tells whether there is a next page.
+  const beyond = store.devices.list(filter, { page: page.page * page.perPage + 1, perPage: 1 });
+  const total = page.page * page.perPage + beyond.length;
+  return {
+    status: 200,
+    headers: linkHeader({ url: request.url ?? '', total, ...page }),
+    body: store.devices
+      .list(filter, page)
+      .map((device) => deviceView(device, store.devices.authSets(device.id))),
+  } as const;
+}
+
+export const getDevice = defineEndpoint('get-device', ({ parameters }, context) => {
+  const device = visibleDevice(context, parameters.id);
+  if (device instanceof Refusal) return device;
+  return { status: 200, body: deviceView(device, context.store.devices.authSets(device.id)) };
+});
+
+export const countDevices = defineEndpoint('count-devices', ({ query }, { store, user }) => {
+  const count = store.devices.count({ status: query.status, groups: user.groups });
+  return { status: 200, body: { count } };
+});
+
+export const decommissionDevice = defineEndpoint(
+  'decommission-device',
+  ({ parameters }, context) => {
+    const device = visibleDevice(context, parameters.id);
+    if (device instanceof Refusal) return device;
+    forgetDevice(context, device.id);
+    audit(context, {
+      actor: userActor(context.user),
+      action: 'decommission',
+      object: deviceObject(device),
+    });
+    return { status: 204 };
+  },
+);
+
+/** Removes a device with all that belongs to it; its deployments end as decommissioned. */
+export function forgetDevice({ store, sockets, nowMs }: UserContext, deviceId: string): void {
+  store.devices.remove(deviceId);
+  store.parts.endAllOf(deviceId, 'decommissioned', nowMs);
+  store.parts.expectNothing(deviceId);
+  store.groups.clear(deviceId);
+  store.inventory.remove(deviceId);
+  store.tags.remove(deviceId);
+  store.configurations.remove(deviceId);
+  store.monitor.remove(deviceId);
+  sockets.drop(deviceId);
+  store.connections.remove(deviceId);
+}

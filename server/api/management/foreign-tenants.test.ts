@@ -1,0 +1,263 @@
+/** What one tenant can see and do of another: nothing. It goes by the rows, as `bad-input` does. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { artifactBytes } from '../../testing/test-artifacts.ts';
+import { type NamingId, namingIds, namings } from '../../testing/test-belongings.ts';
+import { acceptedDevice, pemOf } from '../../testing/test-device.ts';
+import {
+  type Call,
+  type Reply,
+  startTestServer,
+  type TestServer,
+} from '../../testing/test-server.ts';
+import {
+  mailTo,
+  secondTenant,
+  signedInUser,
+  type TestTenant,
+  testPassword,
+} from '../../testing/test-tenants.ts';
+
+type Id = keyof typeof managementOperations;
+type Row = Operation & { readonly id: Id | 'list-audit-logs' | 'export-audit-logs' };
+
+let server: TestServer;
+let foreign: TestTenant;
+let round = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  foreign = await secondTenant(server);
+});
+
+afterAll(() => server.close());
+
+beforeEach(() => {
+  round += 1;
+});
+
+const rows: readonly Row[] = [
+  ...Object.values(managementOperations),
+  operations['list-audit-logs'],
+  operations['export-audit-logs'],
+];
+
+/** The same for all tenants, as far as nothing was set for one of them. */
+const common: readonly Row['id'][] = [
+  'get-permission-set',
+  'list-permission-sets',
+  'get-limit-by-name',
+  'get-device-limit',
+];
+
+const owned = namingIds.filter((id) => !common.includes(id));
+
+describe.each(owned.map((id) => [id, namings[id]] as const))('%s', (id, naming) => {
+  it('finds nothing of another tenant, and what belongs to its own', async () => {
+    const row: Operation = managementOperations[id];
+    const parameters = (await naming.make?.(server, round)) ?? {};
+    const call = { parameters, ...naming.call?.(parameters) };
+    const refused = await server.call(id, { token: foreign.token, ...call });
+    expect(refused.status).toBe(naming.foreign ?? 404);
+    if (row.method !== 'HEAD' && refused.status >= 400) {
+      expect(refused.json()).toEqual({ error: expect.any(String), request_id: expect.any(String) });
+    }
+    const found = await server.call(id, { token: server.adminToken, ...call });
+    expect(found.status).toBe(naming.own ?? Number(Object.keys(row.success)[0]));
+    expect(found.text.replace(/"request_id".*/, '')).not.toBe(
+      refused.text.replace(/"request_id".*/, '') || 'no body at all',
+    );
+  });
+});
+
+/** Operations that tell and change nothing, whose path names nothing. */
+const telling = rows.filter(
+  ({ id, method, path }) =>
+    (method === 'GET' || id.startsWith('search-')) && !path.includes('{') && !common.includes(id),
+);
+
+/** Everything of the first tenant that a text could give away. */
+const secrets: string[] = [];
+
+/** Gives the first tenant one of each kind. */
+async function furnish(): Promise<void> {
+  for (const [at, id] of owned.entries()) {
+    if (!/^(get|show|list)-|^revoke-personal/.test(id)) continue;
+    const names = (await namings[id].make?.(server, 1000 + at)) ?? {};
+    secrets.push(...Object.values(names));
+  }
+  const tenant = await server.call('get-own-tenant-v1', { token: server.adminToken });
+  const { id, tenant_token: token } = tenant.json<{ id: string; tenant_token: string }>();
+  const user = await server.call('get-own-user', { token: server.adminToken });
+  secrets.push(id, token, user.json<{ id: string }>().id, 'device-1', '@first.example');
+  const parameters = { name: secretOf('release-') };
+  const tags = { token: server.adminToken, parameters, json: ['tag-of-the-first'] };
+  expect((await server.call('put-release-tags', tags)).status).toBe(204);
+  secrets.push('tag-of-the-first');
+}
+
+function secretOf(prefix: string): string {
+  return secrets.find((one) => one.startsWith(prefix)) ?? '';
+}
+
+function tell({ method, path }: Row, token: string): Promise<Reply> {
+  const body = method === 'POST' ? { json: {} } : {};
+  return server.request(method, path, { token, ...body });
+}
+
+/** All that the first tenant is told of itself. */
+async function everythingOfTheFirst(): Promise<string> {
+  const replies = await Promise.all(telling.map((row) => tell(row, server.adminToken)));
+  return replies.map(({ status, text }) => `${status} ${text}`).join('\n');
+}
+
+type DoingId = Exclude<Id, NamingId | `list-${string}` | `get-${string}` | `search-${string}`>;
+
+interface Doing {
+  /** The call with which a user of another tenant aims at the first one. */
+  readonly call?: () => Call | Promise<Call>;
+  readonly status: number;
+}
+
+const json = (body: unknown) => () => ({ json: body });
+
+async function secretMailedTo(email: string): Promise<Call> {
+  const { secret } = await mailTo(server, email);
+  return { json: { secret_hash: secret, password: testPassword } };
+}
+
+/** Operations that change something and whose path names nothing; none can be left out. */
+const doings: Readonly<Record<DoingId | 'list-deployment-statistics', Doing>> = {
+  login: {
+    call: () => {
+      const text = `${foreign.adminEmail}:${foreign.adminPassword}`;
+      return { headers: { Authorization: `Basic ${Buffer.from(text).toString('base64')}` } };
+    },
+    status: 200,
+  },
+  logout: { status: 202 },
+  'complete-password-reset': {
+    call: async () => {
+      const email = `invited-${round}@second.example`;
+      await server.call('create-user', { token: foreign.token, json: { email } });
+      return secretMailedTo(email);
+    },
+    status: 202,
+  },
+  'complete-email-change': {
+    call: async () => {
+      const email = `other-${round}@second.example`;
+      await server.call('start-email-change', { token: foreign.token, json: { email } });
+      return secretMailedTo(email);
+    },
+    status: 204,
+  },
+  // An e-mail signs in to one tenant only.
+  'create-user-v1': {
+    call: () => ({ json: { email: secretEmail, password: testPassword } }),
+    status: 422,
+  },
+  'create-user': { call: () => ({ json: { email: secretEmail } }), status: 422 },
+  'update-own-user-v1': {
+    call: () => ({
+      json: { email: secretEmail, current_password: foreign.adminPassword },
+    }),
+    status: 422,
+  },
+  'update-own-user': {
+    call: () => ({
+      json: { password: testPassword, current_password: foreign.adminPassword },
+    }),
+    status: 204,
+  },
+  'start-email-change': { call: () => ({ json: { email: secretEmail } }), status: 422 },
+  'create-role-v1': {
+    call: () => ({ json: { name: secretOf('role-'), permissions: [] } }),
+    status: 201,
+  },
+  'create-role': {
+    call: () => ({ json: { name: secretOf('role-'), permission_sets_with_scope: [] } }),
+    status: 201,
+  },
+  'create-personal-token': { call: json({ name: 'token-1' }), status: 200 },
+  'preauthorize-device': {
+    call: async () => {
+      const { privateKey, idData } = await acceptedDevice(server, 'of both');
+      return { json: { identity_data: JSON.parse(idData), pubkey: pemOf(privateKey) } };
+    },
+    status: 201,
+  },
+  'count-devices': { status: 200 },
+  'upload-artifact': {
+    call: async () => {
+      const body = new FormData();
+      const bytes = await artifactBytes({ name: secretOf('release-') });
+      body.append('artifact', new Blob([new Uint8Array(bytes)]), 'a.mender');
+      return { body };
+    },
+    status: 201,
+  },
+  'generate-artifact': {
+    call: () => {
+      const body = new FormData();
+      body.append('name', secretOf('release-'));
+      body.append('device_types_compatible', 'board');
+      body.append('type', 'single-file');
+      body.append('file', new Blob(['x']), 'x');
+      return { body };
+    },
+    status: 201,
+  },
+  'delete-releases': { call: () => ({ query: { name: secretOf('release-') } }), status: 204 },
+  'create-deployment': {
+    call: () => ({
+      json: { name: 'x', artifact_name: secretOf('release-'), all_devices: true },
+    }),
+    status: 400,
+  },
+  'switch-alert-emails': { call: json({ enabled: false }), status: 204 },
+  'list-deployment-statistics': {
+    call: () => ({ json: { deployment_ids: [deploymentId] } }),
+    status: 404,
+  },
+};
+
+let secretEmail: string;
+let deploymentId: string;
+
+describe('the first tenant', () => {
+  beforeAll(async () => {
+    await furnish();
+    ({ email: secretEmail } = await signedInUser(server, 'known@first.example'));
+    const list = await server.call('list-deployments', { token: server.adminToken });
+    deploymentId = list.json<{ id: string }[]>()[0]?.id ?? '';
+  });
+
+  it('has a case for each operation', () => {
+    const covered = [...namingIds, ...telling.map(({ id }) => id), ...Object.keys(doings)];
+    const missing = rows.filter(({ id }) => !covered.includes(id) && !common.includes(id));
+    expect(missing.map(({ id }) => id)).toEqual([]);
+  });
+
+  it.each(telling.map((row) => [row.id, row] as const))(
+    'is in nothing that %s tells another one',
+    async (_, row) => {
+      const told = await tell(row, foreign.token);
+      expect(told.status).toBe(200);
+      expect(secrets.filter((secret) => told.text.includes(secret))).toEqual([]);
+      expect((await tell(row, server.adminToken)).text).not.toBe(told.text);
+    },
+  );
+
+  it.each(Object.entries(doings))('stays as it is when another one does %s', async (id, doing) => {
+    foreign = await secondTenant(server, `Second-${round}`);
+    const call = await doing.call?.();
+    const before = await everythingOfTheFirst();
+    const token = id === 'login' ? {} : { token: foreign.token };
+    const reply = await server.call(id as Id, { ...token, ...call });
+    expect(reply.status).toBe(doing.status);
+    expect(await everythingOfTheFirst()).toBe(before);
+  });
+});

@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Artifact } from '../../../fixtures/contract/resources.ts';
+import { readArtifact } from '../../../fixtures/formats/mender-artifact.ts';
+import { fetchFile, linkTo, publish, shownArtifact } from '../../testing/test-artifacts.ts';
+import { board, deploy, doors, instructionsIn } from '../../testing/test-deployments.ts';
+import { acceptedDevice } from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let folder: string;
+let server: TestServer;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'generate-test-'));
+  vi.stubEnv('TMPDIR', folder);
+  server = await startTestServer();
+  vi.unstubAllEnvs();
+});
+
+afterEach(async () => {
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const plainFile = Buffer.from('what the file holds\n'.repeat(100));
+const checksum = createHash('sha256').update(plainFile).digest('hex');
+const goodFields = {
+  name: 'release-1',
+  device_types_compatible: 'board,other',
+  type: 'single-file',
+};
+
+function storedFiles(): string[] {
+  return readdirSync(join(folder, readdirSync(folder)[0] ?? 'none'));
+}
+
+/** Asks for an artifact as a user; a field that is undefined is left out. */
+function generate(
+  fields: Readonly<Record<string, string | undefined>> = {},
+  { file = plainFile, fileName = 'app.conf' }: { file?: Buffer; fileName?: string } = {},
+): Promise<Reply> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ ...goodFields, ...fields })) {
+    if (value !== undefined) form.append(name, value);
+  }
+  form.append('file', new Blob([new Uint8Array(file)]), fileName);
+  return server.call('generate-artifact', { token: server.adminToken, body: form });
+}
+
+async function generated(...asked: Parameters<typeof generate>): Promise<Artifact> {
+  const reply = await generate(...asked);
+  const location = `${reply.headers.get('location')}`;
+  expect([reply.status, location]).toEqual([
+    201,
+    expect.stringMatching(/^\/api\/management\/v1\/deployments\/artifacts\/[0-9a-f-]{36}$/),
+  ]);
+  return shownArtifact(server, location.split('/').at(-1) ?? '');
+}
+
+function namesOfFiles({ updates }: Artifact): unknown {
+  return updates?.[0]?.files?.map(({ name }) => name);
+}
+
+describe('an artifact that is generated from a plain file', () => {
+  it('provides and clears what the tool of the field would write', async () => {
+    const artifact = await generated({ description: 'settings' });
+    expect(artifact).toMatchObject({
+      name: 'release-1',
+      description: 'settings',
+      device_types_compatible: ['board', 'other'],
+      signed: false,
+      updates: [
+        {
+          type_info: { type: 'single-file' },
+          files: [{ name: 'app.conf', checksum, size: plainFile.length }],
+        },
+      ],
+      artifact_provides: {
+        artifact_name: 'release-1',
+        'rootfs-image.single-file.version': 'release-1',
+      },
+      clears_artifact_provides: ['rootfs-image.single-file.*'],
+    });
+    expect(storedFiles()).toHaveLength(1);
+  });
+
+  it('can be deployed, and what the device fetches is a whole artifact', async () => {
+    await generated();
+    const device = await acceptedDevice(server, 'reader');
+    const id = await deploy(server, [device]);
+    const instructions = instructionsIn(await doors['POST v2'](server, device.token, board));
+    expect(instructions.id).toBe(id);
+    const { bytes } = await fetchFile(`${instructions.artifact.source.uri}`);
+    const contents = await readArtifact(Readable.from([bytes]));
+    expect(contents.payloads[0]?.files).toMatchObject([{ name: 'app.conf', checksum }]);
+    const modified = new Date(server.clock.now()).toISOString();
+    expect(contents.payloads[0]?.files[0]?.date).toBe(Date.parse(modified));
+  });
+
+  it('carries where the file goes, for the module that asks for it', async () => {
+    const args = { filename: 'settings.conf', dest_dir: '/etc/app', further: [1] };
+    const artifact = await generated({ args: JSON.stringify(args) });
+    expect(namesOfFiles(artifact)).toEqual(['dest_dir', 'filename', 'settings.conf']);
+    const { token } = await acceptedDevice(server, 'reader');
+    const { uri } = await linkTo(server, token, artifact.id);
+    const text = (await fetchFile(uri)).bytes.toString('latin1');
+    expect(text).toContain('/etc/app\n');
+    expect(text).toContain('settings.conf\n');
+  });
+
+  it('is named as its software is, when args say so', async () => {
+    const args = { software_filesystem: 'data', software_name: 'app', software_version: '7' };
+    expect(await generated({ args: JSON.stringify(args) })).toMatchObject({
+      artifact_provides: { 'data.app.version': '7' },
+      clears_artifact_provides: ['data.app.*'],
+    });
+  });
+
+  it('takes spaces in the list of device types for none', async () => {
+    const artifact = await generated({ device_types_compatible: ' board , raspberry pi ' });
+    expect(artifact.device_types_compatible).toEqual(['board', 'raspberry pi']);
+  });
+
+  it('ignores size and unknown parts', async () => {
+    await generated({ size: 'seven', unknown: 'x', artifact_id: 'no-uuid' });
+  });
+
+  it.each([
+    ['größe.txt', 'gr__e.txt'],
+    ['a b.txt', 'a_b.txt'],
+    ['../../etc/passwd', 'passwd'],
+    ['..', 'file'],
+    [`${'x'.repeat(150)}.txt`, `${'x'.repeat(96)}.txt`],
+  ])('makes a plain name of %j', async (fileName, expected) => {
+    const [name] = namesOfFiles(await generated({}, { fileName })) as string[];
+    expect(name).toBe(expected);
+  });
+
+  it('may be of an empty file', async () => {
+    const artifact = await generated({}, { file: Buffer.alloc(0) });
+    expect(artifact.updates?.[0]?.files).toMatchObject([{ size: 0 }]);
+  });
+});
+
+describe('a form that is refused with 400 leaves nothing behind', () => {
+  it.each<[string, Record<string, string | undefined>, string]>([
+    ['no name', { name: undefined }, 'name: is required'],
+    ['an empty name', { name: '' }, 'name: '],
+    ['a name that is too long', { name: 'x'.repeat(4097) }, 'name: '],
+    ['no device types', { device_types_compatible: undefined }, 'device_types_compatible: '],
+    ['empty device types', { device_types_compatible: '' }, 'device_types_compatible.0: '],
+    ['an empty one among them', { device_types_compatible: 'a,,b' }, 'device_types_compatible.1'],
+    ['one that is too long', { device_types_compatible: 'x'.repeat(257) }, 'device_types_compa'],
+    ['no type', { type: undefined }, 'type: is required'],
+    ['an empty type', { type: '' }, 'type: '],
+    ['args that are no JSON', { args: '{' }, 'args: must be JSON text'],
+    ['args that are a list', { args: '[]' }, 'args: must be an object'],
+    ['args that are null', { args: 'null' }, 'args: must be an object'],
+    ['a dest_dir that is relative', { args: '{"dest_dir":"etc"}' }, 'args.dest_dir: '],
+    ['a dest_dir of two lines', { args: '{"dest_dir":"/etc\\n/x"}' }, 'args.dest_dir: '],
+    ['a path for a filename', { args: '{"filename":"../x"}' }, 'args.filename: '],
+    ['dots for a filename', { args: '{"filename":".."}' }, 'args.filename: '],
+    [
+      'a filename that the module has for itself',
+      { args: '{"filename":"dest_dir","dest_dir":"/etc"}' },
+      'two files have this name',
+    ],
+    ['a software_name that is a number', { args: '{"software_name":7}' }, 'args.software_name: '],
+  ])('%s', async (_, fields, because) => {
+    const reply = await generate(fields);
+    expect([reply.status, reply.json()]).toEqual([
+      400,
+      { error: expect.stringContaining(because), request_id: expect.any(String) },
+    ]);
+    expect(storedFiles()).toEqual([]);
+  });
+
+  it('no part of the name file', async () => {
+    const body = new FormData();
+    body.append('name', 'release-1');
+    body.append('artifact', new Blob([plainFile]), 'app.conf');
+    const reply = await server.call('generate-artifact', { token: server.adminToken, body });
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining('"file"')]);
+    expect(storedFiles()).toEqual([]);
+  });
+
+  it('a form whose fields come after the file', async () => {
+    const body = new FormData();
+    body.append('file', new Blob([plainFile]), 'app.conf');
+    for (const [name, value] of Object.entries(goodFields)) body.append(name, value);
+    const reply = await server.call('generate-artifact', { token: server.adminToken, body });
+    expect([reply.status, storedFiles()]).toEqual([400, []]);
+  });
+});
+
+describe('an artifact that cannot be generated', () => {
+  it('stands beside another of its name for the same devices: 409, and no file is left', async () => {
+    const id = await publish(server);
+    const reply = await generate();
+    expect([reply.status, reply.json()]).toEqual([
+      409,
+      {
+        error: expect.stringContaining(id),
+        metadata: { conflict: { device_type: ['board'] } },
+        request_id: expect.any(String),
+      },
+    ]);
+    expect(storedFiles()).toHaveLength(1);
+  });
+
+  it('is asked for by nobody, or by a device: 401', async () => {
+    const { token } = await acceptedDevice(server, 'asker');
+    for (const who of [{}, { token }]) {
+      const body = new FormData();
+      body.append('file', new Blob([plainFile]), 'x');
+      expect((await server.call('generate-artifact', { ...who, body })).status).toBe(401);
+    }
+  });
+
+  it('is asked for in JSON: 415', async () => {
+    const call = { token: server.adminToken, json: goodFields };
+    expect((await server.call('generate-artifact', call)).status).toBe(415);
+  });
+});

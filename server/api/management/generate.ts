@@ -1,0 +1,110 @@
+/**
+ * What an artifact is generated from: the form that a user fills in, and a plain file. The artifact is
+ * like that of the field's tool for update modules: it provides its name as a version under the
+ * module's name, and clears what the module provided before.
+ */
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import * as v from 'valibot';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { boundedText, jsonObject } from '../../../fixtures/contract/text.ts';
+import {
+  type StreamedFile,
+  streamArtifact,
+} from '../../../fixtures/formats/mender-artifact-stream.ts';
+import { digestOf } from '../../crypto/digest.ts';
+import { type Refusal, refuse } from '../../http/refusal.ts';
+import { faultOf } from '../../pipeline/input.ts';
+import type { ReceivedFile } from '../../store/files.ts';
+import type { Upload } from './upload.ts';
+
+const NAME_MAX_CHARACTERS = 256;
+const word = boundedText(NAME_MAX_CHARACTERS);
+const fileName = v.pipe(
+  v.string(),
+  v.regex(
+    /^(?!\.{1,2}$)[A-Za-z0-9.,_-]{1,100}$/,
+    'must be 1 to 100 letters, digits, dots, commas, _ and -',
+  ),
+);
+
+/** What practice knows of `args`; anything else in it is for other update modules, and ignored. */
+const argumentsShape = jsonObject(
+  v.object({
+    filename: v.optional(fileName),
+    dest_dir: v.optional(
+      v.pipe(v.string(), v.regex(/^\/[^\p{C}]*$/u, 'must be an absolute path'), v.maxLength(4096)),
+    ),
+    software_filesystem: v.optional(word),
+    software_name: v.optional(word),
+    software_version: v.optional(word),
+  }),
+);
+
+const formShape = v.object({
+  name: boundedText(limits.provideMaxCharacters),
+  device_types_compatible: v.pipe(
+    v.string(),
+    v.transform((list) => list.split(',').map((type) => type.trim())),
+    v.array(word),
+    v.maxLength(100, 'must hold at most 100 device types'),
+  ),
+  type: word,
+  args: v.optional(
+    v.pipe(v.string(), v.parseJson(undefined, 'must be JSON text'), argumentsShape),
+    '{}',
+  ),
+});
+export type GenerateForm = v.InferOutput<typeof formShape> & { readonly fileName: string };
+
+/** The form of an upload; the name of the file is the caller's only as far as it is a plain one. */
+export function readGenerateForm({ fields, fileName: given }: Upload): GenerateForm | Refusal {
+  const checked = v.safeParse(formShape, Object.fromEntries(fields));
+  if (!checked.success) return refuse.malformed(faultOf(checked.issues[0]));
+  const { filename = plain(given) } = checked.output.args;
+  return { ...checked.output, fileName: filename };
+}
+
+function plain(name: string): string {
+  const letters = name.replace(/[^A-Za-z0-9.,_-]/g, '_').slice(-100);
+  return v.is(fileName, letters) ? letters : 'file';
+}
+
+/**
+ * The artifact's bytes, without holding the file. With a `dest_dir`, the two small files are there by
+ * which the module for single files knows where the file goes.
+ */
+export function wrapped(form: GenerateForm, file: ReceivedFile, nowMs: number): Readable {
+  const { args, type, name } = form;
+  const software = `${args.software_filesystem ?? 'rootfs-image'}.${args.software_name ?? type}`;
+  const payload: StreamedFile = {
+    name: form.fileName,
+    checksum: file.sha256,
+    sizeBytes: file.sizeBytes,
+    content: bytesOf(file),
+  };
+  const place =
+    args.dest_dir === undefined
+      ? []
+      : [textFile('dest_dir', args.dest_dir), textFile('filename', form.fileName)];
+  const spec = {
+    name,
+    deviceTypes: form.device_types_compatible,
+    payloadType: type,
+    provides: { [`${software}.version`]: args.software_version ?? name },
+    clearsProvides: [`${software}.*`],
+    modifiedMs: nowMs,
+  };
+  return Readable.from(streamArtifact(spec, [...place, payload]));
+}
+
+/** Opens the file only when its turn has come, so that a refused artifact leaves none open. */
+async function* bytesOf({ path }: ReceivedFile): AsyncGenerator<Buffer> {
+  yield* createReadStream(path);
+}
+
+function textFile(name: string, line: string): StreamedFile {
+  const text = `${line}\n`;
+  const bytes = Buffer.from(text);
+  return { name, checksum: digestOf(text), sizeBytes: bytes.length, content: [bytes] };
+}

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { AuditLog } from '../../../fixtures/contract/resources.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { attributeOf, setGroup } from '../../testing/test-inventory.ts';
+import { type Call, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+const unknownId = '00000000-0000-4000-8000-000000000000';
+
+let server: TestServer;
+let one: AcceptedDevice;
+let other: AcceptedDevice;
+let round = 0;
+/** A name that no other test has. */
+let blue: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+beforeEach(async () => {
+  round += 1;
+  blue = `blue-${round}`;
+  one = await acceptedDevice(server, `one-${round}`);
+  other = await acceptedDevice(server, `other-${round}`);
+});
+
+function asUser(call: Call = {}): Call {
+  return { token: server.adminToken, ...call };
+}
+
+async function groupOf({ id }: { id: string }): Promise<unknown> {
+  return (await server.call('get-device-group', asUser({ parameters: { id } }))).json().group;
+}
+
+function clear({ id }: { id: string }, name: string) {
+  return server.call('clear-device-group', asUser({ parameters: { id, name } }));
+}
+
+async function groups(): Promise<string[]> {
+  return (await server.call('list-groups', asUser())).json<string[]>();
+}
+
+function inGroup(name: string, query: Record<string, string> = {}) {
+  return server.call('list-group-devices', asUser({ parameters: { name }, query }));
+}
+
+type BulkChange = 'add-group-devices' | 'remove-group-devices';
+
+function change(operation: BulkChange, name: string, json: unknown) {
+  return server.call(operation, asUser({ parameters: { name }, json }));
+}
+
+describe('the group of a device', () => {
+  it('is null at first, then the one it was put into last', async () => {
+    expect(await groupOf(one)).toBeNull();
+    expect((await setGroup(server, one.id, blue)).status).toBe(204);
+    expect([await groupOf(one), await groupOf(other)]).toEqual([blue, null]);
+    await setGroup(server, one.id, `red-${round}`);
+    expect(await groupOf(one)).toBe(`red-${round}`);
+    expect(await attributeOf(server, one.id, ['system', 'group'])).toBe(`red-${round}`);
+  });
+
+  it('is null again once it is cleared, which takes its present name', async () => {
+    await setGroup(server, one.id, blue);
+    const reply = await clear(one, `red-${round}`);
+    expect([reply.status, reply.json().error]).toEqual([404, 'the device is not in this group']);
+    expect((await clear(one, blue)).status).toBe(204);
+    expect((await clear(one, blue)).status).toBe(404);
+    expect(await groupOf(one)).toBeNull();
+    expect(await attributeOf(server, one.id, ['system', 'group'])).toBeUndefined();
+  });
+
+  it('goes with the device', async () => {
+    await setGroup(server, one.id, blue);
+    await server.call('decommission-device', asUser({ parameters: { id: one.id } }));
+    expect(await groups()).not.toContain(blue);
+    expect(await groupOf(await acceptedDevice(server, `one-${round}`))).toBeNull();
+  });
+
+  it('stands in the audit log each time it becomes another', async () => {
+    await setGroup(server, one.id, blue);
+    await setGroup(server, one.id, blue);
+    await clear(one, blue);
+    const call = asUser({ query: { object_id: one.id, per_page: '2' } });
+    const entries = (await server.call('list-audit-logs', call)).json<AuditLog[]>();
+    expect(entries.map(({ action, change: told }) => [action, told])).toEqual([
+      ['update', `group: ${blue} -> none`],
+      ['update', `group: none -> ${blue}`],
+    ]);
+  });
+
+  it.each([
+    [{}],
+    [{ group: '' }],
+    [{ group: null }],
+    [{ group: 'a b' }],
+    [{ group: 'größe' }],
+    [{ group: 'x'.repeat(257) }],
+    [['blue']],
+    ['blue'],
+  ])('is not changed by %j: 400', async (json) => {
+    await setGroup(server, one.id, blue);
+    const call = asUser({ parameters: { id: one.id }, json });
+    const reply = await server.call('set-device-group', call);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    expect(await groupOf(one)).toBe(blue);
+  });
+
+  it('may have a name of 256 letters, digits, dashes and underscores', async () => {
+    expect((await setGroup(server, one.id, `A-z_0${'x'.repeat(251)}`)).status).toBe(204);
+  });
+});
+
+describe('the groups', () => {
+  it('are listed by name while there are devices in them', async () => {
+    await setGroup(server, one.id, `b-${round}`);
+    await setGroup(server, other.id, `a-${round}`);
+    const mine = async () => (await groups()).filter((name) => name.endsWith(`-${round}`));
+    expect(await mine()).toEqual([`a-${round}`, `b-${round}`]);
+    await setGroup(server, other.id, `b-${round}`);
+    expect(await mine()).toEqual([`b-${round}`]);
+  });
+
+  it('tell their devices in pages, with the total', async () => {
+    for (const { id } of [one, other]) await setGroup(server, id, blue);
+    const ids = [one.id, other.id].toSorted();
+    const reply = await inGroup(blue);
+    expect([reply.json(), reply.headers.get('x-total-count')]).toEqual([ids, '2']);
+    const page = await inGroup(blue, { page: '2', per_page: '1' });
+    expect([page.json(), page.headers.get('link')]).toEqual([
+      ids.slice(1),
+      expect.stringMatching(/rel="first".*rel="prev"/s),
+    ]);
+    expect((await inGroup(blue, { page: '3' })).json()).toEqual([]);
+    expect((await inGroup(blue, { per_page: '501' })).status).toBe(400);
+  });
+
+  it.each(['unheard-of', 'a b', '%'])('tell nothing of %j: 404', async (name) => {
+    expect((await inGroup(name)).status).toBe(404);
+  });
+});
+
+describe('many devices at once', () => {
+  it('are put into a group: those that there are, counted once', async () => {
+    await setGroup(server, one.id, blue);
+    const ids = [one.id, other.id, other.id, unknownId];
+    const reply = await change('add-group-devices', blue, ids);
+    expect([reply.status, reply.json()]).toEqual([200, { updated_count: 1, matched_count: 2 }]);
+    expect([await groupOf(one), await groupOf(other)]).toEqual([blue, blue]);
+  });
+
+  it('are taken out of a group: those that are in it', async () => {
+    await setGroup(server, one.id, blue);
+    await setGroup(server, other.id, `red-${round}`);
+    const reply = await change('remove-group-devices', blue, [one.id, other.id, unknownId]);
+    expect([reply.status, reply.json()]).toEqual([200, { updated_count: 1, matched_count: 1 }]);
+    expect([await groupOf(one), await groupOf(other)]).toEqual([null, `red-${round}`]);
+    expect((await change('remove-group-devices', blue, [one.id])).status).toBe(404);
+  });
+
+  it.each<BulkChange>(['add-group-devices', 'remove-group-devices'])(
+    '%s is 400 with a body that is no list of ids',
+    async (operation) => {
+      await setGroup(server, one.id, blue);
+      for (const json of [[], {}, null, 'x', [7], [null], [[one.id]], { ids: [one.id] }]) {
+        const reply = await change(operation, blue, json);
+        expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+      }
+      expect(await groupOf(one)).toBe(blue);
+    },
+  );
+
+  it.each(['a b', 'x'.repeat(257), 'a.b'])('are put into no group %j: 400', async (name) => {
+    const reply = await change('add-group-devices', name, [one.id]);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^name: /)]);
+  });
+});

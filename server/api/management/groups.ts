@@ -1,0 +1,144 @@
+/** Static groups of devices, for users. A group is there while a device is in it. */
+import { inTurns } from '../../../fixtures/clock.ts';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { groupNamePattern } from '../../../fixtures/contract/management/inventory.ts';
+import { pagingHeaders } from '../../http/paging.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import type { StoredDevice } from '../../store/devices.ts';
+import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
+import { provisionedDevice } from './provisioned-devices.ts';
+import type { UserContext } from './visible-devices.ts';
+
+const noSuchGroup = refuse.notFound(
+  'there is no group with this name; a group exists only while it has devices',
+);
+const notIn = refuse.notFound('the device is not in this group');
+const otherGroup = refuse.forbidden("the user's roles are limited to other groups");
+
+export const listGroups = defineEndpoint('list-groups', (_input, { store, user }) => {
+  const names = store.groups.names(limits.groupsListedMax);
+  return { status: 200, body: names.filter((name) => user.groups?.includes(name) ?? true) };
+});
+
+export const getDeviceGroup = defineEndpoint('get-device-group', ({ parameters }, context) => {
+  const device = provisionedDevice(context, parameters.id);
+  if (device instanceof Refusal) return device;
+  return { status: 200, body: { group: context.store.groups.groupOf(device.id) ?? null } };
+});
+
+export const setDeviceGroup = defineEndpoint(
+  'set-device-group',
+  ({ parameters, body }, context) => {
+    const device = provisionedDevice(context, parameters.id);
+    if (device instanceof Refusal) return device;
+    const barred = barredFrom(context, body.group);
+    if (barred) return barred;
+    move(context, device, body.group);
+    return { status: 204 };
+  },
+);
+
+export const clearDeviceGroup = defineEndpoint('clear-device-group', ({ parameters }, context) => {
+  const device = provisionedDevice(context, parameters.id);
+  if (device instanceof Refusal) return device;
+  if (context.store.groups.groupOf(device.id) !== parameters.name) return notIn;
+  move(context, device, undefined);
+  return { status: 204 };
+});
+
+export const listGroupDevices = defineEndpoint(
+  'list-group-devices',
+  ({ parameters: { name }, query }, context) => {
+    const { store, request } = context;
+    const barred = barredFrom(context, name);
+    if (barred) return barred;
+    const total = store.groups.count(name);
+    if (total === 0) return noSuchGroup;
+    const page = { page: query.page, perPage: query.per_page };
+    return {
+      status: 200,
+      headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
+      body: store.groups.deviceIds(name, page),
+    };
+  },
+);
+
+export const addGroupDevices = defineEndpoint(
+  'add-group-devices',
+  async ({ parameters: { name }, body }, context) => {
+    if (!groupNamePattern.test(name)) {
+      return refuse.malformed('name: must be 1 to 256 letters, digits, dashes and underscores');
+    }
+    const barred = barredFrom(context, name);
+    if (barred) return barred;
+    return { status: 200, body: await moveAll(context, body, () => name) };
+  },
+);
+
+export const removeGroupDevices = defineEndpoint(
+  'remove-group-devices',
+  async ({ parameters: { name }, body }, context) => {
+    const { groups } = context.store;
+    const barred = barredFrom(context, name);
+    if (barred) return barred;
+    if (groups.count(name) === 0) return noSuchGroup;
+    const { updated_count } = await moveAll(context, body, (former) =>
+      former === name ? undefined : former,
+    );
+    return { status: 200, body: { updated_count, matched_count: updated_count } };
+  },
+);
+
+/** Users whose roles are limited to some groups put devices into those only. */
+function barredFrom({ user }: UserContext, group: string): Refusal | undefined {
+  return user.groups && !user.groups.includes(group) ? otherGroup : undefined;
+}
+
+/** Devices that are moved in one transaction: an audit entry each takes its time. */
+const MOVED_TOGETHER = 50;
+
+/**
+ * Moves the devices that there are and that the user may touch to the group that is made of their
+ * former one; other ids are passed over.
+ */
+async function moveAll(
+  context: UserContext,
+  ids: readonly string[],
+  groupAfter: (former: string | undefined) => string | undefined,
+): Promise<{ updated_count: number; matched_count: number }> {
+  const { store } = context;
+  const counts = { updated_count: 0, matched_count: 0 };
+  for await (const some of inTurns(portions([...new Set(ids)], MOVED_TOGETHER))) {
+    store.atomically(() => {
+      for (const id of some) {
+        const device = provisionedDevice(context, id);
+        if (device instanceof Refusal) continue;
+        counts.matched_count += 1;
+        const group = groupAfter(store.groups.groupOf(id));
+        if (move(context, device, group)) counts.updated_count += 1;
+      }
+    });
+  }
+  return counts;
+}
+
+function* portions<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
+
+/** Puts the device into a group, or out of any; false when it is there already. */
+function move(context: UserContext, device: StoredDevice, group: string | undefined): boolean {
+  const { groups } = context.store;
+  const former = groups.groupOf(device.id);
+  if (former === group) return false;
+  if (group === undefined) groups.clear(device.id);
+  else groups.assign(device.id, group);
+  audit(context, {
+    actor: userActor(context.user),
+    action: 'update',
+    object: deviceObject(device),
+    change: `group: ${former ?? 'none'} -> ${group ?? 'none'}`,
+  });
+  return true;
+}

@@ -1,0 +1,163 @@
+import { readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  looseArtifact,
+  looseHeaderEntries,
+  looseTar,
+} from '../../../fixtures/formats/loose-artifact.ts';
+import { artifactBytes, debianArtifact, uploadArtifact } from '../../testing/test-artifacts.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let folder: string;
+let server: TestServer;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hostile-test-'));
+  server = await startTestServer({ dataFolder: folder });
+});
+
+afterAll(async () => {
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** What the server keeps: its folder of files, and its list of artifacts. */
+async function kept(): Promise<unknown> {
+  const listed = await server.call('list-all-artifacts', { token: server.adminToken });
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const ofArtifacts = files.filter((file) => file.includes(`artifacts${sep}`));
+  return [ofArtifacts, listed.json()];
+}
+
+async function expectRefused(bytes: Buffer, because: RegExp): Promise<void> {
+  const reply = await uploadArtifact(server, bytes);
+  expect([reply.status, reply.json()]).toEqual([
+    400,
+    { error: expect.stringMatching(because), request_id: expect.any(String) },
+  ]);
+}
+
+afterEach(async () => {
+  expect(await kept()).toEqual([[], []]);
+});
+
+const TEN_GIB = Buffer.alloc(12);
+TEN_GIB.writeUInt8(0x80);
+TEN_GIB.writeBigUInt64BE(10n * 2n ** 30n, 4);
+
+/** The archive with 10 GiB in the size field of an entry's header, the header's sum mended. */
+function claimingTenGib(archive: Buffer, entry: string): Buffer {
+  const changed = Buffer.from(archive);
+  const at = changed.indexOf(`${entry}\0`);
+  TEN_GIB.copy(changed, at + 124);
+  changed.fill(' ', at + 148, at + 156);
+  const sum = changed.subarray(at, at + 512).reduce((total, byte) => total + byte, 0);
+  changed.write(`${sum.toString(8).padStart(6, '0')}\0 `, at + 148);
+  return changed;
+}
+
+describe('an artifact that ends too early is refused', () => {
+  it('wherever it is cut', async () => {
+    const whole = debianArtifact('conformance-release-1');
+    const cuts = [1, 511, 512, 513, 1024, 1536, 2048, 3000, 5000, 10_000, whole.length - 1024];
+    for (const length of cuts) await expectRefused(whole.subarray(0, length), /artifact: /);
+  });
+});
+
+describe('an artifact whose sums do not fit is refused', () => {
+  it.each([
+    ['of the payload', /^.{5}(?=.* data\/)/m, /app\.bin/],
+    ['of the header', /^.{5}(?=.* header)/m, /header\.tar\.gz/],
+    ['of the version', /^.{5}(?=.* version)/m, /version/],
+  ])('%s', async (_, place, because) => {
+    const manifest = (lines: string): string => lines.replace(place, '00000');
+    await expectRefused(await looseArtifact({ manifest }), because);
+  });
+
+  it('where one bit of the payload is another', async () => {
+    const whole = await artifactBytes({ compression: 'none' });
+    const at = whole.lastIndexOf('content of app.bin');
+    whole.writeUInt8(whole.readUInt8(at) ^ 1, at);
+    await expectRefused(whole, /app\.bin: its SHA-256/);
+  });
+});
+
+describe('an artifact with a way out of its folder is refused', () => {
+  it.each([
+    '../evil',
+    '../../../../tmp/evil',
+    '/etc/cron.d/evil',
+    'a/b',
+    '..',
+    '.',
+    'c:\\evil',
+    '..\\evil',
+    'nul\u0000evil',
+    'evil\n',
+    '',
+  ])('file %j', async (name) => {
+    await expectRefused(await looseArtifact({ dataEntries: [{ name, content: 'x' }] }), /artifact/);
+  });
+
+  it.each(['symlink', 'link', 'directory', 'character-device', 'fifo'] as const)(
+    'entry of the kind %s',
+    async (type) => {
+      const dataEntries = [{ name: 'app.bin', content: '/etc/passwd', type }];
+      await expectRefused(await looseArtifact({ dataEntries }), /artifact/);
+    },
+  );
+
+  it('state script', async () => {
+    const script = { name: 'scripts/../../ArtifactInstall_Enter_00', content: 'x' };
+    const headerEntries = [...looseHeaderEntries(), script];
+    await expectRefused(await looseArtifact({ headerEntries }), /artifact/);
+  });
+});
+
+describe('an artifact that claims an entry of 10 GiB is refused', () => {
+  it.each(['version', 'manifest', 'header.tar.gz', 'data/0000.tar.gz'])('%s', async (entry) => {
+    await expectRefused(claimingTenGib(await artifactBytes(), entry), /artifact/);
+  });
+
+  it('within the payload', async () => {
+    const storeData = (archive: Buffer): Buffer => gzipSync(claimingTenGib(archive, 'app.bin'));
+    await expectRefused(await looseArtifact({ storeData }), /app\.bin/);
+  });
+
+  it('within the header', async () => {
+    const storeHeader = (archive: Buffer): Buffer =>
+      gzipSync(claimingTenGib(archive, 'header-info'));
+    await expectRefused(await looseArtifact({ storeHeader }), /header-info/);
+  });
+});
+
+describe('a decompression bomb is refused', () => {
+  const zeros = gzipSync(Buffer.alloc(64 * 2 ** 20));
+
+  it('behind the payload, of which 400 kB unpack to 400 MB', async () => {
+    const storeData = (archive: Buffer): Buffer =>
+      Buffer.concat([gzipSync(archive), zeros, zeros, zeros, zeros, zeros, zeros]);
+    const bomb = await looseArtifact({ storeData });
+    expect(bomb.length).toBeLessThan(500_000);
+    await expectRefused(bomb, /unpacks to more bytes than are accepted/);
+  });
+
+  it('in the header', async () => {
+    const storeHeader = (archive: Buffer): Buffer => Buffer.concat([gzipSync(archive), zeros]);
+    await expectRefused(await looseArtifact({ storeHeader }), /header\.tar\.gz/);
+  });
+
+  it('of 2,000 files', async () => {
+    const dataEntries = Array.from({ length: 2000 }, (_, at) => ({ name: `f${at}`, content: '' }));
+    await expectRefused(await looseArtifact({ dataEntries }), /artifact/);
+  });
+
+  it('of a gzip within a tar within a gzip, which is never opened', async () => {
+    const inner = gzipSync(await looseTar([{ name: 'app.bin', content: zeros }]));
+    await expectRefused(await looseArtifact({ storeData: () => gzipSync(inner) }), /artifact/);
+  });
+});

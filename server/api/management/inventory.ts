@@ -1,0 +1,98 @@
+/** Devices with their attributes, for users: the list, one of them, and the search. */
+import { inTurns, mappedInTurns } from '../../../fixtures/clock.ts';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import type {
+  FilterableAttribute,
+  InventoryDevice,
+} from '../../../fixtures/contract/management/inventory.ts';
+import type { AttributePlace } from '../../../fixtures/contract/management/inventory-search.ts';
+import { pagingHeaders } from '../../http/paging.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { readListTerms } from '../../rules/inventory-query.ts';
+import { conditionsOf } from '../../rules/inventory-search.ts';
+import { PatternFault } from '../../rules/pattern-syntax.ts';
+import { findDevices } from './found-devices.ts';
+import { inventoryView } from './inventory-view.ts';
+import { provisionedDevice, provisionedOnly } from './provisioned-devices.ts';
+
+export const listInventory = defineEndpoint('list-inventory', async ({ query }, context) => {
+  const { store, request } = context;
+  const terms = readListTerms(new URLSearchParams(request.url?.split('?')[1]));
+  if ('because' in terms) return refuse.malformed(`query: ${terms.because}`);
+  const { group, has_group: hasGroup } = query;
+  const filter = { ...provisionedOnly(context), group, hasGroup };
+  const conditions = conditionsOf(terms.filters);
+  const page = { page: query.page, perPage: query.per_page };
+  const found = await findDevices(store, { filter, conditions, sort: terms.sort, words: [] }, page);
+  return {
+    status: 200,
+    headers: pagingHeaders({ url: request.url ?? '', total: found.total, ...page }),
+    body: await mappedInTurns(found.devices, (device) => inventoryView(store, device)),
+  };
+});
+
+export const getInventory = defineEndpoint('get-inventory', ({ parameters }, context) => {
+  const { store } = context;
+  const device = provisionedDevice(context, parameters.id);
+  if (device instanceof Refusal) return device;
+  const version = store.tags.version(device.id);
+  return {
+    status: 200,
+    ...(version !== undefined && { headers: { ETag: `"${version}"` } }),
+    body: inventoryView(store, device),
+  };
+});
+
+export const searchInventory = defineEndpoint('search-inventory', async ({ body }, context) => {
+  const { store } = context;
+  const { sort, text, attributes, page, per_page: perPage } = body;
+  const filter = { ...provisionedOnly(context), id: body.device_ids };
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  try {
+    const conditions = conditionsOf(body.filters);
+    const wanted = { filter, conditions, sort, words };
+    const { total, devices } = await findDevices(store, wanted, { page, perPage });
+    return {
+      status: 200,
+      headers: { 'X-Total-Count': String(total) },
+      body: await mappedInTurns(devices, (device) =>
+        chosen(inventoryView(store, device), attributes),
+      ),
+    };
+  } catch (fault) {
+    if (!(fault instanceof PatternFault)) throw fault;
+    return refuse.malformed(`body: filters: the pattern of a $regex ${fault.message}`);
+  }
+});
+
+/** The device with the attributes that are asked for only; all of them when none is named. */
+function chosen(device: InventoryDevice, wanted: readonly AttributePlace[]): InventoryDevice {
+  if (wanted.length === 0) return device;
+  const isWanted = ({ scope, name }: InventoryDevice['attributes'][number]): boolean =>
+    wanted.some((place) => place.scope === scope && place.attribute === name);
+  return { ...device, attributes: device.attributes.filter(isWanted) };
+}
+
+export const listFilterableAttributes = defineEndpoint(
+  'list-filterable-attributes',
+  async (_input, context) => {
+    const { store } = context;
+    const page = { page: 1, perPage: limits.filterableDevicesMax };
+    const counted = new Map<string, FilterableAttribute>();
+    for await (const device of inTurns(store.devices.list(provisionedOnly(context), page))) {
+      for (const { scope, name } of inventoryView(store, device).attributes) {
+        const key = `${scope}/${name}`;
+        counted.set(key, { scope, name, count: (counted.get(key)?.count ?? 0) + 1 });
+      }
+    }
+    const body = [...counted.values()].toSorted(byCountScopeAndName);
+    return { status: 200, body: body.slice(0, limits.filterableAttributesMax) };
+  },
+);
+
+function byCountScopeAndName(one: FilterableAttribute, other: FilterableAttribute): number {
+  if (one.count !== other.count) return other.count - one.count;
+  const [left, right] = [`${one.scope}/${one.name}`, `${other.scope}/${other.name}`];
+  return left < right ? -1 : 1;
+}

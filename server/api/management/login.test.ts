@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+const password = 'p\u00e4ss:word with \u{1f511}';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer({ adminPassword: password });
+});
+
+afterAll(() => server.close());
+
+function basic(email: string, secret: string, scheme = 'Basic'): string {
+  return `${scheme} ${Buffer.from(`${email}:${secret}`).toString('base64')}`;
+}
+
+function signIn(authorization: string | undefined, json?: unknown) {
+  const headers = authorization === undefined ? {} : { Authorization: authorization };
+  return server.call('login', { headers, ...(json !== undefined && { json }) });
+}
+
+function claimsOf(token: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+}
+
+describe('signing in', () => {
+  it('gives the bare token of a user', async () => {
+    const reply = await signIn(basic(server.adminEmail, password));
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/jwt']);
+    expect(reply.text).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    expect((await server.call('list-devices', { token: reply.text })).status).toBe(200);
+  });
+
+  it('gives a token that lasts a week and has an id of its own', async () => {
+    const [one, other] = [
+      claimsOf((await signIn(basic(server.adminEmail, password))).text),
+      claimsOf((await signIn(basic(server.adminEmail, password))).text),
+    ];
+    expect(Number(one.exp) - Number(one.iat)).toBe(604_800);
+    expect(one).toMatchObject({ iss: 'fleetbed', 'svc.user': true });
+    expect(one.sub).toBe(other.sub);
+    expect(one.jti).not.toBe(other.jti);
+  });
+
+  it('gives a token without end when asked for one', async () => {
+    const { text: token } = await signIn(basic(server.adminEmail, password), { no_expiry: true });
+    expect(claimsOf(token)).not.toHaveProperty('exp');
+    const { text: ending } = await signIn(basic(server.adminEmail, password), { no_expiry: false });
+    server.clock.advance(52 * 604_800_000);
+    expect((await server.call('count-devices', { token })).status).toBe(200);
+    expect((await server.call('count-devices', { token: ending })).status).toBe(401);
+  });
+
+  it('does not mind capitals in the e-mail', async () => {
+    expect((await signIn(basic(server.adminEmail.toUpperCase(), password))).status).toBe(200);
+  });
+
+  it.each(['basic', 'BASIC', 'Basic '])('takes the scheme %j', async (scheme) => {
+    expect((await signIn(basic(server.adminEmail, password, scheme))).status).toBe(200);
+  });
+});
+
+describe('a login that is refused', () => {
+  it.each<[string, () => string | undefined]>([
+    ['no Authorization', () => undefined],
+    ['an empty one', () => ''],
+    ['the scheme alone', () => 'Basic'],
+    ['another scheme', () => basic(server.adminEmail, password, 'Bearer')],
+    ['a user token', () => `Bearer ${server.adminToken}`],
+    ['credentials in the clear', () => `Basic ${server.adminEmail}:secret-1`],
+    ['another password', () => basic(server.adminEmail, 'other')],
+    ['an empty password', () => basic(server.adminEmail, '')],
+    ['a part of the password', () => basic(server.adminEmail, password.slice(0, -2))],
+    ['the password up to its colon', () => basic(server.adminEmail, password.split(':')[0] ?? '')],
+    ['another e-mail', () => basic('other@example.com', password)],
+    ['no e-mail', () => basic('', password)],
+    ['no colon', () => `Basic ${Buffer.from(server.adminEmail).toString('base64')}`],
+    ['SQL for an e-mail', () => basic("' OR 1=1 --", password)],
+    ['bytes that are no text', () => `Basic ${Buffer.from([0xff, 0xfe, 0x3a]).toString('base64')}`],
+  ])('is 401 with %s, and does not tell which half was wrong', async (_, authorization) => {
+    const reply = await signIn(authorization());
+    expect(reply.status).toBe(401);
+    expect(reply.json().error).toBe(
+      'unauthorized: sign in with HTTP Basic and the e-mail address and password of a user',
+    );
+    expect(reply.text).not.toContain('eyJ');
+  });
+
+  it.each([[], 'text', { no_expiry: 'yes' }, { no_expiry: null }])(
+    'is 400 with the body %j, whatever the password',
+    async (json) => {
+      expect((await signIn(basic(server.adminEmail, password), json)).status).toBe(400);
+    },
+  );
+
+  it('is 415 with a body that is no JSON', async () => {
+    const headers = { Authorization: basic(server.adminEmail, password) };
+    expect((await server.call('login', { headers, body: 'no_expiry=true' })).status).toBe(415);
+  });
+});
+
+/** A server of its own: sessions of the others would count. */
+async function withServer(act: (own: TestServer) => Promise<void>): Promise<void> {
+  const own = await startTestServer({ adminPassword: password });
+  try {
+    await act(own);
+  } finally {
+    await own.close();
+  }
+}
+
+async function statusOf(own: TestServer, token: string): Promise<number> {
+  return (await own.call('get-own-user', { token })).status;
+}
+
+describe('signing out', () => {
+  it('ends the session of the token, and no other one', async () => {
+    const [{ text: token }, { text: other }] = [
+      await signIn(basic(server.adminEmail, password)),
+      await signIn(basic(server.adminEmail, password)),
+    ];
+    const reply = await server.call('logout', { token });
+    expect([reply.status, reply.text]).toEqual([202, '']);
+    const refused = await server.call('count-devices', { token });
+    expect(refused.status).toBe(401);
+    expect(refused.json().error).toBe(
+      'the token has been revoked, or its session has ended; sign in again',
+    );
+    expect((await server.call('count-devices', { token: other })).status).toBe(200);
+  });
+
+  it('is possible once', async () => {
+    const { text: token } = await signIn(basic(server.adminEmail, password));
+    await server.call('logout', { token });
+    expect((await server.call('logout', { token })).status).toBe(401);
+  });
+
+  it('ends a personal access token too', async () => {
+    const { text: session } = await signIn(basic(server.adminEmail, password));
+    const { text: token } = await server.call('create-personal-token', {
+      token: session,
+      json: { name: 'to be signed out' },
+    });
+    expect((await server.call('logout', { token })).status).toBe(202);
+    expect(await statusOf(server, token)).toBe(401);
+  });
+});
+
+describe('sessions', () => {
+  it('are ten at most: the oldest one ends, the token of the start does not', () =>
+    withServer(async (own) => {
+      const tokens: string[] = [];
+      for (let number = 0; number < 11; number += 1) {
+        tokens.push((await signIntoOwn(own)).text);
+        own.clock.advance(1000);
+      }
+      const statuses = await Promise.all(tokens.map((token) => statusOf(own, token)));
+      expect(statuses).toEqual([401, ...Array(10).fill(200)]);
+      expect(await statusOf(own, own.adminToken)).toBe(200);
+    }));
+
+  it('do not count once they have been signed out of', () =>
+    withServer(async (own) => {
+      const { text: first } = await signIntoOwn(own);
+      for (let number = 0; number < 20; number += 1) {
+        const { text: token } = await signIntoOwn(own);
+        await own.call('logout', { token });
+      }
+      expect(await statusOf(own, first)).toBe(200);
+    }));
+});
+
+function signIntoOwn(own: TestServer) {
+  return own.call('login', { headers: { Authorization: basic(own.adminEmail, password) } });
+}
+
+describe('a flood of sign-ins', () => {
+  it('is bounded, and keeps nobody else waiting', async () => {
+    const { text: token } = await signIn(basic(server.adminEmail, password));
+    const flood = Promise.all(
+      Array.from({ length: 300 }, (_, each) => signIn(basic(`nobody-${each}@example.com`, 'x'))),
+    );
+    const other = await server.call('count-devices', { token });
+    const replies = await flood;
+    expect(other.status).toBe(200);
+    const refused = replies.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]?.headers.get('retry-after')).toBe('1');
+    expect(replies.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(100);
+    expect(refused.length + replies.filter(({ status }) => status === 401).length).toBe(300);
+    expect((await signIn(basic(server.adminEmail, password))).status).toBe(200);
+  });
+});

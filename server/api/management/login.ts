@@ -1,0 +1,41 @@
+/** Users sign in with e-mail and password, get a token, and sign out. Spec: Authentication, rules 2 and 3 */
+import { passwordFits } from '../../crypto/passwords.ts';
+import { refuse } from '../../http/refusal.ts';
+import { accountSuspended } from '../../pipeline/callers.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { issueUserToken } from '../../tenants/user-tokens.ts';
+
+const basic = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
+const refused = refuse.unauthorized(
+  'unauthorized: sign in with HTTP Basic and the e-mail address and password of a user',
+);
+
+export const login = defineEndpoint('login', async ({ body }, context) => {
+  const { tenants, settings, request } = context;
+  const credentials = basic.exec(request.headers.authorization ?? '')?.[1];
+  if (credentials === undefined) return refused;
+  const [email = '', ...rest] = Buffer.from(credentials, 'base64').toString().split(':');
+  const tenant = tenants.findByEmail(email);
+  const user = tenant?.store.users.findByEmail(email);
+  // Asked for strangers too: by a quicker answer one could find out who is a user.
+  const fits = await passwordFits(rest.join(':'), user?.passwordHash);
+  if (!tenant || !user || !fits) return refused;
+  // Meanwhile the user, or the whole tenant, may have gone.
+  if (tenants.findByEmail(email) !== tenant) return refused;
+  if (tenant.store.users.find(user.id)?.passwordHash !== user.passwordHash) return refused;
+  if (tenant.status === 'suspended') return accountSuspended;
+  const lifetimeSeconds = body?.no_expiry ? undefined : settings.tokenLifetimeSeconds;
+  // The user's world may have a time of its own.
+  const nowMs = tenant.clock.now();
+  const token = tenant.store.atomically(() => {
+    tenant.store.users.recordLogin(user.id, nowMs);
+    const wanted = { userId: user.id, kind: 'session', nowMs, lifetimeSeconds } as const;
+    return issueUserToken(context, tenant, wanted);
+  });
+  return { status: 200, body: token };
+});
+
+export const logout = defineEndpoint('logout', (_, { store, user }) => {
+  store.userTokens.end(user.tokenId);
+  return { status: 202 };
+});

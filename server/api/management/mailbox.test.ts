@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { User } from '../../../fixtures/contract/management/users.ts';
+import { entries } from '../../testing/test-audit.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import {
+  mailTo,
+  outbox,
+  secondTenant,
+  setTenantStatus,
+  signedInUser,
+  signIn,
+  type TestTenant,
+  type TestUser,
+  testPassword,
+} from '../../testing/test-tenants.ts';
+
+const day = 86_400_000;
+const fresh = 'another long password';
+
+let server: TestServer;
+let second: TestTenant;
+let number = 0;
+
+beforeAll(async () => {
+  server = await startTestServer({ tokenLifetimeSeconds: 300 * 86_400 });
+  second = await secondTenant(server);
+});
+
+afterAll(() => server.close());
+
+function address(): string {
+  number += 1;
+  return `user-${number}@example.com`;
+}
+
+async function invited(token = server.adminToken): Promise<string> {
+  const email = address();
+  const reply = await server.call('create-user', { token, json: { email } });
+  expect(reply.status).toBe(201);
+  return email;
+}
+
+/** POSTs to the link of a message as it is, as curl would. */
+async function follow(link: string, json?: unknown): Promise<Response> {
+  const headers = json === undefined ? {} : { 'Content-Type': 'application/json' };
+  const body = json === undefined ? null : JSON.stringify(json);
+  return fetch(link, { method: 'POST', headers, body });
+}
+
+function complete(json: unknown, query: Record<string, string> = {}) {
+  return server.call('complete-password-reset', { json, query });
+}
+
+describe('the link of an invitation', () => {
+  it('leads to this server as the caller reached it, and holds the secret', async () => {
+    const { link, secret } = await mailTo(server, await invited());
+    const url = new URL(link);
+    expect([url.origin, url.search]).toEqual([server.baseUrl, `?secret_hash=${secret}`]);
+  });
+
+  it('leads through the proxy that the caller came by', async () => {
+    const proxied = await startTestServer({ trustProxy: true });
+    const headers = { 'X-Forwarded-Host': 'fleet.example', 'X-Forwarded-Proto': 'https' };
+    const json = { email: 'behind@example.com' };
+    await proxied.call('create-user', { token: proxied.adminToken, json, headers });
+    const { link } = await mailTo(proxied, json.email);
+    expect(link).toMatch(/^https:\/\/fleet\.example\/api\/management\//);
+    await proxied.close();
+  });
+
+  it('sets the password, which then signs in', async () => {
+    const email = await invited();
+    const { link } = await mailTo(server, email);
+    const reply = await follow(link, { password: fresh });
+    expect([reply.status, await reply.text()]).toEqual([202, '']);
+    expect((await signIn(server, email, fresh)).status).toBe(200);
+  });
+
+  it('opens a form in a browser, which loads nothing and POSTs to the same link', async () => {
+    const { link } = await mailTo(server, await invited());
+    const page = await fetch(link, { headers: { Accept: 'text/html,*/*;q=0.8' } });
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
+    const html = await page.text();
+    expect(html).toMatch(/<input [^>]*type="password"/);
+    expect(html).toContain("fetch(location.href, { method: 'POST'");
+    expect(html).not.toContain('secret_hash');
+    expect((await fetch(link)).status).toBe(405);
+  });
+
+  it('works with the secret in the body too', async () => {
+    const email = await invited();
+    const { secret } = await mailTo(server, email);
+    expect((await complete({ secret_hash: secret, password: fresh })).status).toBe(202);
+    expect((await signIn(server, email, fresh)).status).toBe(200);
+  });
+
+  it('works once', async () => {
+    const email = await invited();
+    const { link } = await mailTo(server, email);
+    await follow(link, { password: fresh });
+    expect((await follow(link, { password: 'yet another one' })).status).toBe(400);
+    expect((await signIn(server, email, fresh)).status).toBe(200);
+  });
+
+  it('works for seven days', async () => {
+    const [inTime, tooLate] = [await invited(), await invited()];
+    const [one, other] = [await mailTo(server, inTime), await mailTo(server, tooLate)];
+    server.clock.advance(7 * day - 1000);
+    expect((await follow(one.link, { password: fresh })).status).toBe(202);
+    server.clock.advance(1000);
+    const late = await follow(other.link, { password: fresh });
+    expect([late.status, await late.text()]).toEqual([400, expect.stringContaining('expired')]);
+  });
+
+  it.each<[string, number, unknown, string]>([
+    ['no password', 400, {}, 'password'],
+    ['a password that is no text', 400, { password: 12345678 }, 'password'],
+    ['a short password', 422, { password: '1234567' }, 'at least 8'],
+    ['a list', 400, [], 'body'],
+  ])('refuses %s with %i, and still works', async (_, status, json, named) => {
+    const email = await invited();
+    const { link } = await mailTo(server, email);
+    const reply = await follow(link, json);
+    expect([reply.status, await reply.text()]).toEqual([status, expect.stringContaining(named)]);
+    expect((await follow(link, { password: fresh })).status).toBe(202);
+  });
+
+  it('refuses the e-mail as password', async () => {
+    const email = await invited();
+    const { link } = await mailTo(server, email);
+    expect((await follow(link, { password: email.toUpperCase() })).status).toBe(422);
+  });
+
+  it.each([undefined, '', 'unknown', 'x'.repeat(300)])(
+    'is 400 with the secret %j',
+    async (secret) => {
+      expect((await complete({ secret_hash: secret, password: fresh })).status).toBe(400);
+    },
+  );
+
+  it('is not opened by the secret for an e-mail', async () => {
+    const user = await signedInUser(server, address());
+    await start(user, { email: `new-${user.email}` });
+    const { secret } = await mailTo(server, `new-${user.email}`);
+    expect((await complete({ secret_hash: secret, password: fresh })).status).toBe(400);
+  });
+
+  it('makes a user of another tenant too, and audits it there', async () => {
+    const email = await invited(second.token);
+    const message = await mailTo(server, email);
+    expect(message.tenantId).toBe(second.id);
+    await follow(message.link, { password: fresh });
+    const { text: token } = await signIn(server, email, fresh);
+    const me = (await server.call('get-own-user', { token })).json<User>();
+    const logs = await server.call('list-audit-logs', { token, query: { object_id: me.id } });
+    expect(logs.json<{ change?: string }[]>()[0]).toMatchObject({
+      action: 'update',
+      actor: { email },
+      change: 'set a password through an e-mailed link',
+    });
+  });
+
+  it('is dead once the user is removed', async () => {
+    const email = await invited();
+    const { link } = await mailTo(server, email);
+    const found = await server.call('list-users', { token: server.adminToken, query: { email } });
+    const id = found.json<User[]>()[0]?.id ?? '';
+    await server.call('delete-user', { token: server.adminToken, parameters: { id } });
+    expect((await follow(link, { password: fresh })).status).toBe(400);
+  });
+
+  it('is 401 while the tenant is suspended', async () => {
+    const email = await invited(second.token);
+    const { link } = await mailTo(server, email);
+    await setTenantStatus(server, second.id, 'suspended');
+    const reply = await follow(link, { password: fresh });
+    expect([reply.status, await reply.text()]).toEqual([401, expect.stringContaining('suspended')]);
+    await setTenantStatus(server, second.id, 'active');
+    expect((await follow(link, { password: fresh })).status).toBe(202);
+  });
+});
+
+function start(user: TestUser, json: unknown) {
+  return server.call('start-email-change', { token: user.token, json });
+}
+
+describe('a change of the e-mail', () => {
+  it('waits for the link that is sent to the new address; until then the old one stays', async () => {
+    const user = await signedInUser(server, address());
+    const email = `new-${user.email}`;
+    const reply = await start(user, { email, current_password: testPassword });
+    expect([reply.status, reply.text]).toEqual([202, '']);
+    expect((await signIn(server, user.email, testPassword)).status).toBe(200);
+    expect((await signIn(server, email, testPassword)).status).toBe(401);
+    const message = await mailTo(server, email);
+    expect(message.kind).toBe('email-change');
+    expect((await follow(message.link)).status).toBe(204);
+    expect((await signIn(server, user.email, testPassword)).status).toBe(401);
+    expect((await signIn(server, email, testPassword)).status).toBe(200);
+    expect((await server.call('get-own-user', { token: user.token })).status).toBe(200);
+    const [entry] = await entries(server, { object_id: user.id });
+    expect(entry?.change).toBe(
+      `Updated user ${user.email}:\n- email: ${user.email}\n+ email: ${email}`,
+    );
+  });
+
+  it('is in the audit log from its start', async () => {
+    const user = await signedInUser(server, address());
+    const email = `new-${user.email}`;
+    await start(user, { email });
+    const [entry] = await entries(server, { object_id: user.id });
+    expect(entry).toMatchObject({
+      action: 'update',
+      actor: { id: user.id },
+      change: `requested a change of the e-mail address to ${email}; confirmation is pending`,
+    });
+  });
+
+  it('can be done without the password, but not with a wrong one', async () => {
+    const user = await signedInUser(server, address());
+    const email = `new-${user.email}`;
+    expect((await start(user, { email, current_password: 'wrong' })).status).toBe(422);
+    expect((await outbox(server)).map(({ to }) => to)).not.toContain(email);
+    expect((await start(user, { email })).status).toBe(202);
+  });
+
+  it.each<[string, number, () => unknown]>([
+    ['no e-mail', 400, () => ({})],
+    ['an e-mail that is none', 400, () => ({ email: 'nobody' })],
+    ['an e-mail that is no text', 400, () => ({ email: ['a@example.com'] })],
+    ['a list', 400, () => []],
+    ['an e-mail that is taken', 422, () => ({ email: server.adminEmail.toUpperCase() })],
+    ['an e-mail of another tenant', 422, () => ({ email: second.adminEmail })],
+  ])('is refused with %s: %i', async (_, status, json) => {
+    const user = await signedInUser(server, address());
+    expect((await start(user, json())).status).toBe(status);
+  });
+
+  it('is refused with the own e-mail', async () => {
+    const user = await signedInUser(server, address());
+    expect((await start(user, { email: user.email })).status).toBe(422);
+  });
+
+  it('is 409 while another one waits, which ends after a day', async () => {
+    const user = await signedInUser(server, address());
+    await start(user, { email: `one-${user.email}` });
+    const again = await start(user, { email: `two-${user.email}` });
+    expect([again.status, again.json().error]).toEqual([409, expect.stringContaining('until')]);
+    server.clock.advance(day);
+    const { link } = await mailTo(server, `one-${user.email}`);
+    expect((await follow(link)).status).toBe(400);
+    expect((await start(user, { email: `two-${user.email}` })).status).toBe(202);
+  });
+
+  it('works once', async () => {
+    const user = await signedInUser(server, address());
+    await start(user, { email: `new-${user.email}` });
+    const { secret } = await mailTo(server, `new-${user.email}`);
+    const json = { secret_hash: secret };
+    expect((await server.call('complete-email-change', { json })).status).toBe(204);
+    expect((await server.call('complete-email-change', { json })).status).toBe(400);
+  });
+
+  it('is 409 when somebody has taken the e-mail meanwhile', async () => {
+    const user = await signedInUser(server, address());
+    const email = `raced-${user.email}`;
+    await start(user, { email });
+    const { link } = await mailTo(server, email);
+    await server.call('create-user', { token: second.token, json: { email } });
+    expect((await follow(link)).status).toBe(409);
+    expect((await signIn(server, user.email, testPassword)).status).toBe(200);
+  });
+
+  it.each([{}, { secret_hash: 'unknown' }, { secret_hash: 7 }, []])(
+    'is 400 to complete with the body %j',
+    async (json) => {
+      expect((await server.call('complete-email-change', { json })).status).toBe(400);
+    },
+  );
+});
+
+describe('requests at the same time', () => {
+  it('use a secret once, whichever of them is first', async () => {
+    const { secret: secret_hash } = await mailTo(server, await invited());
+    const replies = await Promise.all(
+      Array.from({ length: 4 }, () => complete({ secret_hash, password: fresh })),
+    );
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([202, 400, 400, 400]);
+  });
+});

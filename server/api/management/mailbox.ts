@@ -1,0 +1,172 @@
+/** Secrets that are sent to a user's mailbox, and what they open: a password, or another e-mail. */
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { digestOf } from '../../crypto/digest.ts';
+import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { accountSuspended } from '../../pipeline/callers.ts';
+import { defineEndpoint, type RequestContext } from '../../pipeline/endpoint.ts';
+import { passwordFault } from '../../rules/password.ts';
+import type { Confirmation, ConfirmationKind } from '../../store/confirmations.ts';
+import type { StoredUser } from '../../store/users.ts';
+import { audit, userActor, userObject } from '../../tenants/audit.ts';
+import type { MessageKind } from '../../tenants/outbox.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
+import type { UserContext } from './visible-devices.ts';
+
+interface Confirmable {
+  readonly confirms: ConfirmationKind;
+  readonly path: string;
+  readonly lifetimeSeconds: number;
+}
+
+/** What each message asks to be confirmed, where, and for how long it can be. */
+const messages = {
+  invitation: {
+    confirms: 'password',
+    path: pathOf(managementOperations['complete-password-reset']),
+    lifetimeSeconds: limits.invitationLifetimeSeconds,
+  },
+  'password-reset': {
+    confirms: 'password',
+    path: pathOf(managementOperations['complete-password-reset']),
+    lifetimeSeconds: limits.invitationLifetimeSeconds,
+  },
+  'email-change': {
+    confirms: 'email',
+    path: pathOf(managementOperations['complete-email-change']),
+    lifetimeSeconds: limits.emailChangeLifetimeSeconds,
+  },
+} as const satisfies Readonly<Record<MessageKind, Confirmable>>;
+
+/** Puts a message with a new secret into the outbox; `newEmail` is the e-mail to be confirmed. */
+export function sendSecret(
+  context: RequestContext,
+  kind: MessageKind,
+  { id: userId, email, newEmail }: { id: string; email: string; newEmail?: string },
+): void {
+  const { store, tenant, outbox, random, nowMs, origin } = context;
+  const { confirms, path, lifetimeSeconds } = messages[kind];
+  const secret = random.bytes(32).toString('base64url');
+  const expiresMs = nowMs + lifetimeSeconds * 1000;
+  store.confirmations.record({
+    secretDigest: digestOf(secret),
+    kind: confirms,
+    userId,
+    ...(newEmail !== undefined && { email: newEmail }),
+    expiresMs,
+  });
+  const link = `${origin}${path}?secret_hash=${secret}`;
+  const to = newEmail ?? email;
+  outbox.post({ tenantId: tenant.id, kind, to, link, secret, createdMs: nowMs, expiresMs });
+}
+
+export const completePasswordReset = defineEndpoint(
+  'complete-password-reset',
+  async ({ query, body }, context) => {
+    const secret = body.secret_hash ?? query.secret_hash;
+    const known = findSecret(context, 'password', secret);
+    if (known instanceof Refusal) return known;
+    const fault = passwordFault(body.password, known.user.email);
+    if (fault) return refuse.unprocessable(`body: ${fault}`);
+    const passwordHash = await hashPassword(body.password, context.random);
+    // Meanwhile it may have been used.
+    const found = findSecret(context, 'password', secret);
+    if (found instanceof Refusal) return found;
+    const { tenant, user } = found;
+    const { users, userTokens, confirmations } = tenant.store;
+    tenant.store.atomically(() => {
+      users.change(user.id, { passwordHash }, context.nowMs);
+      userTokens.endAllOf(user.id);
+      confirmations.remove('password', user.id);
+      recordOwnChange(context.within(tenant), user, 'set a password through an e-mailed link');
+    });
+    return { status: 202 };
+  },
+);
+
+export const startEmailChange = defineEndpoint('start-email-change', async ({ body }, context) => {
+  const known = context.store.users.find(context.user.id);
+  const given = body.current_password;
+  if (given !== undefined && !(await passwordFits(given, known?.passwordHash))) {
+    return refuse.unprocessable('body: current_password: is wrong');
+  }
+  return context.store.atomically(() => startChange(context, body.email));
+});
+
+function startChange(context: UserContext, email: string): Refusal | { status: 202 } {
+  const { store, tenants, user, nowMs } = context;
+  if (tenants.findByEmail(email)) {
+    return refuse.unprocessable('body: email: is already in use; choose another address');
+  }
+  const pending = store.confirmations.findOf('email', user.id);
+  if (pending && pending.expiresMs > nowMs) {
+    const until = new Date(pending.expiresMs).toISOString();
+    return refuse.conflict(
+      `a change of the e-mail address is already pending; confirm it, or wait until ${until}`,
+    );
+  }
+  sendSecret(context, 'email-change', { ...user, newEmail: email });
+  const told = `requested a change of the e-mail address to ${email}; confirmation is pending`;
+  audit(context, {
+    actor: userActor(user),
+    action: 'update',
+    object: userObject(user),
+    change: told,
+  });
+  return { status: 202 };
+}
+
+export const completeEmailChange = defineEndpoint(
+  'complete-email-change',
+  ({ query, body }, context) => {
+    const found = findSecret(context, 'email', body?.secret_hash ?? query.secret_hash);
+    if (found instanceof Refusal) return found;
+    const { tenant, user, confirmation } = found;
+    const { email = user.email } = confirmation;
+    if (context.tenants.findByEmail(email)) {
+      return refuse.conflict('another user has this e-mail address now; start again');
+    }
+    tenant.store.atomically(() => {
+      tenant.store.users.change(user.id, { email }, context.nowMs);
+      tenant.store.confirmations.remove('email', user.id);
+      const told = `Updated user ${user.email}:\n- email: ${user.email}\n+ email: ${email}`;
+      recordOwnChange(context.within(tenant), { ...user, email }, told);
+    });
+    return { status: 204 };
+  },
+);
+
+/** A secret that is in order, with what it opens. */
+interface FoundSecret {
+  readonly tenant: Tenant;
+  readonly user: StoredUser;
+  readonly confirmation: Confirmation;
+}
+
+function findSecret(
+  { tenants }: RequestContext,
+  kind: ConfirmationKind,
+  secret: string | undefined,
+): FoundSecret | Refusal {
+  if (secret === undefined) {
+    return refuse.malformed('secret_hash: is required, in the body or in the query');
+  }
+  const digest = digestOf(secret);
+  for (const tenant of tenants.list()) {
+    const confirmation = tenant.store.confirmations.find(kind, digest);
+    const user = confirmation && tenant.store.users.find(confirmation.userId);
+    if (!user) continue;
+    if (confirmation.expiresMs <= tenant.clock.now()) return expired;
+    return tenant.status === 'suspended' ? accountSuspended : { tenant, user, confirmation };
+  }
+  return refuse.malformed('secret_hash: is unknown or already used; request a new one');
+}
+
+const expired = refuse.malformed('secret_hash: has expired; request a new one');
+
+function recordOwnChange(context: RequestContext, user: StoredUser, change: string): void {
+  const object = userObject(user);
+  audit(context, { actor: userActor(user), action: 'update', object, change });
+}

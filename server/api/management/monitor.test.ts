@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { StoredAlert } from '../../../fixtures/contract/management/monitor.ts';
+import type { AuditLog } from '../../../fixtures/contract/resources.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { attributeOf } from '../../testing/test-inventory.ts';
+import {
+  type Call,
+  type Reply,
+  startTestServer,
+  type TestServer,
+} from '../../testing/test-server.ts';
+import { control, secondTenant, signedInUser } from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+let deviceCount = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+beforeEach(async () => {
+  deviceCount += 1;
+  device = await acceptedDevice(server, `watched-${deviceCount}`);
+});
+
+type Level = 'OK' | 'CRITICAL';
+
+/** An alert of minute `minute` about a subject of the type and name `type/name`. */
+function alert(level: Level, about: string, minute: number) {
+  const [type = '', name = ''] = about.split('/');
+  const timestamp = `2026-11-21T11:${String(minute).padStart(2, '0')}:00.000Z`;
+  return { name: about, level, subject: { name, type, status: 'told' }, timestamp };
+}
+
+async function send(...alerts: readonly object[]): Promise<void> {
+  const reply = await server.call('post-alerts', { token: device.token, json: alerts });
+  expect(reply.status).toBe(204);
+}
+
+function asUser(call: Call = {}): Call {
+  return { token: server.adminToken, parameters: { id: device.id }, ...call };
+}
+
+/** What an answer lists, as `level type/name minute`. */
+function told(reply: Reply): string[] {
+  expect(reply.status).toBe(200);
+  return reply
+    .json<StoredAlert[]>()
+    .map(({ level, name, timestamp }) => `${level} ${name} ${Number(timestamp.slice(14, 16))}`);
+}
+
+describe('the list of alerts', () => {
+  const list = (query: Record<string, string> = {}) =>
+    server.call('list-alerts', asUser({ query }));
+
+  beforeEach(() =>
+    send(alert('CRITICAL', 'log/a', 1), alert('OK', 'log/a', 3), alert('CRITICAL', 'log/b', 2)),
+  );
+
+  it('is newest first, and the other way round when asked, in either manner', async () => {
+    const down = ['OK log/a 3', 'CRITICAL log/b 2', 'CRITICAL log/a 1'];
+    const up = down.toReversed();
+    for (const [query, expected] of [
+      [{}, down],
+      [{ sort: 'desc' }, down],
+      [{ sort: 'asc' }, up],
+      [{ sort_ascending: 'true' }, up],
+      [{ sort_ascending: 'false' }, down],
+      [{ sort: 'asc', sort_ascending: 'false' }, up],
+    ] as const) {
+      expect(told(await list(query))).toEqual(expected);
+    }
+  });
+
+  it('comes in pages, with the total of what was asked for', async () => {
+    const reply = await list({ per_page: '2', page: '2' });
+    expect(told(reply)).toEqual(['CRITICAL log/a 1']);
+    expect(reply.headers.get('x-total-count')).toBe('3');
+    expect(reply.headers.get('link')).toMatch(/rel="first".*rel="prev"/s);
+    const narrowed = await list({ issued_after: '2026-11-21T11:02:00Z', per_page: '1' });
+    expect([told(narrowed), narrowed.headers.get('x-total-count')]).toEqual([['OK log/a 3'], '2']);
+    expect(told(await list({ page: '9' }))).toEqual([]);
+  });
+
+  it.each([
+    ['page', '0'],
+    ['per_page', '501'],
+    ['issued_after', '1795262400'],
+    ['issued_before', 'today'],
+    ['sort', 'up'],
+    ['sort_ascending', 'yes'],
+  ])('is 400 with %s=%s', async (name, value) => {
+    const reply = await list({ [name]: value });
+    expect([reply.status, reply.json().error]).toEqual([
+      400,
+      expect.stringContaining(`query: ${name}`),
+    ]);
+  });
+});
+
+describe('the latest alerts', () => {
+  const latest = (query: Record<string, string> = {}) =>
+    server.call('list-latest-alerts', asUser({ query }));
+
+  it('are the last one of each subject, the oldest first', async () => {
+    expect(told(await latest())).toEqual([]);
+    await send(alert('CRITICAL', 'log/a', 1), alert('CRITICAL', 'unit/a', 2));
+    await send(alert('OK', 'log/a', 4), alert('CRITICAL', 'log/b', 3));
+    const all = ['CRITICAL unit/a 2', 'CRITICAL log/b 3', 'OK log/a 4'];
+    expect(told(await latest())).toEqual(all);
+    expect(told(await latest({ level_from: 'OK' }))).toEqual(all);
+    expect(told(await latest({ level_from: 'CRITICAL' }))).toEqual(all.slice(0, 2));
+  });
+
+  it('go by the time of the alert; of two at one time, the one sent last', async () => {
+    await send(alert('OK', 'log/a', 5), alert('CRITICAL', 'log/a', 4));
+    expect(told(await latest())).toEqual(['OK log/a 5']);
+    await send(alert('CRITICAL', 'log/a', 5));
+    expect(told(await latest())).toEqual(['CRITICAL log/a 5']);
+  });
+
+  it('have the ids that the list gives them', async () => {
+    await send(alert('CRITICAL', 'log/a', 1));
+    const all = await server.call('list-alerts', asUser());
+    expect((await latest()).json()).toEqual(all.json());
+  });
+
+  it('are 400 from a level that there is not', async () => {
+    for (const level_from of ['WARNING', 'critical', '']) {
+      expect((await latest({ level_from })).status).toBe(400);
+    }
+  });
+});
+
+describe('alerts in the inventory', () => {
+  const counted = async () => [
+    await attributeOf(server, device.id, ['monitor', 'alert_count']),
+    await attributeOf(server, device.id, ['monitor', 'alerts']),
+  ];
+
+  it('are counted by their subjects that are critical now', async () => {
+    expect(await counted()).toEqual([undefined, undefined]);
+    await send(
+      alert('OK', 'unit/a', 1),
+      alert('CRITICAL', 'unit/b', 1),
+      alert('CRITICAL', 'log/b', 1),
+    );
+    expect(await counted()).toEqual([2, true]);
+    await send(alert('CRITICAL', 'unit/b', 2));
+    expect(await counted()).toEqual([2, true]);
+    await send(alert('OK', 'unit/b', 3), alert('OK', 'log/b', 3));
+    expect(await counted()).toEqual([0, false]);
+  });
+
+  it('stay counted however many alerts of other subjects come after them', async () => {
+    await send(alert('CRITICAL', 'log/first', 1));
+    await send(...Array.from({ length: 1000 }, () => alert('OK', 'log/chatter', 2)));
+    expect(await counted()).toEqual([1, true]);
+  });
+
+  it('cannot be written by the device', async () => {
+    const json = [{ name: 'alert_count', value: 7, scope: 'monitor' }];
+    await server.call('patch-attributes', { token: device.token, json });
+    expect(await counted()).toEqual([undefined, undefined]);
+  });
+});
+
+describe('alerts by e-mail', () => {
+  async function mails(): Promise<Record<string, unknown>[]> {
+    const { text } = await control(server, 'GET', '/outbox');
+    const { alerts } = JSON.parse(text) as { alerts: Record<string, unknown>[] };
+    return alerts.filter(({ deviceId }) => deviceId === device.id);
+  }
+
+  const enable = (enabled: unknown, token = server.adminToken) =>
+    server.call('switch-alert-emails', { token, json: { enabled } });
+
+  it('go out for each alert to each user of the tenant, for OK too', async () => {
+    await signedInUser(server, 'second@example.com');
+    const other = await secondTenant(server);
+    await send(alert('CRITICAL', 'log/a', 1), alert('OK', 'log/a', 2));
+    const sent = await mails();
+    expect(sent.map(({ to, subject }) => [to, subject])).toEqual([
+      [server.adminEmail, 'CRITICAL: log/a'],
+      ['second@example.com', 'CRITICAL: log/a'],
+      [server.adminEmail, 'OK: log/a'],
+      ['second@example.com', 'OK: log/a'],
+    ]);
+    expect(sent.map(({ to }) => to)).not.toContain(other.adminEmail);
+    expect(sent[0]).toMatchObject({ text: 'a (log) has been told since 2026-11-21T11:01:00.000Z' });
+  });
+
+  it('stay away while they are switched off, which stands in the audit log', async () => {
+    expect((await enable(false)).status).toBe(204);
+    expect((await enable(false)).status).toBe(204);
+    await send(alert('CRITICAL', 'log/a', 1));
+    expect(await mails()).toEqual([]);
+    await enable(true);
+    await send(alert('CRITICAL', 'log/a', 2));
+    expect(await mails()).not.toEqual([]);
+    const query = { object_type: 'tenant' };
+    const reply = await server.call('list-audit-logs', { token: server.adminToken, query });
+    const changes = reply.json<AuditLog[]>().map(({ action, change }) => [action, change]);
+    expect(changes).toEqual([
+      ['update', 'alerts by e-mail: on'],
+      ['update', 'alerts by e-mail: off'],
+    ]);
+  });
+
+  it('are switched for one tenant only', async () => {
+    const other = await secondTenant(server, 'Third');
+    await enable(false, other.token);
+    await send(alert('CRITICAL', 'log/a', 1));
+    expect(await mails()).not.toEqual([]);
+  });
+
+  it.each([undefined, null, 'no', 0])('are not switched by %j: 400', async (enabled) => {
+    expect((await enable(enabled)).status).toBe(400);
+    await send(alert('CRITICAL', 'log/a', 1));
+    expect(await mails()).not.toEqual([]);
+  });
+});

@@ -1,0 +1,59 @@
+/** What devices' monitors have told, for users: alerts and what is watched. */
+import { timestampMs } from '../../../fixtures/contract/text.ts';
+import { pagingHeaders } from '../../http/paging.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { audit, userActor } from '../../tenants/audit.ts';
+import { visibleDevice } from './visible-devices.ts';
+
+export const listAlerts = defineEndpoint('list-alerts', ({ parameters, query }, context) => {
+  const { store, request } = context;
+  const device = visibleDevice(context, parameters.id);
+  if (device instanceof Refusal) return device;
+  const { issued_after: after, issued_before: before } = query;
+  const filter = {
+    ...(after !== undefined && { issuedAfterMs: timestampMs(after) }),
+    ...(before !== undefined && { issuedBeforeMs: timestampMs(before) }),
+  };
+  const order = query.sort ?? (query.sort_ascending === 'true' ? 'asc' : 'desc');
+  const page = { page: query.page, perPage: query.per_page };
+  const total = store.monitor.countAlerts(device.id, filter);
+  return {
+    status: 200,
+    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
+    body: store.monitor.listAlerts(device.id, { ...filter, order }, page),
+  };
+});
+
+export const listLatestAlerts = defineEndpoint(
+  'list-latest-alerts',
+  ({ parameters, query }, context) => {
+    const device = visibleDevice(context, parameters.id);
+    if (device instanceof Refusal) return device;
+    // CRITICAL is the highest of the two levels, so OK asks for all.
+    const level = query.level_from === 'CRITICAL' ? query.level_from : undefined;
+    return { status: 200, body: context.store.monitor.latestAlerts(device.id, level) };
+  },
+);
+
+export const showMonitorConfiguration = defineEndpoint(
+  'show-monitor-configuration',
+  ({ parameters }, context) => {
+    const device = visibleDevice(context, parameters.id);
+    if (device instanceof Refusal) return device;
+    return { status: 200, body: context.store.monitor.findConfiguration(device.id) ?? [] };
+  },
+);
+
+export const switchAlertEmails = defineEndpoint('switch-alert-emails', ({ body }, context) => {
+  const { store, tenant, user } = context;
+  if (store.tenantSettings.sendsAlertEmails() === body.enabled) return { status: 204 };
+  store.tenantSettings.setAlertEmails(body.enabled);
+  audit(context, {
+    actor: userActor(user),
+    action: 'update',
+    object: { id: tenant.id, type: 'tenant', tenant: { id: tenant.id, name: tenant.name } },
+    change: `alerts by e-mail: ${body.enabled ? 'on' : 'off'}`,
+  });
+  return { status: 204 };
+});

@@ -1,0 +1,101 @@
+/** New artifacts, for users: uploaded as they are, or generated from a plain file. */
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { ArtifactError } from '../../../fixtures/formats/mender-artifact.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { conflictsWith } from '../../rules/artifact-conflict.ts';
+import type { ReceivedFile } from '../../store/files.ts';
+import { auditArtifact } from './artifacts.ts';
+import { readGenerateForm, wrapped } from './generate.ts';
+import { artifactOf, readReceived } from './received-artifact.ts';
+import { receiveUpload } from './upload.ts';
+import type { UserContext } from './visible-devices.ts';
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const uploadArtifact = defineEndpoint('upload-artifact', async (_input, context) => {
+  const { files } = context.store;
+  const form = { files, filePart: 'artifact', fileMaxBytes: limits.artifactMaxBytes };
+  const upload = await receiveUpload(context, form);
+  if (upload instanceof Refusal) return upload;
+  const id = upload.fields.get('artifact_id');
+  if (id !== undefined && !uuid.test(id)) {
+    files.discard(upload.file);
+    return refuse.malformed('artifact_id: must be a UUID');
+  }
+  const description = upload.fields.get('description');
+  return take(context, upload.file, { id: id?.toLowerCase(), description });
+});
+
+export const generateArtifact = defineEndpoint('generate-artifact', async (_input, context) => {
+  const { files } = context.store;
+  const form = { files, filePart: 'file', fileMaxBytes: limits.generatedFileMaxBytes };
+  const upload = await receiveUpload(context, form);
+  if (upload instanceof Refusal) return upload;
+  try {
+    const asked = readGenerateForm(upload);
+    if (asked instanceof Refusal) return asked;
+    const file = await files.receive(wrapped(asked, upload.file, context.nowMs));
+    return await take(context, file, { description: upload.fields.get('description') });
+  } catch (fault) {
+    if (fault instanceof ArtifactError) return refuse.malformed(fault.message);
+    throw fault;
+  } finally {
+    files.discard(upload.file);
+  }
+});
+
+/** What is said of an artifact beside its file. */
+interface Naming {
+  /** Random when absent. */
+  readonly id?: string | undefined;
+  readonly description: string | undefined;
+}
+
+/** Takes a received file for an artifact; one that is refused leaves no file. */
+async function take(context: UserContext, file: ReceivedFile, naming: Naming) {
+  const { store, random, nowMs } = context;
+  try {
+    const contents = await readReceived(file);
+    const { id = random.uuid(), description } = naming;
+    const artifact = artifactOf(contents, { id, description, nowMs });
+    const refusal = refuseDoubled(context, artifact);
+    if (refusal) {
+      store.files.discard(file);
+      return refusal;
+    }
+    store.atomically(() => {
+      store.files.keep(file);
+      store.artifacts.save({ artifact, sha256: file.sha256, modifiedMs: nowMs });
+      auditArtifact(context, { action: 'create', wideAction: 'upload' }, artifact);
+    });
+    const location = pathOf(managementOperations['show-artifact'], { id });
+    return { status: 201, headers: { Location: location } } as const;
+  } catch (fault) {
+    store.files.discard(file);
+    if (fault instanceof ArtifactError) return refuse.malformed(`artifact: ${fault.message}`);
+    throw fault;
+  }
+}
+
+function refuseDoubled(
+  { store }: UserContext,
+  artifact: ReturnType<typeof artifactOf>,
+): Refusal | undefined {
+  if (store.artifacts.find(artifact.id)) {
+    return refuse.unprocessable(`an artifact with the id ${artifact.id} already exists`);
+  }
+  const sameName = store.artifacts.findByName(artifact.name);
+  const other = sameName.find((known) =>
+    conflictsWith(known.artifact.artifact_depends, artifact.artifact_depends),
+  )?.artifact;
+  return (
+    other &&
+    refuse.conflict(
+      `an artifact with the name ${artifact.name} for the same devices already exists: ${other.id}`,
+      { metadata: { conflict: other.artifact_depends } },
+    )
+  );
+}

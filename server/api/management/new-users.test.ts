@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { User } from '../../../fixtures/contract/management/users.ts';
+import { entries } from '../../testing/test-audit.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import {
+  mailTo,
+  outbox,
+  secondTenant,
+  signIn,
+  type TestTenant,
+} from '../../testing/test-tenants.ts';
+
+const good = { email: 'new@example.com', password: 'long enough' };
+
+let server: TestServer;
+let second: TestTenant;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  second = await secondTenant(server);
+});
+
+afterAll(() => server.close());
+
+type Version = 'create-user-v1' | 'create-user';
+const versions: readonly Version[] = ['create-user-v1', 'create-user'];
+
+function create(version: Version, json: unknown, token = server.adminToken) {
+  return server.call(version, { token, json });
+}
+
+/** A body that is in order in the version, for the address. */
+function bodyFor(version: Version, email: string): Record<string, unknown> {
+  return version === 'create-user' ? { email } : { ...good, email };
+}
+
+async function count(): Promise<number> {
+  return (await server.call('list-users', { token: server.adminToken })).json<User[]>().length;
+}
+
+describe.each(versions)('making a user by %s', (version) => {
+  const address = `${version}@example.com`;
+
+  it('answers 201 with his Location, and is in the audit log', async () => {
+    const body = { ...bodyFor(version, address), roles: ['RBAC_ROLE_CI'] };
+    const reply = await create(version, body);
+    expect([reply.status, reply.text]).toEqual([201, '']);
+    const location = reply.headers.get('location') ?? '';
+    const made = await server.request('GET', location, { token: server.adminToken });
+    const user = made.json<User>();
+    expect(user).toMatchObject({ email: address, roles: ['RBAC_ROLE_CI'] });
+    const [entry] = await entries(server, { object_id: user.id });
+    expect(entry).toMatchObject({
+      action: 'create',
+      object: { id: user.id, type: 'user', user: { email: address } },
+      change: 'roles: RBAC_ROLE_CI',
+    });
+  });
+
+  it('is 422 for an e-mail that is taken, in capitals too and in whichever tenant', async () => {
+    const before = await count();
+    for (const email of [address, address.toUpperCase(), second.adminEmail]) {
+      const reply = await create(version, bodyFor(version, email));
+      expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('email')]);
+    }
+    expect(await count()).toBe(before);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no e-mail', { email: undefined }, 'email'],
+    ['an e-mail that is no text', { email: 5 }, 'email'],
+    ['an e-mail without @', { email: 'somebody' }, 'email'],
+    ['an e-mail with two @', { email: 'a@b@c' }, 'email'],
+    ['an e-mail with a colon', { email: 'a:b@example.com' }, 'email'],
+    ['an e-mail with a space', { email: 'a b@example.com' }, 'email'],
+    ['an e-mail beyond ASCII', { email: 'm\u00fcller@example.com' }, 'email'],
+    ['an e-mail that is too long', { email: `${'a'.repeat(250)}@b.example` }, 'email'],
+    ['roles that are no list', { roles: 'RBAC_ROLE_CI' }, 'roles'],
+    ['a role that is no text', { roles: [7] }, 'roles'],
+    ['an empty role', { roles: [''] }, 'roles'],
+    ['too many roles', { roles: Array(21).fill('RBAC_ROLE_CI') }, 'roles'],
+  ])('is 400 with %s, naming the field', async (_, change, named) => {
+    const body = { ...bodyFor(version, 'bad@example.com'), ...(change as object) };
+    const reply = await create(version, body);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
+  });
+
+  it.each([[], 'text', null])('is 400 with the body %j', async (json) => {
+    expect((await create(version, json)).status).toBe(400);
+  });
+
+  it('is 413 with a body that is too large', async () => {
+    const body = { ...bodyFor(version, 'big@example.com'), note: 'x'.repeat(1_100_000) };
+    expect((await create(version, body)).status).toBe(413);
+  });
+
+  it('is 422 with a role that there is not', async () => {
+    const body = { ...bodyFor(version, 'role@example.com'), roles: ['RBAC_ROLE_KING'] };
+    const reply = await create(version, body);
+    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('KING')]);
+  });
+
+  it('makes him in the tenant of the caller', async () => {
+    const email = `${version}@second.example`;
+    const reply = await create(version, bodyFor(version, email), second.token);
+    const id = reply.headers.get('location')?.split('/').at(-1) ?? '';
+    const asked = { parameters: { id } };
+    const own = await server.call('get-user', { ...asked, token: second.token });
+    const foreign = await server.call('get-user', { ...asked, token: server.adminToken });
+    expect([own.status, foreign.status]).toEqual([200, 404]);
+  });
+});
+
+describe('the first version', () => {
+  it('lets him sign in with the password at once', async () => {
+    await create('create-user-v1', { ...good, email: 'Mixed@Example.com' });
+    expect((await signIn(server, 'mixed@example.com', good.password)).status).toBe(200);
+  });
+
+  it.each([
+    ['1234567', 'at least 8 characters'],
+    ['similar@example.com', 'too similar'],
+    ['SIMILAR@exam', 'too similar'],
+  ])('is 422 with the password %j', async (password, because) => {
+    const reply = await create('create-user-v1', { email: 'similar@example.com', password });
+    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining(because)]);
+  });
+
+  it.each([undefined, '', null, 12345678, 'x'.repeat(257)])(
+    'is 400 with the password %j',
+    async (password) => {
+      const reply = await create('create-user-v1', { email: 'pw@example.com', password });
+      expect([reply.status, reply.json().error]).toEqual([
+        400,
+        expect.stringContaining('password'),
+      ]);
+    },
+  );
+
+  it('can leave the password to a message', async () => {
+    const email = 'by-mail@example.com';
+    const reply = await create('create-user-v1', { email, send_reset_password: true });
+    expect(reply.status).toBe(201);
+    expect(await mailTo(server, email)).toMatchObject({ kind: 'password-reset' });
+  });
+
+  it('sends no message otherwise', async () => {
+    await create('create-user-v1', { ...good, email: 'no-mail@example.com' });
+    expect((await outbox(server)).map(({ to }) => to)).not.toContain('no-mail@example.com');
+  });
+});
+
+describe('the second version', () => {
+  it.each(['password', 'send_reset_password'])('is 400 with %s, naming it', async (name) => {
+    for (const value of ['long enough', true, null]) {
+      const reply = await create('create-user', { email: 'v2@example.com', [name]: value });
+      expect(reply.status).toBe(400);
+      expect(reply.json().error).toMatch(new RegExp(`${name}: is not taken here.*invited`));
+    }
+    expect((await outbox(server)).map(({ to }) => to)).not.toContain('v2@example.com');
+  });
+
+  it('invites him; until he has set a password he cannot sign in', async () => {
+    await create('create-user', { email: 'invited@example.com' });
+    expect(await mailTo(server, 'invited@example.com')).toMatchObject({ kind: 'invitation' });
+    for (const password of ['', 'undefined', 'null', good.password]) {
+      expect((await signIn(server, 'invited@example.com', password)).status).toBe(401);
+    }
+  });
+});

@@ -1,0 +1,90 @@
+/** Users are made: in the first version with a password, in the second one by invitation. */
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { hashPassword } from '../../crypto/passwords.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { passwordFault } from '../../rules/password.ts';
+import type { Store } from '../../store/store.ts';
+import { findRole } from '../../tenants/access.ts';
+import { audit, userActor, userObject } from '../../tenants/audit.ts';
+import { sendSecret } from './mailbox.ts';
+import type { UserContext } from './visible-devices.ts';
+
+export const createUserV1 = defineEndpoint('create-user-v1', async ({ body }, context) => {
+  const { email, password, roles, send_reset_password: isInvited } = body;
+  if (password === undefined && !isInvited) {
+    return refuse.malformed('body: password: is required, or send_reset_password: true');
+  }
+  const fault = password === undefined ? undefined : passwordFault(password, email);
+  if (fault) return refuse.unprocessable(`body: ${fault}`);
+  const refusal = ruleOut(context, { email, roles });
+  if (refusal) return refusal;
+  const passwordHash =
+    password === undefined ? undefined : await hashPassword(password, context.random);
+  return context.store.atomically(() => {
+    const made = makeUser(context, { email, passwordHash, roles });
+    if (made instanceof Refusal) return made;
+    if (isInvited) sendSecret(context, 'password-reset', made);
+    return { status: 201, headers: { Location: locationOf(made.id) } };
+  });
+});
+
+export const createUser = defineEndpoint('create-user', ({ body }, context) => {
+  const made = makeUser(context, { email: body.email, roles: body.roles });
+  if (made instanceof Refusal) return made;
+  sendSecret(context, 'invitation', made);
+  return { status: 201, headers: { Location: locationOf(made.id) } };
+});
+
+/** Why these cannot be a user's roles; nothing when they can. */
+export function rolesFault(store: Store, roles: readonly string[] = []): Refusal | undefined {
+  const stranger = roles.find((name) => !findRole(store, name));
+  if (stranger === undefined) return undefined;
+  return refuse.unprocessable(`body: roles: there is no role "${stranger}"`);
+}
+
+/** Why nobody can have this e-mail any more. */
+export const emailTaken = refuse.unprocessable(
+  'body: email: is already in use in this or another tenant; choose another address',
+);
+
+interface WantedUser {
+  readonly email: string;
+  readonly passwordHash?: string | undefined;
+  readonly roles?: readonly string[] | undefined;
+}
+
+function ruleOut(
+  { store, tenants }: UserContext,
+  { email, roles }: WantedUser,
+): Refusal | undefined {
+  if (tenants.findByEmail(email)) return emailTaken;
+  const fault = rolesFault(store, roles);
+  if (fault) return fault;
+  if (store.users.count({ id: [], email: [] }) < limits.usersMax) return undefined;
+  return refuse.unprocessable(
+    `the tenant already has ${limits.usersMax} users, the maximum; remove one first`,
+  );
+}
+
+function makeUser(
+  context: UserContext,
+  wanted: WantedUser,
+): { id: string; email: string } | Refusal {
+  const refusal = ruleOut(context, wanted);
+  if (refusal) return refusal;
+  const { store, random, nowMs } = context;
+  const { email, passwordHash, roles } = wanted;
+  const user = { id: random.uuid(), email };
+  store.users.create({ ...user, passwordHash, roles }, nowMs);
+  const told = roles && roles.length > 0 ? { change: `roles: ${roles.join(', ')}` } : {};
+  const object = userObject(user);
+  audit(context, { actor: userActor(context.user), action: 'create', object, ...told });
+  return user;
+}
+
+function locationOf(id: string): string {
+  return pathOf(managementOperations['get-user'], { id });
+}

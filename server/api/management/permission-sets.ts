@@ -1,0 +1,43 @@
+/** The permission sets that roles are made of: fixed, and told with the operations that each opens. */
+import {
+  type PermissionSetName,
+  permissionSets,
+} from '../../../fixtures/contract/management/access.ts';
+import type { PermissionSetDescription } from '../../../fixtures/contract/management/roles.ts';
+import { linkHeader } from '../../http/paging.ts';
+import { refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { permissionsOfSet } from '../../rules/role-forms.ts';
+
+const names = Object.keys(permissionSets) as PermissionSetName[];
+
+export const listPermissionSets = defineEndpoint(
+  'list-permission-sets',
+  ({ query: { page, per_page: perPage } }, { request }) => {
+    const url = request.url ?? '/';
+    const headers = linkHeader({ url, page, perPage, total: names.length });
+    const shown = names.slice((page - 1) * perPage, page * perPage);
+    return { status: 200, headers, body: shown.map(permissionSetView) };
+  },
+);
+
+export const getPermissionSet = defineEndpoint('get-permission-set', ({ parameters }) => {
+  const name = names.find((one) => one === parameters.id);
+  if (!name)
+    return refuse.notFound(
+      `there is no permission set with this name; the names are ${names.join(', ')}`,
+    );
+  return { status: 200, body: permissionSetView(name) };
+});
+
+function permissionSetView(name: PermissionSetName): PermissionSetDescription {
+  const { action, object, description, scoped } = permissionSets[name];
+  return {
+    name,
+    action,
+    object,
+    description,
+    permissions: permissionsOfSet(name),
+    ...(scoped && { supported_scope_types: ['DeviceGroups'] }),
+  };
+}

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PersonalToken } from '../../../fixtures/contract/management/tokens.ts';
+import { entries } from '../../testing/test-audit.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import {
+  secondTenant,
+  signedInUser,
+  signIn,
+  type TestTenant,
+  testPassword,
+} from '../../testing/test-tenants.ts';
+
+const year = 31_536_000;
+
+let server: TestServer;
+let second: TestTenant;
+let number = 0;
+
+beforeAll(async () => {
+  server = await startTestServer({ tokenLifetimeSeconds: 3 * year });
+  second = await secondTenant(server);
+});
+
+afterAll(() => server.close());
+
+function newUser() {
+  number += 1;
+  return signedInUser(server, `user-${number}@example.com`);
+}
+
+function create(token: string, json: unknown) {
+  return server.call('create-personal-token', { token, json });
+}
+
+async function list(token: string): Promise<PersonalToken[]> {
+  return (await server.call('list-personal-tokens', { token })).json<PersonalToken[]>();
+}
+
+function revoke(token: string, id: string) {
+  return server.call('revoke-personal-token', { token, parameters: { id } });
+}
+
+async function statusOf(token: string): Promise<number> {
+  return (await server.call('count-devices', { token })).status;
+}
+
+describe('a personal access token', () => {
+  it('is given bare, once, and opens what its user may do', async () => {
+    const user = await newUser();
+    const reply = await create(user.token, { name: 'ci' });
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/jwt']);
+    expect(reply.text).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    const me = await server.call('get-own-user', { token: reply.text });
+    expect(me.json()).toMatchObject({ id: user.id });
+    expect(JSON.stringify(await list(user.token))).not.toContain(reply.text.slice(-20));
+  });
+
+  it('is listed with its moments, and its last use to within five minutes', async () => {
+    const user = await newUser();
+    const { text: token } = await create(user.token, { name: 'ci', expires_in: 3600 });
+    const created = server.clock.now();
+    const at = (seconds: number) => new Date(created + seconds * 1000).toISOString();
+    const fresh = {
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'ci',
+      created_ts: at(0),
+      expiration_date: at(3600),
+    };
+    expect(await list(user.token)).toEqual([fresh]);
+    await statusOf(token);
+    server.clock.advance(299_000);
+    await statusOf(token);
+    expect(await list(user.token)).toEqual([{ ...fresh, last_used: at(0) }]);
+    server.clock.advance(1000);
+    await statusOf(token);
+    expect(await list(user.token)).toEqual([{ ...fresh, last_used: at(300) }]);
+  });
+
+  it('ends when it was told to, and makes room then', async () => {
+    const user = await newUser();
+    const { text: token } = await create(user.token, { name: 'short', expires_in: 60 });
+    server.clock.advance(60_000);
+    expect(await statusOf(token)).toBe(401);
+    expect(await list(user.token)).toEqual([]);
+    expect((await create(user.token, { name: 'short' })).status).toBe(200);
+  });
+
+  it.each([undefined, 0])('does not end when expires_in is %j', async (expires_in) => {
+    const user = await newUser();
+    const { text: token } = await create(user.token, { name: 'endless', expires_in });
+    const [shown] = await list(user.token);
+    expect(shown).not.toHaveProperty('expiration_date');
+    server.clock.advance(40 * 86_400_000);
+    expect(await statusOf(token)).toBe(200);
+  });
+
+  it('is refused once revoked', async () => {
+    const user = await newUser();
+    const { text: token } = await create(user.token, { name: 'ci' });
+    const [shown] = await list(user.token);
+    expect((await revoke(user.token, shown?.id ?? '')).status).toBe(204);
+    const refused = await server.call('count-devices', { token });
+    expect([refused.status, refused.json().error]).toEqual([
+      401,
+      'the token has been revoked, or its session has ended; sign in again',
+    ]);
+    expect(await list(user.token)).toEqual([]);
+  });
+
+  it('is not a session: signing in often does not end it', async () => {
+    const user = await newUser();
+    const { text: token } = await create(user.token, { name: 'ci' });
+    for (let count = 0; count < 11; count += 1) await signIn(server, user.email, testPassword);
+    expect([await statusOf(user.token), await statusOf(token)]).toEqual([401, 200]);
+  });
+
+  it('is in the audit log as a change of its user, by its name', async () => {
+    const user = await newUser();
+    await create(user.token, { name: 'audited' });
+    const [shown] = await list(user.token);
+    await revoke(user.token, shown?.id ?? '');
+    const logs = await entries(server, { object_id: user.id });
+    expect(logs.slice(0, 2)).toEqual(
+      ['Revoked', 'Created'].map((did) =>
+        expect.objectContaining({
+          action: 'update',
+          object: { id: user.id, type: 'user', user: { email: user.email } },
+          change: `${did} personal access token audited`,
+        }),
+      ),
+    );
+  });
+});
+
+describe('making one', () => {
+  it.each<[string, unknown, string]>([
+    ['no name', {}, 'name'],
+    ['an empty name', { name: '' }, 'name'],
+    ['a name that is no text', { name: 7 }, 'name'],
+    ['a name that is too long', { name: 'n'.repeat(257) }, 'name'],
+    ['a lifetime below 0', { name: 'x', expires_in: -1 }, 'expires_in'],
+    ['a lifetime of more than a year', { name: 'x', expires_in: year + 1 }, 'expires_in'],
+    ['a broken lifetime', { name: 'x', expires_in: 1.5 }, 'expires_in'],
+    ['a lifetime that is text', { name: 'x', expires_in: '60' }, 'expires_in'],
+    ['a list', [], 'body'],
+  ])('is 400 with %s', async (_, json, named) => {
+    const reply = await create(server.adminToken, json);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
+    expect(await list(server.adminToken)).toEqual([]);
+  });
+
+  it('takes a whole year', async () => {
+    const user = await newUser();
+    expect((await create(user.token, { name: 'x', expires_in: year })).status).toBe(200);
+  });
+
+  it('is 409 with a name that the user has given already; another user may', async () => {
+    const [one, other] = [await newUser(), await newUser()];
+    await create(one.token, { name: 'same' });
+    const again = await create(one.token, { name: 'same' });
+    expect([again.status, again.json().error]).toEqual([409, expect.stringContaining('same')]);
+    expect((await create(other.token, { name: 'same' })).status).toBe(200);
+  });
+
+  it('is 422 beyond ten, until one is revoked', async () => {
+    const user = await newUser();
+    for (let count = 0; count < 10; count += 1) {
+      expect((await create(user.token, { name: `t${count}` })).status).toBe(200);
+    }
+    const reply = await create(user.token, { name: 'one too many' });
+    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('10')]);
+    const [first] = await list(user.token);
+    await revoke(user.token, first?.id ?? '');
+    expect((await create(user.token, { name: 'one too many' })).status).toBe(200);
+  });
+});
+
+describe('the list of them', () => {
+  it('comes in pages', async () => {
+    const user = await newUser();
+    for (const name of ['a', 'b', 'c']) await create(user.token, { name });
+    const page = (query: Record<string, string>) =>
+      server.call('list-personal-tokens', { token: user.token, query });
+    const reply = await page({ per_page: '2', page: '2' });
+    expect(reply.json<PersonalToken[]>().map(({ name }) => name)).toEqual(['c']);
+    expect(reply.headers.get('link')).toContain('rel="prev"');
+    expect((await page({ page: '3' })).text).toBe('[]');
+    expect((await page({ per_page: '501' })).status).toBe(400);
+  });
+});
+
+describe('revoking one', () => {
+  it('is 404 for an id that there is not', async () => {
+    expect((await revoke(server.adminToken, 'nothing')).status).toBe(404);
+  });
+
+  it('is 404 for that of another user, of this tenant or another, which goes on working', async () => {
+    const user = await newUser();
+    const { text: token } = await create(user.token, { name: 'mine' });
+    const [shown] = await list(user.token);
+    for (const stranger of [server.adminToken, second.token]) {
+      expect((await revoke(stranger, shown?.id ?? '')).status).toBe(404);
+    }
+    expect(await statusOf(token)).toBe(200);
+  });
+
+  it('is 404 for a session', async () => {
+    const user = await newUser();
+    const claims = Buffer.from(user.token.split('.')[1] ?? '', 'base64url').toString();
+    const { jti } = JSON.parse(claims) as { jti: string };
+    expect((await revoke(user.token, jti)).status).toBe(404);
+    expect(await statusOf(user.token)).toBe(200);
+  });
+});

@@ -1,0 +1,64 @@
+/** Personal access tokens: API keys that a user makes for his scripts. Spec: Authentication, rule 4 */
+import { limits } from '../../../fixtures/contract/limits.ts';
+import type { PersonalToken } from '../../../fixtures/contract/management/tokens.ts';
+import { linkHeader } from '../../http/paging.ts';
+import { refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import type { StoredPersonalToken } from '../../store/user-tokens.ts';
+import { audit, userActor, userObject } from '../../tenants/audit.ts';
+import { issueUserToken } from '../../tenants/user-tokens.ts';
+import { iso } from './views.ts';
+import type { UserContext } from './visible-devices.ts';
+
+export const createPersonalToken = defineEndpoint('create-personal-token', ({ body }, context) => {
+  const { store, tenant, user, nowMs } = context;
+  const { name, expires_in: lifetimeSeconds } = body;
+  if (store.userTokens.hasPersonal(user.id, name, nowMs)) {
+    return refuse.conflict(`body: name: a token "${name}" already exists; revoke it first`);
+  }
+  if (store.userTokens.countPersonal(user.id, nowMs) >= limits.personalTokensMax) {
+    const most = limits.personalTokensMax;
+    return refuse.unprocessable(
+      `the user already has ${most} tokens, the maximum; revoke one first`,
+    );
+  }
+  const wanted = { userId: user.id, kind: 'personal', name, nowMs, lifetimeSeconds } as const;
+  const token = issueUserToken(context, tenant, wanted);
+  record(context, `Created personal access token ${name}`);
+  return { status: 200, body: token };
+});
+
+export const listPersonalTokens = defineEndpoint('list-personal-tokens', ({ query }, context) => {
+  const { store, user, nowMs, request } = context;
+  const { page, per_page: perPage } = query;
+  const total = store.userTokens.countPersonal(user.id, nowMs);
+  const headers = linkHeader({ url: request.url ?? '/', page, perPage, total });
+  const tokens = store.userTokens.personal(user.id, nowMs, { page, perPage });
+  return { status: 200, headers, body: tokens.map(personalTokenView) };
+});
+
+export const revokePersonalToken = defineEndpoint(
+  'revoke-personal-token',
+  ({ parameters }, context) => {
+    const name = context.store.userTokens.revokePersonal(context.user.id, parameters.id);
+    if (name === undefined) return refuse.notFound('this user has no token with this id');
+    record(context, `Revoked personal access token ${name}`);
+    return { status: 204 };
+  },
+);
+
+/** The token is its user's, so it is audited as a change of him. */
+function record(context: UserContext, change: string): void {
+  const object = userObject(context.user);
+  audit(context, { actor: userActor(context.user), action: 'update', object, change });
+}
+
+function personalTokenView(token: StoredPersonalToken): PersonalToken {
+  return {
+    id: token.id,
+    name: token.name,
+    ...(token.lastUsedMs !== undefined && { last_used: iso(token.lastUsedMs) }),
+    ...(token.expiresMs !== undefined && { expiration_date: iso(token.expiresMs) }),
+    created_ts: iso(token.createdMs),
+  };
+}

@@ -1,0 +1,155 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Device } from '../../../fixtures/contract/management/devices.ts';
+import type { AuditLog } from '../../../fixtures/contract/resources.ts';
+import {
+  acceptedDevice,
+  authenticate,
+  decide,
+  knownDevices,
+  newDevice,
+  type TestDevice,
+} from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+function preauthorize(device: TestDevice, fields: Readonly<Record<string, unknown>> = {}) {
+  const identity_data = JSON.parse(device.idData);
+  const json = { identity_data, pubkey: device.publicKeyPem, ...fields };
+  return server.call('preauthorize-device', { token: server.adminToken, json });
+}
+
+async function setsOf(name: string): Promise<readonly string[]> {
+  const known = await knownDevices(server);
+  const device = known.find(({ identity_data: data }) => data.mac === name);
+  return device?.auth_sets.map(({ status }) => status) ?? [];
+}
+
+function idIn(reply: Reply): string {
+  return reply.headers.get('location')?.split('/').at(-1) ?? 'none';
+}
+
+describe('preauthorizing a new device', () => {
+  it('is 201 without a body, and tells where the device is', async () => {
+    const device = newDevice('new');
+    const reply = await preauthorize(device);
+    expect([reply.status, reply.text]).toEqual([201, '']);
+    const parameters = { id: idIn(reply) };
+    const shown = await server.call('get-device', { token: server.adminToken, parameters });
+    expect(shown.json()).toMatchObject({
+      identity_data: { mac: 'new' },
+      status: 'preauthorized',
+      auth_sets: [{ status: 'preauthorized', pubkey: device.publicKeyPem }],
+    });
+  });
+
+  it('stands in the audit log as created by the user', async () => {
+    const id = idIn(await preauthorize(newDevice('audited')));
+    const call = { token: server.adminToken, query: { object_id: id } };
+    const entries = (await server.call('list-audit-logs', call)).json<AuditLog[]>();
+    expect(entries).toMatchObject([{ action: 'create', actor: { type: 'user' } }]);
+  });
+
+  it('keeps the key in its one form', async () => {
+    const device = newDevice('form');
+    await preauthorize(device, { pubkey: device.publicKeyPem.replaceAll('\n', '\r\n') });
+    expect((await authenticate(server, device)).status).toBe(200);
+  });
+
+  it('takes members of every name', async () => {
+    const device = { ...newDevice('x'), idData: '{"__proto__":"a","constructor":"b"}' };
+    const pubkey = JSON.stringify(device.publicKeyPem);
+    const body = `{"identity_data":${device.idData},"pubkey":${pubkey}}`;
+    const headers = { 'Content-Type': 'application/json' };
+    const call = { token: server.adminToken, headers, body };
+    expect((await server.call('preauthorize-device', call)).status).toBe(201);
+    expect((await authenticate(server, device)).status).toBe(200);
+  });
+
+  it('takes values of every kind', async () => {
+    const identity_data = { mac: 'kinds', list: [1, 'a'], object: { a: null }, yes: true };
+    expect((await preauthorize(newDevice('kinds'), { identity_data })).status).toBe(201);
+  });
+});
+
+describe('preauthorizing a known device', () => {
+  it('is 409, says how it can be done, and shows the device', async () => {
+    const device = await acceptedDevice(server, 'known');
+    const reply = await preauthorize(newDevice('known'));
+    expect(reply.status).toBe(409);
+    const body = reply.json<Device & { error: string; request_id: string }>();
+    expect(body).toMatchObject({ id: device.id, status: 'accepted', auth_sets: [{}] });
+    expect(body.error).toContain('force: true');
+    expect(body.request_id).toBe(reply.headers.get('x-svc-requestid'));
+    expect(await setsOf('known')).toEqual(['accepted']);
+  });
+
+  it('is 409 under another text of the same identity, and with force: false', async () => {
+    await preauthorize(newDevice('same'), { identity_data: { mac: 'same', b: 1, a: 2 } });
+    const turned = { a: 2, b: 1.0, mac: 'same' };
+    expect((await preauthorize(newDevice('x'), { identity_data: turned })).status).toBe(409);
+    const fields = { identity_data: turned, force: false };
+    expect((await preauthorize(newDevice('x'), fields)).status).toBe(409);
+  });
+
+  it('adds the key when it is forced; the accepted one goes on working', async () => {
+    const device = await acceptedDevice(server, 'forced');
+    const reply = await preauthorize(newDevice('forced'), { force: true });
+    expect([reply.status, idIn(reply)]).toEqual([201, device.id]);
+    expect(await setsOf('forced')).toEqual(['accepted', 'preauthorized']);
+    expect((await authenticate(server, device)).status).toBe(200);
+  });
+
+  it.each(['pending', 'rejected'])('overrules what its key was when forced: %s', async (status) => {
+    const name = `overruled ${status}`;
+    const device = newDevice(name);
+    await authenticate(server, device);
+    if (status === 'rejected') await rejectFirstSet(name);
+    await preauthorize(device, { force: true });
+    expect(await setsOf(name)).toEqual(['preauthorized']);
+    expect((await authenticate(server, device)).status).toBe(200);
+  });
+});
+
+async function rejectFirstSet(name: string): Promise<void> {
+  const known = await knownDevices(server);
+  const device = known.find(({ identity_data: data }) => data.mac === name);
+  const wanted = { id: device?.id ?? '', authSetId: device?.auth_sets[0]?.id ?? '' };
+  await decide(server, wanted, 'rejected');
+}
+
+describe('a preauthorization that is malformed', () => {
+  const spki = { type: 'spki', format: 'pem' } as const;
+  const curve = generateKeyPairSync('ec', { namedCurve: 'P-521' }).publicKey.export(spki);
+
+  it.each<[string, Readonly<Record<string, unknown>>, string]>([
+    ['no identity', { identity_data: undefined }, 'identity_data: is required'],
+    ['an identity as text', { identity_data: '{"mac":"x"}' }, 'identity_data: must be an object'],
+    ['an identity as a list', { identity_data: ['x'] }, 'identity_data: must be an object'],
+    ['no key', { pubkey: undefined }, 'pubkey: is required'],
+    ['an empty key', { pubkey: '' }, 'pubkey: must not be empty'],
+    ['a key that is none', { pubkey: 'x' }, 'pubkey: is not a single PEM block'],
+    ['a key of another curve', { pubkey: curve }, 'pubkey: has an unsupported algorithm'],
+    ['a force that is no boolean', { force: 'yes' }, 'force: must be a boolean, not "yes"'],
+    ['an identity too deep', { identity_data: deep(33) }, 'identity_data: must not be nested'],
+  ])('is 400 with %s, and nothing is recorded', async (_, fields, fault) => {
+    const before = (await knownDevices(server)).length;
+    const reply = await preauthorize(newDevice('malformed'), fields);
+    expect(reply.status).toBe(400);
+    expect(String(reply.json().error).startsWith(`body: ${fault}`)).toBe(true);
+    expect(await knownDevices(server)).toHaveLength(before);
+  });
+});
+
+function deep(levels: number): object {
+  let data = {};
+  for (let level = 1; level < levels; level += 1) data = { a: data };
+  return data;
+}

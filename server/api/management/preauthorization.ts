@@ -1,0 +1,56 @@
+/** Letting a device in before it comes for the first time. */
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { readPublicKey } from '../../crypto/public-key.ts';
+import { refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { identityOf } from '../../rules/identity.ts';
+import type { StoredDevice } from '../../store/devices.ts';
+import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
+import { deviceView } from './views.ts';
+import type { UserContext } from './visible-devices.ts';
+
+export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body }, context) => {
+  const identity = identityOf(body.identity_data);
+  if ('because' in identity) return refuse.malformed(`body: identity_data: ${identity.because}`);
+  const key = readPublicKey(body.pubkey);
+  if ('because' in key) return refuse.malformed(`body: pubkey: ${key.because}`);
+  const { devices } = context.store;
+  const known = devices.findByIdentity(identity.canonical);
+  if (known && !body.force) {
+    const because =
+      'the identity is already known; send force: true to preauthorize the key anyway';
+    return refuse.conflict(because, deviceView(known, devices.authSets(known.id)));
+  }
+  const device = { id: known?.id ?? context.random.uuid(), identity: identity.canonical };
+  recordPreauthorized(context, { device, known, publicKeyPem: key.pem });
+  audit(context, {
+    actor: userActor(context.user),
+    action: 'create',
+    object: deviceObject(device),
+    change: 'preauthorized',
+  });
+  const location = pathOf(managementOperations['get-device'], { id: device.id });
+  return { status: 201, headers: { Location: location } };
+});
+
+function recordPreauthorized(
+  { store: { devices }, random, nowMs }: UserContext,
+  wanted: {
+    device: { id: string; identity: string };
+    known: StoredDevice | undefined;
+    publicKeyPem: string;
+  },
+): void {
+  const { device, known, publicKeyPem } = wanted;
+  const set = known && devices.findAuthSet(known.id, publicKeyPem);
+  const fresh = {
+    authSetId: random.uuid(),
+    publicKeyPem,
+    status: 'preauthorized',
+    nowMs,
+  } as const;
+  if (set) devices.setAuthSetStatus(set, 'preauthorized', nowMs);
+  else if (known) devices.recordAuthSet(known.id, fresh);
+  else devices.recordFirstContact(device, fresh);
+}

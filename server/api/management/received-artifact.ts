@@ -1,0 +1,52 @@
+/** From a received `.mender` file to the Artifact resource. Spec: Artifact */
+import { createReadStream } from 'node:fs';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { type ArtifactContents, readArtifact } from '../../../fixtures/formats/mender-artifact.ts';
+
+import type { StoredArtifact } from '../../store/artifacts.ts';
+import type { ReceivedFile } from '../../store/files.ts';
+
+/**
+ * Reads and checks the whole file. A small one that unpacks to very much is refused long before it
+ * has kept us busy. @throws ArtifactError
+ */
+export function readReceived(file: ReceivedFile): Promise<ArtifactContents> {
+  const { artifactMaxBytes, unpackedAlwaysBytes, unpackedFactorMax, unpackedMaxBytes } = limits;
+  const inProportion = Math.max(unpackedAlwaysBytes, file.sizeBytes * unpackedFactorMax);
+  return readArtifact(createReadStream(file.path), {
+    transferBytesMax: artifactMaxBytes,
+    payloadBytesMax: Math.min(inProportion, unpackedMaxBytes),
+  });
+}
+
+/** The resource, without deprecated fields: answers get those in `deprecated-fields.ts`. */
+export function artifactOf(
+  contents: ArtifactContents,
+  { id, description, nowMs }: { id: string; description: string | undefined; nowMs: number },
+): StoredArtifact['artifact'] {
+  return {
+    id,
+    name: contents.name,
+    ...(description !== undefined && { description }),
+    device_types_compatible: [...contents.deviceTypesCompatible],
+    info: { format: contents.format, version: contents.version },
+    signed: contents.signed,
+    updates: contents.payloads.map(({ type, files, metaData }) => ({
+      type_info: { type },
+      files: files.map((file) => ({
+        name: file.name,
+        checksum: file.checksum,
+        size: file.size,
+        date: new Date(file.date).toISOString(),
+      })),
+      ...(metaData && { metadata: metaData }),
+    })),
+    artifact_provides: { ...contents.provides },
+    artifact_depends: Object.fromEntries(
+      Object.entries(contents.depends).map(([name, values]) => [name, [...values]]),
+    ),
+    clears_artifact_provides: [...contents.clearsProvides],
+    size: contents.sizeBytes,
+    modified: new Date(nowMs).toISOString(),
+  };
+}

@@ -1,0 +1,298 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Release, ReleaseV1 } from '../../../fixtures/contract/management/releases.ts';
+import {
+  artifactBytes,
+  fetchFile,
+  linkTo,
+  publish,
+  shownArtifact,
+  uploadArtifact,
+} from '../../testing/test-artifacts.ts';
+import { entries } from '../../testing/test-audit.ts';
+import { abort, deploy } from '../../testing/test-deployments.ts';
+import { acceptedDevice } from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+
+beforeEach(async () => {
+  server = await startTestServer();
+});
+
+afterEach(() => server.close());
+
+const asAdmin = () => ({ token: server.adminToken });
+
+function list(query = ''): Promise<Reply> {
+  return server.call('list-releases', { ...asAdmin(), query: new URLSearchParams(query) });
+}
+
+function show(name: string): Promise<Reply> {
+  return server.call('get-release', { ...asAdmin(), parameters: { name } });
+}
+
+function tag(name: string, json: unknown): Promise<Reply> {
+  return server.call('put-release-tags', { ...asAdmin(), parameters: { name }, json });
+}
+
+function note(name: string, json: unknown): Promise<Reply> {
+  return server.call('update-release', { ...asAdmin(), parameters: { name }, json });
+}
+
+function remove(...names: readonly string[]): Promise<Reply> {
+  const query = new URLSearchParams();
+  for (const name of names) query.append('name', name);
+  return server.call('delete-releases', { ...asAdmin(), query });
+}
+
+function namesIn(reply: Reply): string[] {
+  return reply.json<Release[]>().map(({ name }) => name);
+}
+
+describe('a release', () => {
+  it('is all artifacts of one name, in small letters', async () => {
+    const first = await publish(server, { deviceTypes: ['board'] });
+    server.clock.advance(1000);
+    const second = await publish(server, { deviceTypes: ['other'] });
+    const reply = await show('release-1');
+    expect(reply.json()).toEqual({
+      name: 'release-1',
+      modified: new Date(server.clock.now()).toISOString(),
+      artifacts: [await shownArtifact(server, first), await shownArtifact(server, second)],
+      artifacts_count: 2,
+      tags: [],
+      notes: '',
+    });
+    expect((await list()).json()).toEqual([reply.json()]);
+  });
+
+  it('is found by a name with signs that a path escapes', async () => {
+    await publish(server, { name: 'größe/1 %?#' });
+    expect((await show('größe/1 %?#')).json()).toMatchObject({ name: 'größe/1 %?#' });
+  });
+
+  it.each(['release-9', 'Release-1', 'release-', 'delta'])('is 404 for %s', async (name) => {
+    await publish(server);
+    const replies = [await show(name), await tag(name, ['x']), await note(name, { notes: 'x' })];
+    expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
+  });
+});
+
+describe('the list of releases', () => {
+  beforeEach(async () => {
+    for (const name of ['beta', 'alpha', 'gamma']) {
+      await publish(server, { name, payloadType: name === 'beta' ? 'app' : 'single-file' });
+      server.clock.advance(1000);
+    }
+    await publish(server, { name: 'alpha', deviceTypes: ['other'] });
+    await tag('gamma', ['stable', 'night']);
+    await tag('beta', ['stable']);
+  });
+
+  it.each<[string, string, string[]]>([
+    ['all, by name', '', ['alpha', 'beta', 'gamma']],
+    ['a part of the name, whatever its capitals', 'name=ET', ['beta']],
+    ['the beginning of the name', 'name=al*', ['alpha']],
+    ['a tag', 'tag=stable', ['beta', 'gamma']],
+    ['a tag in capitals', 'tag=NIGHT', ['gamma']],
+    ['one of several tags', 'tag=night&tag=noon', ['gamma']],
+    ['the type of an update', 'update_type=app', ['beta']],
+    ['two at once', 'tag=stable&update_type=single-file', ['gamma']],
+    ['nothing', 'name=delta', []],
+    ['modified:desc', 'sort=modified:desc', ['alpha', 'gamma', 'beta']],
+    ['artifacts_count:desc', 'sort=artifacts_count:desc', ['alpha', 'beta', 'gamma']],
+    ['tags:asc', 'sort=tags:asc', ['gamma', 'beta', 'alpha']],
+  ])('shows %s', async (_, query, expected) => {
+    const reply = await list(query);
+    expect(namesIn(reply)).toEqual(expected);
+    expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
+  });
+
+  it('comes in pages', async () => {
+    const reply = await list('page=2&per_page=2');
+    expect([namesIn(reply), reply.headers.get('x-total-count')]).toEqual([['gamma'], '3']);
+    expect(reply.headers.get('link')).toMatch(/page=1[^>]*>; rel="prev"/);
+    expect(namesIn(await list('page=3&per_page=2'))).toEqual([]);
+  });
+
+  it.each(['page=0', 'per_page=501', 'sort=name', 'sort=up:asc', 'name=a&name=b'])(
+    'is 400 with %s',
+    async (query) => {
+      const reply = await list(query);
+      expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^query: /)]);
+    },
+  );
+
+  it('has a deprecated form with capitals, of which the later one has pages', async () => {
+    const first = await server.call('list-releases-v1', asAdmin());
+    expect(
+      first.json<ReleaseV1[]>().map(({ Name, Artifacts }) => [Name, Artifacts.length]),
+    ).toEqual([
+      ['alpha', 2],
+      ['beta', 1],
+      ['gamma', 1],
+    ]);
+    const query = { page: '2', per_page: '2', sort: 'name:desc' };
+    const paged = await server.call('list-paged-releases-v1', { ...asAdmin(), query });
+    expect(paged.json<ReleaseV1[]>().map(({ Name }) => Name)).toEqual(['alpha']);
+    expect(paged.headers.get('x-total-count')).toBe('3');
+  });
+
+  it.each<[Record<string, string>, string[]]>([
+    [{ name: 'AMM' }, ['gamma']],
+    [{ device_type: 'other' }, ['alpha']],
+    [{ update_type: 'app' }, ['beta']],
+    [{ description: 'none' }, []],
+  ])('has deprecated forms that are narrowed too: %j', async (query, expected) => {
+    for (const id of ['list-releases-v1', 'list-paged-releases-v1'] as const) {
+      const reply = await server.call(id, { ...asAdmin(), query });
+      expect(reply.json<ReleaseV1[]>().map(({ Name }) => Name)).toEqual(expected);
+    }
+  });
+
+  it('is 400 in its deprecated form with pages too', async () => {
+    for (const query of [{ page: '0' }, { per_page: '501' }, { sort: 'up' }]) {
+      const call = { ...asAdmin(), query };
+      expect((await server.call('list-paged-releases-v1', call)).status).toBe(400);
+    }
+  });
+
+  it('tells all tags and all types', async () => {
+    const tags = await server.call('list-release-tags', asAdmin());
+    const types = await server.call('list-release-types', asAdmin());
+    expect([tags.json(), types.json()]).toEqual([
+      ['night', 'stable'],
+      ['app', 'single-file'],
+    ]);
+  });
+});
+
+describe('the tags of a release', () => {
+  beforeEach(() => publish(server));
+
+  it('are replaced, in small letters and each once', async () => {
+    expect((await tag('release-1', ['old'])).status).toBe(204);
+    expect((await tag('release-1', ['Stable', 'stable', 'v1.0_rc-2'])).status).toBe(204);
+    expect((await show('release-1')).json()).toMatchObject({ tags: ['stable', 'v1.0_rc-2'] });
+    await tag('release-1', []);
+    expect((await show('release-1')).json()).toMatchObject({ tags: [] });
+  });
+
+  it.each<[string, unknown]>([
+    ['no list', { tags: ['x'] }],
+    ['null', null],
+    ['a number', [7]],
+    ['an empty one', ['']],
+    ['one with a space', ['a b']],
+    ['one with letters beyond ASCII', ['größe']],
+    ['one that is too long', ['x'.repeat(1025)]],
+    ['21 of them', Array.from({ length: 21 }, (_, at) => `t${at}`)],
+  ])('are 400 with %s, and stay as they are', async (_, json) => {
+    await tag('release-1', ['kept']);
+    const reply = await tag('release-1', json);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    expect((await show('release-1')).json()).toMatchObject({ tags: ['kept'] });
+  });
+
+  it('are 409 beyond 100 different ones of all releases, and one less is taken', async () => {
+    const twenty = (prefix: string): string[] =>
+      Array.from({ length: 20 }, (_, at) => `${prefix}${at}`);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      await publish(server, { name });
+      expect((await tag(name, twenty(name))).status).toBe(204);
+    }
+    const reply = await tag('release-1', ['a0', 'one-more']);
+    expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining('100')]);
+    expect((await tag('release-1', ['a0', 'e19'])).status).toBe(204);
+    expect((await tag('e', twenty('f'))).status).toBe(409);
+    await tag('release-1', []);
+    expect((await tag('e', twenty('f'))).status).toBe(204);
+  });
+});
+
+describe('the notes of a release', () => {
+  beforeEach(() => publish(server));
+
+  it('are replaced, and stay where none are given', async () => {
+    expect((await note('release-1', { notes: 'Vorsicht: ändert alles 😀' })).status).toBe(204);
+    expect((await note('release-1', { name: 'other' })).status).toBe(204);
+    expect((await show('release-1')).json()).toMatchObject({ notes: 'Vorsicht: ändert alles 😀' });
+    await note('release-1', { notes: '' });
+    expect((await show('release-1')).json()).toMatchObject({ notes: '' });
+  });
+
+  it.each<[string, unknown]>([
+    ['1025 characters', { notes: 'x'.repeat(1025) }],
+    ['a line break', { notes: 'a\nb' }],
+    ['a control character', { notes: 'a\u0000' }],
+    ['half a pair', { notes: 'a\ud83d' }],
+    ['a number', { notes: 7 }],
+    ['null', { notes: null }],
+    ['a text', 'notes'],
+  ])('are 400 with %s, and stay as they are', async (_, json) => {
+    await note('release-1', { notes: 'kept' });
+    expect((await note('release-1', json)).status).toBe(400);
+    expect((await show('release-1')).json()).toMatchObject({ notes: 'kept' });
+  });
+
+  it('take 1024 characters', async () => {
+    expect((await note('release-1', { notes: 'x'.repeat(1024) })).status).toBe(204);
+  });
+});
+
+describe('deleting releases', () => {
+  it('is 204; their artifacts, files, tags and notes are gone', async () => {
+    const ids = [await publish(server), await publish(server, { deviceTypes: ['other'] })];
+    await publish(server, { name: 'release-2' });
+    await publish(server, { name: 'release-3' });
+    await tag('release-1', ['gone']);
+    const { token } = await acceptedDevice(server, 'reader');
+    const { uri } = await linkTo(server, token, `${ids[0]}`);
+    expect((await remove('release-1', 'release-2', 'release-1', 'unknown')).status).toBe(204);
+    expect(namesIn(await list())).toEqual(['release-3']);
+    expect((await fetchFile(uri)).status).toBe(404);
+    expect((await server.call('list-release-tags', asAdmin())).json()).toEqual([]);
+    await uploadArtifact(server, await artifactBytes());
+    expect((await show('release-1')).json()).toMatchObject({ tags: [], artifacts_count: 1 });
+  });
+
+  it('is 409 while a deployment of one is active, names it, and deletes none', async () => {
+    await publish(server);
+    await publish(server, { name: 'release-2' });
+    const device = await acceptedDevice(server, 'user-of-it');
+    const id = await deploy(server, [device]);
+    const reply = await remove('release-2', 'release-1');
+    expect([reply.status, reply.json()]).toEqual([
+      409,
+      {
+        error: expect.stringContaining('active'),
+        active_deployments: [id],
+        request_id: expect.any(String),
+      },
+    ]);
+    expect(namesIn(await list())).toEqual(['release-1', 'release-2']);
+    await abort(server, id);
+    expect((await remove('release-2', 'release-1')).status).toBe(204);
+  });
+
+  it('is 400 without a name, and with more than 100', async () => {
+    const many = Array.from({ length: 101 }, (_, at) => `r${at}`);
+    for (const names of [[], many]) expect((await remove(...names)).status).toBe(400);
+  });
+
+  it('leaves an entry of the audit log for each artifact', async () => {
+    const first = await publish(server);
+    server.clock.advance(1000);
+    const ids = [first, await publish(server, { deviceTypes: ['other'] })];
+    await tag('release-1', ['seen']);
+    await remove('release-1');
+    const logged = await entries(server, { object_type: 'artifact' });
+    expect(logged.map(({ action, object }) => [action, object.id])).toEqual([
+      ['delete', ids[1]],
+      ['delete', ids[0]],
+      ['update', ids[0]],
+      ['create', ids[1]],
+      ['create', ids[0]],
+    ]);
+  });
+});

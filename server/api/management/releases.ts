@@ -1,0 +1,164 @@
+/** Releases, for users: the artifacts of one name together. */
+import { limits } from '../../../fixtures/contract/limits.ts';
+import type { Release, ReleaseV1 } from '../../../fixtures/contract/management/releases.ts';
+import type { Artifact } from '../../../fixtures/contract/resources.ts';
+import { pagingHeaders } from '../../http/paging.ts';
+import { refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { partOrPrefix } from '../../rules/text-search.ts';
+import type { Page } from '../../store/page.ts';
+import type { ReleaseFilter, StoredRelease } from '../../store/releases.ts';
+import { artifactView } from '../deprecated-fields.ts';
+import { auditArtifact, removeArtifact } from './artifacts.ts';
+import { iso } from './views.ts';
+import type { UserContext } from './visible-devices.ts';
+
+const noSuchRelease = refuse.notFound('there is no release with this name');
+const byName = 'name:asc';
+
+export const listReleases = defineEndpoint('list-releases', ({ query }, context) => {
+  const { store, request } = context;
+  const filter: ReleaseFilter = {
+    ...(query.name !== undefined && { name: [partOrPrefix(query.name)] }),
+    tags: query.tag,
+    updateType: query.update_type,
+  };
+  const page: Page = { page: query.page, perPage: query.per_page };
+  const total = store.releases.count(filter);
+  return {
+    status: 200,
+    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
+    body: store.releases
+      .list(filter, page, query.sort)
+      .map((release) => releaseView(context, release)),
+  };
+});
+
+export const listReleasesV1 = defineEndpoint('list-releases-v1', ({ query }, context) => {
+  const page: Page = { page: 1, perPage: limits.unpagedListMax };
+  const found = context.store.releases.list(filterOfV1(query), page, byName);
+  return { status: 200, body: found.map((release) => releaseViewV1(context, release)) };
+});
+
+export const listPagedReleasesV1 = defineEndpoint(
+  'list-paged-releases-v1',
+  ({ query }, context) => {
+    const { store, request } = context;
+    const filter = filterOfV1(query);
+    const page: Page = { page: query.page, perPage: query.per_page };
+    const total = store.releases.count(filter);
+    return {
+      status: 200,
+      headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
+      body: store.releases
+        .list(filter, page, query.sort)
+        .map((release) => releaseViewV1(context, release)),
+    };
+  },
+);
+
+/** What the deprecated lists are narrowed by. */
+interface QueryOfV1 {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly device_type?: string | undefined;
+  readonly update_type?: string | undefined;
+}
+
+function filterOfV1({ name, description, device_type: type, update_type }: QueryOfV1) {
+  return {
+    ...(name !== undefined && { name: [partOrPrefix(name)] }),
+    ...(description !== undefined && { description: partOrPrefix(description) }),
+    ...(type !== undefined && { deviceType: { how: 'exact', text: type } as const }),
+    updateType: update_type,
+  };
+}
+
+export const getRelease = defineEndpoint('get-release', ({ parameters }, context) => {
+  const release = context.store.releases.find(parameters.name);
+  return release ? { status: 200, body: releaseView(context, release) } : noSuchRelease;
+});
+
+export const updateRelease = defineEndpoint('update-release', ({ parameters, body }, context) => {
+  const { store } = context;
+  const release = store.releases.find(parameters.name);
+  if (!release) return noSuchRelease;
+  if (body.notes !== undefined) {
+    store.releases.describe(release.name, { notes: body.notes });
+    auditRelease(context, release, `notes: ${body.notes}`);
+  }
+  return { status: 204 };
+});
+
+export const putReleaseTags = defineEndpoint(
+  'put-release-tags',
+  ({ parameters, body }, context) => {
+    const { store } = context;
+    const release = store.releases.find(parameters.name);
+    if (!release) return noSuchRelease;
+    const inUse = new Set([...store.releases.tags({ except: release.name }), ...body]);
+    if (inUse.size > limits.releaseTagsDistinctMax) {
+      return refuse.conflict(
+        `all releases together can have at most ${limits.releaseTagsDistinctMax} different tags; this change would make ${inUse.size}`,
+      );
+    }
+    store.releases.describe(release.name, { tags: body });
+    auditRelease(context, release, `tags: ${body.join(', ')}`);
+    return { status: 204 };
+  },
+);
+
+/** Deletes all artifacts of the names; all or, when a deployment needs one of them, none. */
+export const deleteReleases = defineEndpoint('delete-releases', ({ query }, context) => {
+  const { store } = context;
+  const active = store.deployments.activeOf(query.name);
+  if (active.length > 0) {
+    return refuse.conflict(
+      'some of the releases are used in active deployments; abort them first',
+      {
+        active_deployments: active,
+      },
+    );
+  }
+  for (const name of new Set(query.name)) {
+    for (const found of store.artifacts.findByName(name)) removeArtifact(context, found);
+  }
+  return { status: 204 };
+});
+
+export const listReleaseTags = defineEndpoint('list-release-tags', (_input, { store }) => {
+  return { status: 200, body: store.releases.tags() };
+});
+
+export const listReleaseTypes = defineEndpoint('list-release-types', (_input, { store }) => {
+  return { status: 200, body: store.artifacts.updateTypes(limits.unpagedListMax) };
+});
+
+function artifactsOf({ store, nowMs }: UserContext, { name }: StoredRelease): Artifact[] {
+  return store.artifacts.findByName(name).map(({ artifact }) => artifactView(artifact, nowMs));
+}
+
+function releaseView(context: UserContext, release: StoredRelease): Release {
+  const artifacts = artifactsOf(context, release);
+  return {
+    name: release.name,
+    modified: iso(release.modifiedMs),
+    artifacts,
+    artifacts_count: artifacts.length,
+    tags: [...release.tags],
+    notes: release.notes,
+  };
+}
+
+/** The capitals are those of version 1. */
+function releaseViewV1(context: UserContext, release: StoredRelease): ReleaseV1 {
+  return { Name: release.name, Artifacts: artifactsOf(context, release) };
+}
+
+/** A release is no object of the audit log's vocabulary; its artifacts are. */
+function auditRelease(context: UserContext, release: StoredRelease, change: string): void {
+  const [first] = context.store.artifacts.idsOf(release.name);
+  if (first === undefined) return;
+  const object = { id: first, name: `release ${release.name}: ${change}` };
+  auditArtifact(context, { action: 'update' }, object);
+}

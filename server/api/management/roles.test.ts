@@ -1,0 +1,321 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type {
+  RoleDescription,
+  RoleDescriptionV1,
+} from '../../../fixtures/contract/management/roles.ts';
+import { entries } from '../../testing/test-audit.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import {
+  inGroups,
+  secondTenant,
+  signedInUser,
+  type TestTenant,
+} from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+let second: TestTenant;
+let number = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  second = await secondTenant(server);
+});
+
+afterAll(() => server.close());
+
+const readTest = { name: 'ReadDevices', scope: inGroups('test') };
+const viewTest = { action: 'VIEW_DEVICE', object: { type: 'DEVICE_GROUP', value: 'test' } };
+
+/** What differs between the versions of the form. */
+const versions = {
+  'create-role-v1': { update: 'update-role-v1', remove: 'delete-role-v1', get: 'get-role-v1' },
+  'create-role': { update: 'update-role', remove: 'delete-role', get: 'get-role' },
+} as const;
+type Version = keyof typeof versions;
+const both = Object.keys(versions) as Version[];
+
+/** The part of a role's body that says what it permits. */
+function permits(version: Version, isEmpty = false): object {
+  if (version === 'create-role') return { permission_sets_with_scope: isEmpty ? [] : [readTest] };
+  return { permissions: isEmpty ? [] : [viewTest] };
+}
+
+function newName(): string {
+  number += 1;
+  return `role ${number}`;
+}
+
+function create(version: Version, json: unknown, token = server.adminToken) {
+  return server.call(version, { token, json });
+}
+
+async function made(version: Version, name = newName()): Promise<string> {
+  const reply = await create(version, { name, ...permits(version) });
+  expect(reply.status).toBe(201);
+  return name;
+}
+
+function get(version: Version, id: string, token = server.adminToken) {
+  return server.call(versions[version].get, { token, parameters: { id } });
+}
+
+function update(version: Version, id: string, json: unknown, token = server.adminToken) {
+  return server.call(versions[version].update, { token, parameters: { id }, json });
+}
+
+function remove(version: Version, id: string, token = server.adminToken) {
+  return server.call(versions[version].remove, { token, parameters: { id } });
+}
+
+describe.each(both)('a role made by %s', (version) => {
+  it('is at its Location, and in the audit log as a change of the tenant', async () => {
+    const json = { name: newName(), description: 'tests', ...permits(version) };
+    const reply = await create(version, json);
+    expect([reply.status, reply.text]).toEqual([201, '']);
+    const location = reply.headers.get('location') ?? '';
+    const shown = await server.request('GET', location, { token: server.adminToken });
+    expect(shown.json()).toEqual(json);
+    const [entry] = await entries(server);
+    expect(entry).toMatchObject({
+      action: 'update',
+      object: { type: 'tenant', tenant: { name: 'Default' } },
+      change: `Created role ${json.name}`,
+    });
+  });
+
+  it('has a name of its own, also beside the predefined ones', async () => {
+    const name = await made(version);
+    for (const taken of [name, 'RBAC_ROLE_CI']) {
+      const reply = await create(version, { name: taken, ...permits(version) });
+      expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining(taken)]);
+    }
+    const foreign = await create(version, { name, ...permits(version) }, second.token);
+    expect(foreign.status).toBe(201);
+  });
+
+  it('may have an empty object value, which narrows nothing', async () => {
+    if (version !== 'create-role-v1') return;
+    for (const permission of [
+      { action: 'any', object: { type: 'any', value: '' } },
+      { action: 'http', object: { type: 'GET', value: '' } },
+    ]) {
+      const name = newName();
+      expect((await create(version, { name, permissions: [permission] })).status).toBe(201);
+    }
+    const group = { action: 'VIEW_DEVICE', object: { type: 'DEVICE_GROUP', value: '' } };
+    const refused = await create(version, { name: newName(), permissions: [group] });
+    expect([refused.status, refused.json().error]).toEqual([400, expect.stringContaining('group')]);
+  });
+
+  it.each<[string, object, string]>([
+    ['no name', { name: undefined }, 'name'],
+    ['an empty name', { name: '' }, 'name'],
+    ['a name with a slash', { name: 'a/b' }, 'name'],
+    ['a name that is too long', { name: 'n'.repeat(257) }, 'name'],
+    ['a name that is no text', { name: 5 }, 'name'],
+    ['a description that is no text', { description: 5 }, 'description'],
+    ['a description that is too long', { description: 'd'.repeat(4097) }, 'description'],
+    ['no permissions', { permission_sets_with_scope: undefined, permissions: undefined }, 'perm'],
+    ['permissions that are no list', { permission_sets_with_scope: {}, permissions: {} }, 'perm'],
+    [
+      'too many permissions',
+      {
+        permission_sets_with_scope: Array(101).fill(readTest),
+        permissions: Array(101).fill(viewTest),
+      },
+      'at most 100',
+    ],
+  ])('is 400 with %s', async (_, wrong, named) => {
+    const reply = await create(version, { name: newName(), ...permits(version), ...wrong });
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
+  });
+
+  it('is changed in description and permissions; what is not named stays', async () => {
+    const name = await made(version);
+    const first = await update(version, name, { name, description: 'new' });
+    expect([first.status, first.text]).toEqual([200, '']);
+    expect((await get(version, name)).json()).toEqual({
+      name,
+      description: 'new',
+      ...permits(version),
+    });
+    await update(version, name, permits(version, true));
+    expect((await get(version, name)).json()).toMatchObject({
+      description: 'new',
+      ...permits(version, true),
+    });
+    expect((await entries(server))[0]).toMatchObject({ change: `Updated role ${name}` });
+  });
+
+  it.each<[string, unknown]>([
+    ['another name', { name: 'other', description: 'x' }],
+    ['nothing', {}],
+    ['a list', []],
+    ['a description that is no text', { description: null }],
+    ['permissions that are none', { permissions: ['x'], permission_sets_with_scope: ['x'] }],
+  ])('is 400 to change to %s', async (_, json) => {
+    const name = await made(version);
+    expect((await update(version, name, json)).status).toBe(400);
+  });
+
+  it('is removed', async () => {
+    const name = await made(version);
+    expect((await remove(version, name)).status).toBe(204);
+    expect((await get(version, name)).status).toBe(404);
+    expect((await remove(version, name)).status).toBe(404);
+    expect((await entries(server))[0]).toMatchObject({ change: `Deleted role ${name}` });
+  });
+
+  it('stays while somebody holds it: without it he would have no limits', async () => {
+    const name = await made(version);
+    const { id } = await signedInUser(server, `holder-${number}@example.com`, { roles: [name] });
+    const reply = await remove(version, name);
+    expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining('holder-')]);
+    await server.call('delete-user', { token: server.adminToken, parameters: { id } });
+    expect((await remove(version, name)).status).toBe(204);
+  });
+
+  it('is 404 for a name that there is not, and for one of another tenant', async () => {
+    const name = await made(version);
+    for (const [id, token] of [
+      ['nothing', server.adminToken],
+      [name, second.token],
+    ] as const) {
+      const statuses = [
+        (await get(version, id, token)).status,
+        (await update(version, id, { description: 'x' }, token)).status,
+        (await remove(version, id, token)).status,
+      ];
+      expect(statuses).toEqual([404, 404, 404]);
+    }
+    expect((await get(version, name)).status).toBe(200);
+  });
+
+  it('is 422 to change or remove when it is a predefined one', async () => {
+    const id = 'RBAC_ROLE_OBSERVER';
+    expect((await update(version, id, { description: 'mine' })).status).toBe(422);
+    expect((await remove(version, id)).status).toBe(422);
+  });
+});
+
+describe('the second form', () => {
+  it.each<[string, unknown, string]>([
+    ['a set that there is not', { name: 'RuleTheWorld' }, 'must be one of Basic'],
+    ['a scope for a set without devices', { name: 'ReadReleases', scope: inGroups('a') }, 'scope'],
+    [
+      'a scope by tags',
+      { ...readTest, scope: { type: 'ReleaseTags', value: ['a'] } },
+      'scope.type',
+    ],
+    ['a scope without groups', { ...readTest, scope: inGroups() }, 'scope.value'],
+    ['a group that is none', { ...readTest, scope: inGroups('a b') }, 'scope.value'],
+    ['a scope that is no object', { ...readTest, scope: 'test' }, 'scope'],
+    ['a bare word', 'ReadDevices', 'permission_sets_with_scope.0'],
+  ])('is 400 with %s', async (_, set, named) => {
+    const json = { name: newName(), permission_sets_with_scope: [set] };
+    const reply = await create('create-role', json);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
+  });
+});
+
+describe('the first form', () => {
+  it.each<[string, unknown, string]>([
+    ['an unknown action', { ...viewTest, action: 'LAUNCH' }, 'permissions.0.action'],
+    ['no object', { action: 'http' }, 'permissions.0.object'],
+    [
+      'a pattern that could take long',
+      { action: 'http', object: { type: 'GET', value: '(a+)+' } },
+      'permissions.0.object.value',
+    ],
+  ])('is 400 with %s, on making and on changing', async (_, permission, named) => {
+    const json = { permissions: [permission] };
+    const name = await made('create-role-v1');
+    for (const reply of [
+      await create('create-role-v1', { name: newName(), ...json }),
+      await update('create-role-v1', name, json),
+    ]) {
+      expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
+    }
+  });
+
+  it('and the second one show the same roles', async () => {
+    const name = await made('create-role-v1');
+    expect((await get('create-role', name)).json()).toMatchObject({
+      permission_sets_with_scope: [readTest],
+    });
+    const other = await made('create-role');
+    expect((await get('create-role-v1', other)).json()).toMatchObject({ permissions: [viewTest] });
+  });
+
+  it('shows by paths what the second one cannot say', async () => {
+    const name = newName();
+    const http = { action: 'http', object: { type: 'GET', value: '/useradm/' } };
+    await create('create-role-v1', { name, permissions: [http] });
+    expect((await get('create-role', name)).json()).toEqual({
+      name,
+      description: '',
+      permission_sets_with_scope: [],
+      permissions: [http],
+    });
+  });
+});
+
+describe('the list of roles', () => {
+  it('begins with the predefined ones, in both forms', async () => {
+    const call = { token: second.token, query: { per_page: '5' } };
+    const roles = (await server.call('list-roles', call)).json<RoleDescription[]>();
+    expect(roles[0]).toEqual({
+      name: 'RBAC_ROLE_PERMIT_ALL',
+      description: 'Full access.',
+      permission_sets_with_scope: [{ name: 'SuperUser' }],
+    });
+    expect(roles.map(({ name }) => name)).toContain('RBAC_ROLE_REMOTE_TERMINAL');
+    const first = (await server.call('list-roles-v1', call)).json<RoleDescriptionV1[]>();
+    expect(first.map(({ name }) => name)).toEqual(roles.map(({ name }) => name));
+    expect(first[0]?.permissions).toEqual([
+      { action: 'any', object: { type: 'any', value: 'any' } },
+    ]);
+  });
+
+  it('comes in pages', async () => {
+    await made('create-role');
+    const token = server.adminToken;
+    const reply = await server.call('list-roles', { token, query: { per_page: '5', page: '2' } });
+    expect(reply.json<RoleDescription[]>()[0]?.name).toMatch(/^role \d+$/);
+    expect(reply.headers.get('link')).toContain('rel="prev"');
+    const past = await server.call('list-roles-v1', { token, query: { page: '99' } });
+    expect([past.status, past.text]).toEqual([200, '[]']);
+  });
+
+  it.each(['list-roles', 'list-roles-v1'] as const)('%s is 400 beyond 500 a page', async (id) => {
+    const call = { token: server.adminToken, query: { per_page: '501' } };
+    expect((await server.call(id, call)).status).toBe(400);
+  });
+});
+
+describe('bounds of a tenant', () => {
+  it('is a hundred roles of its own', async () => {
+    const { token } = await secondTenant(server, 'Third');
+    const permission_sets_with_scope: unknown[] = [];
+    for (let count = 0; count < 100; count += 1) {
+      const json = { name: `r${count}`, permission_sets_with_scope };
+      expect((await create('create-role', json, token)).status).toBe(201);
+    }
+    const json = { name: 'one too many', permission_sets_with_scope };
+    expect((await create('create-role', json, token)).status).toBe(422);
+  });
+
+  it('is that somebody may do everything, also when it is by an own role', async () => {
+    const { token } = await secondTenant(server, 'Fourth');
+    const all = { name: 'all', permission_sets_with_scope: [{ name: 'SuperUser' }] };
+    await create('create-role', all, token);
+    const { id } = (await server.call('get-own-user', { token })).json<{ id: string }>();
+    const roles = ['all'];
+    expect(
+      (await server.call('update-user', { token, parameters: { id }, json: { roles } })).status,
+    ).toBe(204);
+    const reply = await update('create-role', 'all', { permission_sets_with_scope: [] }, token);
+    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('the last')]);
+    expect((await server.call('list-users', { token })).status).toBe(200);
+  });
+});

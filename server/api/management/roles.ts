@@ -1,0 +1,179 @@
+/** Roles, in both versions of their form, over one store. */
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import type {
+  RoleDescription,
+  RoleDescriptionV1,
+} from '../../../fixtures/contract/management/roles.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { linkHeader } from '../../http/paging.ts';
+import { type Refusal, refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import type { Grant, Role } from '../../rules/access.ts';
+import {
+  grantsOfPermissions,
+  grantsOfSets,
+  permissionsBesideSets,
+  permissionsOf,
+  setsOf,
+} from '../../rules/role-forms.ts';
+import type { Page } from '../../store/page.ts';
+import type { Store } from '../../store/store.ts';
+import { findRole, predefinedRoles } from '../../tenants/access.ts';
+import { audit, tenantObject, userActor } from '../../tenants/audit.ts';
+import { hasActingAdmin, lastAdmin } from './users.ts';
+import type { UserContext } from './visible-devices.ts';
+
+const noSuchRole = refuse.notFound('there is no role with this name');
+const notYours = refuse.unprocessable('predefined roles cannot be changed; create your own role');
+
+export const listRoles = defineEndpoint('list-roles', ({ query }, context) => {
+  const { roles, headers } = pageOfRoles(context, query);
+  return { status: 200, headers, body: roles.map(roleView) };
+});
+
+export const listRolesV1 = defineEndpoint('list-roles-v1', ({ query }, context) => {
+  const { roles, headers } = pageOfRoles(context, query);
+  return { status: 200, headers, body: roles.map(roleViewV1) };
+});
+
+export const getRole = defineEndpoint('get-role', ({ parameters }, { store }) => {
+  const role = findRole(store, parameters.id);
+  return role ? { status: 200, body: roleView(role) } : noSuchRole;
+});
+
+export const getRoleV1 = defineEndpoint('get-role-v1', ({ parameters }, { store }) => {
+  const role = findRole(store, parameters.id);
+  return role ? { status: 200, body: roleViewV1(role) } : noSuchRole;
+});
+
+export const createRole = defineEndpoint('create-role', ({ body }, context) => {
+  const { name, description } = body;
+  const grants = grantsOfSets(body.permission_sets_with_scope);
+  const refusal = makeRole(context, { name, description, grants });
+  const location = pathOf(managementOperations['get-role'], { id: name });
+  return refusal ?? { status: 201, headers: { Location: location } };
+});
+
+export const createRoleV1 = defineEndpoint('create-role-v1', ({ body }, context) => {
+  const { name, description } = body;
+  const grants = grantsOfPermissions(body.permissions);
+  if ('because' in grants) return refuse.malformed(`body: ${grants.because}`);
+  const refusal = makeRole(context, { name, description, grants });
+  const location = pathOf(managementOperations['get-role-v1'], { id: name });
+  return refusal ?? { status: 201, headers: { Location: location } };
+});
+
+export const updateRole = defineEndpoint('update-role', ({ parameters, body }, context) => {
+  const sets = body.permission_sets_with_scope;
+  const change = { ...body, grants: sets && grantsOfSets(sets) };
+  return changeRole(context, parameters.id, change) ?? { status: 200 };
+});
+
+export const updateRoleV1 = defineEndpoint('update-role-v1', ({ parameters, body }, context) => {
+  const grants = body.permissions && grantsOfPermissions(body.permissions);
+  if (grants && 'because' in grants) return refuse.malformed(`body: ${grants.because}`);
+  return changeRole(context, parameters.id, { ...body, grants }) ?? { status: 200 };
+});
+
+export const deleteRole = defineEndpoint('delete-role', ({ parameters }, context) => {
+  return removeRole(context, parameters.id) ?? { status: 204 };
+});
+
+export const deleteRoleV1 = defineEndpoint('delete-role-v1', ({ parameters }, context) => {
+  return removeRole(context, parameters.id) ?? { status: 204 };
+});
+
+/** The predefined roles come first. */
+function pageOfRoles(
+  { store, request }: UserContext,
+  { page, per_page: perPage }: { page: number; per_page: number },
+) {
+  const everyOne: Page = { page: 1, perPage: limits.rolesMax };
+  const all = [...predefinedRoles.values(), ...store.roles.list(everyOne)];
+  const headers = linkHeader({ url: request.url ?? '/', page, perPage, total: all.length });
+  return { roles: all.slice((page - 1) * perPage, page * perPage), headers };
+}
+
+function makeRole(context: UserContext, role: Role): Refusal | undefined {
+  const { store } = context;
+  if (findRole(store, role.name)) {
+    return refuse.conflict(`body: name: a role "${role.name}" already exists`);
+  }
+  if (store.roles.count() >= limits.rolesMax) {
+    return refuse.unprocessable(
+      `the tenant already has ${limits.rolesMax} roles, the maximum; remove one first`,
+    );
+  }
+  store.roles.create(role);
+  record(context, `Created role ${role.name}`);
+  return undefined;
+}
+
+/** What a role is to become; what is absent stays. */
+interface RoleChange {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly grants?: readonly Grant[] | undefined;
+}
+
+function changeRole(context: UserContext, name: string, change: RoleChange): Refusal | undefined {
+  const { store } = context;
+  const before = ownRole(store, name);
+  if ('status' in before) return before;
+  if (change.name !== undefined && change.name !== name) {
+    return refuse.malformed(
+      'body: name: must equal the name in the path; a role cannot be renamed',
+    );
+  }
+  if (change.description === undefined && change.grants === undefined) {
+    return refuse.malformed('body: contains nothing to change; send a description or permissions');
+  }
+  const { description = before.description, grants = before.grants } = change;
+  store.roles.change({ name, description, grants });
+  if (!hasActingAdmin(store)) {
+    store.roles.change(before);
+    return lastAdmin;
+  }
+  record(context, `Updated role ${name}`);
+  return undefined;
+}
+
+/** A role in use stays: its users would be left without roles, and so without limits. */
+function removeRole(context: UserContext, name: string): Refusal | undefined {
+  const { store } = context;
+  const role = ownRole(store, name);
+  if ('status' in role) return role;
+  const [holder] = store.users.holders(name, 1);
+  if (holder)
+    return refuse.conflict(
+      `the role is in use, for example by ${holder.email}; remove it from its users first`,
+    );
+  store.roles.remove(name);
+  record(context, `Deleted role ${name}`);
+  return undefined;
+}
+
+function ownRole(store: Store, name: string): Role | Refusal {
+  if (predefinedRoles.has(name)) return notYours;
+  return store.roles.find(name) ?? noSuchRole;
+}
+
+function record(context: UserContext, change: string): void {
+  const object = tenantObject(context.tenant);
+  audit(context, { actor: userActor(context.user), action: 'update', object, change });
+}
+
+function roleView({ name, description, grants }: Role): RoleDescription {
+  const permissions = permissionsBesideSets(grants);
+  return {
+    name,
+    description,
+    permission_sets_with_scope: setsOf(grants),
+    ...(permissions.length > 0 && { permissions }),
+  };
+}
+
+function roleViewV1({ name, description, grants }: Role): RoleDescriptionV1 {
+  return { name, description, permissions: permissionsOf(grants) };
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ConfigurationView } from '../../../fixtures/contract/management/configuration.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+let deviceCount = 0;
+
+beforeAll(async () => {
+  server = await startTestServer({ variants: new Set(['split-configuration']) });
+});
+
+afterAll(() => server.close());
+
+beforeEach(async () => {
+  deviceCount += 1;
+  device = await acceptedDevice(server, `split-${deviceCount}`);
+});
+
+const report = (json: unknown) => server.call('put-configuration', { token: device.token, json });
+
+const set = (json: unknown) =>
+  server.call('set-configuration', {
+    token: server.adminToken,
+    parameters: { id: device.id },
+    json,
+  });
+
+async function read(): Promise<unknown> {
+  return (await server.call('get-configuration', { token: device.token })).json();
+}
+
+async function shown(): Promise<ConfigurationView> {
+  const call = { token: server.adminToken, parameters: { id: device.id } };
+  return (await server.call('show-configuration', call)).json<ConfigurationView>();
+}
+
+describe('under split-configuration', () => {
+  it('a device reads what users set, whatever it reports', async () => {
+    await set({ timezone: 'UTC' });
+    expect((await report({ timezone: 'CET', mode: 'fast' })).status).toBe(204);
+    expect(await read()).toEqual({ timezone: 'UTC' });
+    expect(await shown()).toMatchObject({
+      configured: { timezone: 'UTC' },
+      reported: { timezone: 'CET', mode: 'fast' },
+    });
+  });
+
+  it('a report replaces the one before it, and {} clears it', async () => {
+    await report({ a: '1', b: '2' });
+    await report({ b: '3' });
+    expect((await shown()).reported).toEqual({ b: '3' });
+    await report({});
+    expect((await shown()).reported).toEqual({});
+  });
+
+  it('an empty value is a value, on both sides', async () => {
+    await set({ 'additional-key': '', timezone: 'UTC' });
+    await report({ 'additional-key': '' });
+    expect(await read()).toEqual({ 'additional-key': '', timezone: 'UTC' });
+    expect((await shown()).reported).toEqual({ 'additional-key': '' });
+  });
+
+  it('the two sides have times of their own', async () => {
+    await set({ a: '1' });
+    const setAt = new Date(server.clock.now()).toISOString();
+    server.clock.advance(5000);
+    await report({ a: '1' });
+    const reportedAt = new Date(server.clock.now()).toISOString();
+    expect(await shown()).toMatchObject({ updated_ts: setAt, reported_ts: reportedAt });
+  });
+
+  it('a hundred settings are the most on either side, empty ones counted: 400', async () => {
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, '']));
+    for (const write of [set, report]) {
+      expect((await write(many(100))).status).toBe(204);
+      const reply = await write(many(101));
+      expect([reply.status, reply.json().error]).toEqual([
+        400,
+        'body: a device can have at most 100 settings',
+      ]);
+    }
+    const { configured, reported } = await shown();
+    expect([Object.keys(configured).length, Object.keys(reported).length]).toEqual([100, 100]);
+  });
+
+  it.each([[{ a: 1 }], [{ '': 'x' }], [{ a: 'x'.repeat(4097) }], [['a']]])(
+    'neither side takes %j: 400',
+    async (json) => {
+      for (const write of [set, report]) expect((await write(json)).status).toBe(400);
+      expect(await shown()).toMatchObject({ configured: {}, reported: {} });
+    },
+  );
+
+  it('a report without a body changes nothing', async () => {
+    await report({ a: '1' });
+    const reply = await server.call('put-configuration', { token: device.token });
+    expect([reply.status, (await shown()).reported]).toEqual([204, { a: '1' }]);
+  });
+});

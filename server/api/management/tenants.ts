@@ -1,0 +1,39 @@
+/** The caller's own tenant, and the token by which devices come to belong to it. */
+import type { TenantDescription } from '../../../fixtures/contract/management/tenants.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { accessOf } from '../../tenants/access.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
+import { iso } from './views.ts';
+
+/** The token is for those only who may read it by the second version, too. */
+export const getOwnTenantV1 = defineEndpoint('get-own-tenant-v1', (_, { tenant, store, user }) => {
+  const known = store.users.find(user.id);
+  const mayRead = known && accessOf(store, known, 'get-tenant-token').decision === 'allow';
+  return {
+    status: 200,
+    body: { ...tenantView(tenant), ...(mayRead && { tenant_token: tenant.token }) },
+  };
+});
+
+export const getOwnTenant = defineEndpoint('get-own-tenant', (_, { tenant }) => {
+  return { status: 200, body: tenantView(tenant) };
+});
+
+export const getTenantToken = defineEndpoint('get-tenant-token', (_, { tenant }) => {
+  return { status: 200, body: { tenant_token: tenant.token } };
+});
+
+function tenantView({ id, name, status, createdMs }: Tenant): TenantDescription {
+  return {
+    id,
+    name,
+    status,
+    plan: 'enterprise',
+    trial: false,
+    addons: ['configure', 'monitor', 'troubleshoot'].map((addon) => ({
+      name: addon,
+      enabled: true,
+    })),
+    created_at: iso(createdMs),
+  };
+}

@@ -1,0 +1,132 @@
+import { readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ManualClock } from '../../../fixtures/clock.ts';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
+import { artifactBytes, shownArtifact, uploadArtifact } from '../../testing/test-artifacts.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let folder: string;
+let server: TestServer;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'forms-test-'));
+  server = await startIn(folder);
+});
+
+afterEach(async () => {
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function startIn(temporary: string, clock = new ManualClock(0)): Promise<TestServer> {
+  vi.stubEnv('TMPDIR', temporary);
+  const started = await startTestServer({ clock });
+  vi.unstubAllEnvs();
+  return started;
+}
+
+function storedFiles(): string[] {
+  return readdirSync(join(folder, readdirSync(folder)[0] ?? 'none'));
+}
+
+/** A multipart body written by hand, as some clients write it. */
+async function handwritten(mediaType: string, description = 'by hand'): Promise<Reply> {
+  const part = (head: string, content: Buffer | string): Buffer =>
+    Buffer.concat([
+      Buffer.from(`--cut\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
+      Buffer.from(content),
+      Buffer.from('\r\n'),
+    ]);
+  const body = Buffer.concat([
+    part('name="description"', description),
+    part('name="artifact"; filename="a.mender"', await artifactBytes()),
+    Buffer.from('--cut--\r\n'),
+  ]);
+  const headers = { 'Content-Type': `${mediaType}; boundary=cut` };
+  return server.call('upload-artifact', { token: server.adminToken, headers, body });
+}
+
+describe('an upload in either media type', () => {
+  it.each(['multipart/form-data', 'multipart/mixed', 'Multipart/Mixed'])(
+    'is taken: %s',
+    async (mediaType) => {
+      const reply = await handwritten(mediaType);
+      expect(reply.status).toBe(201);
+      const id = `${reply.headers.get('location')}`.split('/').at(-1) ?? '';
+      expect(await shownArtifact(server, id)).toMatchObject({ description: 'by hand' });
+    },
+  );
+
+  it('is refused in a third one, with the two named', async () => {
+    const reply = await handwritten('multipart/related');
+    expect([reply.status, reply.json().error]).toEqual([
+      415,
+      expect.stringContaining('multipart/form-data" or "multipart/mixed'),
+    ]);
+  });
+});
+
+describe('the deprecated part size', () => {
+  it.each([
+    ['before its end of life', '2027-08-24T23:59:59.999Z'],
+    ['after it', '2027-08-25T00:00:00.000Z'],
+  ])('is accepted and ignored %s, whatever it says', async (_, moment) => {
+    const own = await startTestServer({ clock: new ManualClock(Date.parse(moment)) });
+    const ids = ['17408', '1', '-5', 'large', ''];
+    for (const [at, size] of ids.entries()) {
+      const bytes = await artifactBytes({ name: `release-${at}` });
+      const reply = await uploadArtifact(own, bytes, { size });
+      expect([size, reply.status]).toEqual([size, 201]);
+      const id = `${reply.headers.get('location')}`.split('/').at(-1) ?? '';
+      expect((await shownArtifact(own, id)).size).toBe(bytes.length);
+    }
+    await own.close();
+  });
+});
+
+describe('an upload that is too large', () => {
+  const { path } = managementOperations['upload-artifact'];
+  const generate = managementOperations['generate-artifact'].path;
+
+  it.each([
+    ['of an artifact', path, limits.artifactMaxBytes],
+    ['of a plain file', generate, limits.generatedFileMaxBytes],
+  ])('%s is 413 before its body has come, when its length tells', async (_, target, most) => {
+    const reply = await sendRaw(
+      server,
+      rawRequest(`POST ${target}`, [
+        'Host: x',
+        `Authorization: Bearer ${server.adminToken}`,
+        'Content-Type: multipart/form-data; boundary=cut',
+        `Content-Length: ${most * 2}`,
+      ]),
+    );
+    expect([reply.status, JSON.parse(reply.body)]).toEqual([
+      413,
+      { error: expect.stringContaining(String(most)), request_id: expect.any(String) },
+    ]);
+  });
+
+  it('by a text part is 400, and leaves no file behind', async () => {
+    const reply = await handwritten(
+      'multipart/form-data',
+      'x'.repeat(limits.uploadFieldMaxBytes + 1),
+    );
+    expect([reply.status, reply.json().error]).toEqual([
+      400,
+      `description: must have at most ${limits.uploadFieldMaxBytes} bytes`,
+    ]);
+    expect(storedFiles()).toEqual([]);
+  });
+
+  it('by more parts than are looked at is 400', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f${at}`, 'x']));
+    const reply = await uploadArtifact(server, await artifactBytes(), fields);
+    expect([reply.status, storedFiles()]).toEqual([400, []]);
+  });
+});

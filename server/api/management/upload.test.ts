@@ -1,0 +1,364 @@
+import { readdirSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, watch } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import type { Artifact, AuditLog } from '../../../fixtures/contract/resources.ts';
+import { looseArtifact, looseWithout } from '../../../fixtures/formats/loose-artifact.ts';
+import {
+  artifactBytes,
+  debianArtifact,
+  publish,
+  shownArtifact,
+  uploadArtifact,
+} from '../../testing/test-artifacts.ts';
+import { board, deploy, doors, instructionsIn } from '../../testing/test-deployments.ts';
+import { acceptedDevice } from '../../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+const uuid = '11111111-2222-4333-8444-555555555555';
+let folder: string;
+let server: TestServer;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'upload-test-'));
+  vi.stubEnv('TMPDIR', folder);
+  server = await startTestServer();
+  vi.unstubAllEnvs();
+});
+
+afterEach(async () => {
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The folder in which the server keeps its files. */
+function storeFolder(): string {
+  return join(folder, readdirSync(folder)[0] ?? 'none');
+}
+
+/** Files that the server keeps, of uploads that were refused too. */
+function storedFiles(): string[] {
+  return readdirSync(storeFolder());
+}
+
+function send(
+  body: FormData | Buffer | string,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  return server.call('upload-artifact', { token: server.adminToken, headers, body });
+}
+
+/** The parts in the order given; a Buffer becomes a file. */
+function formOf(...parts: readonly (readonly [string, string | Buffer])[]): FormData {
+  const form = new FormData();
+  for (const [name, value] of parts) {
+    if (typeof value === 'string') form.append(name, value);
+    else form.append(name, new Blob([new Uint8Array(value)]), 'release.mender');
+  }
+  return form;
+}
+
+async function listed(): Promise<Artifact[]> {
+  return (await server.call('list-all-artifacts', { token: server.adminToken })).json<Artifact[]>();
+}
+
+describe('an upload', () => {
+  it('is 201 with the place of the artifact', async () => {
+    const reply = await send(formOf(['artifact', await artifactBytes()]));
+    const [artifact] = await listed();
+    expect([reply.status, reply.text]).toEqual([201, '']);
+    expect(reply.headers.get('location')).toBe(
+      `/api/management/v1/deployments/artifacts/${artifact?.id}`,
+    );
+    expect(storedFiles()).toHaveLength(1);
+  });
+
+  it('may name description, size and id before the file; unknown parts are ignored', async () => {
+    const reply = await send(
+      formOf(
+        ['description', 'größer'],
+        ['size', '1'],
+        ['artifact_id', uuid.toUpperCase()],
+        ['unknown', 'x'],
+        ['attachment', Buffer.from('another file')],
+        ['artifact', debianArtifact('conformance-release-1')],
+      ),
+    );
+    expect(reply.headers.get('location')).toMatch(new RegExp(`/${uuid}$`));
+    expect(await shownArtifact(server, uuid)).toMatchObject({
+      id: uuid,
+      description: 'größer',
+      size: 17408,
+    });
+    expect(storedFiles()).toHaveLength(1);
+  });
+
+  it('ignores all parts after the file', async () => {
+    const reply = await send(
+      formOf(
+        ['artifact', await artifactBytes()],
+        ['artifact_id', 'not-a-uuid'],
+        ['description', 'too late'],
+        ['artifact', Buffer.from('no artifact')],
+      ),
+    );
+    expect(reply.status).toBe(201);
+    const [artifact] = await listed();
+    expect(artifact).not.toHaveProperty('description');
+    expect(storedFiles()).toHaveLength(1);
+  });
+
+  it('has no description where none was given', async () => {
+    const id = await publish(server);
+    expect(await shownArtifact(server, id)).not.toHaveProperty('description');
+  });
+
+  it('of one name for other device types makes one release', async () => {
+    await publish(server, { deviceTypes: ['board'] });
+    await publish(server, { deviceTypes: ['other'] });
+    expect((await listed()).map(({ name }) => name)).toEqual(['release-1', 'release-1']);
+  });
+});
+
+describe('a file that is no artifact is 400 and leaves nothing behind', () => {
+  it.each<[string, () => Buffer | Promise<Buffer>, RegExp]>([
+    ['an empty file', () => Buffer.alloc(0), /artifact: /],
+    ['text', () => Buffer.from('no artifact'), /artifact: /],
+    ['zeros', () => Buffer.alloc(10_240), /artifact: /],
+    ['a cut one', async () => (await artifactBytes()).subarray(0, 2000), /artifact: /],
+    [
+      'one without its end mark',
+      async () => (await artifactBytes()).subarray(0, -1024),
+      /end mark/,
+    ],
+    [
+      'a wrong checksum of a file',
+      () => looseArtifact({ manifest: (lines) => lines.replace(/^...../, '00000') }),
+      /app\.bin: its SHA-256/,
+    ],
+    [
+      'a wrong checksum of the header',
+      () => looseArtifact({ manifest: (lines) => lines.replace(/^.{5}(?=.*header)/m, '00000') }),
+      /header\.tar\.gz/,
+    ],
+    ['no manifest', () => looseArtifact(looseWithout('manifest')), /manifest is expected/],
+    ['no version', () => looseArtifact(looseWithout('version')), /version is expected/],
+    ['no header', () => looseArtifact(looseWithout('header.tar.gz')), /header\.tar/],
+    ['version 2', () => looseArtifact({ version: '{"format":"mender","version":2}' }), /version/],
+    ['another format', () => looseArtifact({ version: '{"format":"deb","version":3}' }), /format/],
+    [
+      'a path as a file name',
+      () => looseArtifact({ dataEntries: [{ name: '../evil', content: 'x' }] }),
+      /no|not/,
+    ],
+    [
+      'a header that is no JSON',
+      () => looseArtifact({ headerEntries: [{ name: 'header-info', content: '{' }] }),
+      /JSON/,
+    ],
+    ['damaged gzip', () => looseArtifact({ storeHeader: (archive) => archive }), /gzip/],
+  ])('%s', async (_, make, because) => {
+    const reply = await uploadArtifact(server, await make());
+    expect([reply.status, reply.json()]).toEqual([
+      400,
+      { error: expect.stringMatching(because), request_id: expect.any(String) },
+    ]);
+    expect([await listed(), storedFiles()]).toEqual([[], []]);
+  });
+});
+
+describe('a body that is no upload is 400 and leaves nothing behind', () => {
+  const head = '--cut\r\nContent-Disposition: form-data; name="artifact"; filename="a"\r\n\r\n';
+  const multipart = { 'Content-Type': 'multipart/form-data; boundary=cut' };
+
+  it.each<[string, string, Record<string, string>]>([
+    ['no body', '', multipart],
+    ['no parts', '--cut--\r\n', multipart],
+    ['text in place of parts', 'no parts', multipart],
+    ['another boundary', `${head}x\r\n--other--\r\n`, multipart],
+    ['an end in the middle of the file', `${head}x`, multipart],
+    ['an end in the middle of another file', `${head.replace('artifact', 'other')}x`, multipart],
+    [
+      'an end in the middle of a text',
+      '--cut\r\nContent-Disposition: form-data; name="size"\r\n\r\n1',
+      multipart,
+    ],
+    ['an end in the head of a part', '--cut\r\nContent-Dispos', multipart],
+    ['no boundary', head, { 'Content-Type': 'multipart/form-data' }],
+    ['an empty boundary', head, { 'Content-Type': 'multipart/form-data; boundary=' }],
+    ['no media type', head, { 'Content-Type': '' }],
+    ['a media type that is none', head, { 'Content-Type': 'multipart' }],
+  ])('%s', async (_, body, headers) => {
+    const reply = await send(body, headers);
+    expect([reply.status, reply.json()]).toEqual([
+      400,
+      { error: expect.any(String), request_id: expect.any(String) },
+    ]);
+    expect([await listed(), storedFiles()]).toEqual([[], []]);
+  });
+
+  it('another media type is 415', async () => {
+    for (const type of ['application/json', 'application/octet-stream', 'multipart/related']) {
+      expect((await send('{}', { 'Content-Type': type })).status).toBe(415);
+    }
+  });
+
+  it('no part of the name artifact', async () => {
+    const reply = await send(formOf(['description', 'x'], ['file', await artifactBytes()]));
+    expect([reply.status, reply.json().error]).toEqual([
+      400,
+      expect.stringContaining('"artifact"'),
+    ]);
+    expect(storedFiles()).toEqual([]);
+  });
+
+  it('an artifact that is a text, no file', async () => {
+    expect((await send(formOf(['artifact', 'text']))).status).toBe(400);
+  });
+
+  it.each(['', 'artifact-1', `${uuid}0`, `{${uuid}}`, '../../etc/passwd'])(
+    'the artifact_id %j',
+    async (id) => {
+      const reply = await uploadArtifact(server, await artifactBytes(), { artifact_id: id });
+      expect([reply.status, reply.json().error]).toEqual([
+        400,
+        expect.stringContaining('artifact_id'),
+      ]);
+      expect([await listed(), storedFiles()]).toEqual([[], []]);
+    },
+  );
+});
+
+describe('an artifact that stands in the way', () => {
+  it('has the same id: 422', async () => {
+    await uploadArtifact(server, await artifactBytes(), { artifact_id: uuid });
+    const another = await artifactBytes({ name: 'release-2' });
+    const reply = await uploadArtifact(server, another, { artifact_id: uuid });
+    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining(uuid)]);
+    expect((await listed()).map(({ name }) => name)).toEqual(['release-1']);
+    expect(storedFiles()).toHaveLength(1);
+  });
+
+  it.each([
+    ['the very same file', {}],
+    ['the same device type', { files: [] }],
+    ['one device type in common', { deviceTypes: ['board', 'other'] }],
+  ])('has the same name and %s: 409', async (_, spec) => {
+    const id = await publish(server);
+    const reply = await uploadArtifact(server, await artifactBytes(spec));
+    expect([reply.status, reply.json()]).toEqual([
+      409,
+      {
+        error: expect.stringContaining(id),
+        request_id: expect.any(String),
+        metadata: { conflict: { device_type: ['board'] } },
+      },
+    ]);
+    expect([(await listed()).length, storedFiles().length]).toEqual([1, 1]);
+  });
+
+  it.each([
+    ['another name', { name: 'release-2' }],
+    ['no device type in common', { deviceTypes: ['other'] }],
+    ['a dependency that only the new one has', { depends: { slot: ['a'] } }],
+    [
+      'a dependency with the name of a member',
+      { depends: { constructor: ['a'], toString: ['b'] } },
+    ],
+  ])('does not with %s', async (_, spec) => {
+    await publish(server);
+    expect((await uploadArtifact(server, await artifactBytes(spec))).status).toBe(201);
+  });
+
+  it('does not as the delta of a release, which goes to the devices that it fits', async () => {
+    const whole = await publish(server, { files: [{ name: 'w', content: Buffer.alloc(9000) }] });
+    const delta = await publish(server, { depends: { checksum: ['old'] } });
+    expect((await uploadArtifact(server, await artifactBytes())).status).toBe(409);
+    const again = await artifactBytes({ depends: { checksum: ['older', 'old'] } });
+    expect((await uploadArtifact(server, again)).status).toBe(409);
+    const [near, far] = [await acceptedDevice(server, 'near'), await acceptedDevice(server, 'far')];
+    await deploy(server, [near, far]);
+    const given = async ({ token }: { token: string }, provides: Record<string, string>) =>
+      instructionsIn(await doors['POST v1'](server, token, { ...board, ...provides })).artifact.id;
+    expect(await given(near, { checksum: 'old' })).toBe(delta);
+    expect(await given(far, { checksum: 'else' })).toBe(whole);
+  });
+
+  it('does not with a dependency that no device can meet together with the other', async () => {
+    await publish(server, { depends: { slot: ['a', 'b'] } });
+    const apart = await artifactBytes({ depends: { slot: ['c'] } });
+    const overlapping = await artifactBytes({ depends: { slot: ['b', 'd'] } });
+    expect((await uploadArtifact(server, apart)).status).toBe(201);
+    expect((await uploadArtifact(server, overlapping)).status).toBe(409);
+  });
+
+  it('is only one when the same file comes ten times at once', async () => {
+    const bytes = await artifactBytes();
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => uploadArtifact(server, bytes)),
+    );
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([
+      201,
+      ...new Array(9).fill(409),
+    ]);
+    expect([(await listed()).length, storedFiles().length]).toEqual([1, 1]);
+  });
+});
+
+describe('who may upload', () => {
+  it.each(['nobody', 'device'])('not %s: 401, and nothing is kept', async (who) => {
+    const token = who === 'device' ? (await acceptedDevice(server, 'uploader')).token : 'x';
+    const body = formOf(['artifact', await artifactBytes()]);
+    expect((await server.call('upload-artifact', { token, body })).status).toBe(401);
+    expect(storedFiles()).toEqual([]);
+  });
+});
+
+describe('a connection that is cut', () => {
+  const part = (name: string) =>
+    `--cut\r\nContent-Disposition: form-data; name="${name}"; filename="a"\r\n\r\n`;
+
+  it.each([
+    ['in the middle of the file', -5000, ''],
+    ['after the file, in another part', undefined, `\r\n${part('more')}more`],
+  ])('%s leaves no file and no entry, and the server goes on', async (_, end, rest) => {
+    const gone = new AbortController();
+    const changes = watch(storeFolder(), { signal: gone.signal });
+    const upload = request(server.baseUrl + managementOperations['upload-artifact'].path, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${server.adminToken}`,
+        'Content-Type': 'multipart/form-data; boundary=cut',
+      },
+    });
+    upload.on('error', () => undefined);
+    upload.write(part('artifact'));
+    upload.write((await artifactBytes()).subarray(0, end));
+    upload.write(rest);
+    for await (const _change of changes) {
+      // The first change is the file that comes in, the last one is its end.
+      if (storedFiles().length === 0) break;
+      upload.destroy();
+    }
+    gone.abort();
+    expect(await listed()).toEqual([]);
+    const query = { object_type: 'artifact' };
+    const logs = await server.call('list-audit-logs', { token: server.adminToken, query });
+    expect(logs.json<AuditLog[]>()).toEqual([]);
+    expect((await uploadArtifact(server, await artifactBytes())).status).toBe(201);
+  });
+});
+
+describe('a disk that takes nothing', () => {
+  it('is 500 without a word of the disk, and the server goes on', async () => {
+    const store = storeFolder();
+    await rm(store, { recursive: true });
+    const refused = await uploadArtifact(server, await artifactBytes());
+    expect([refused.status, refused.json().error]).toEqual([500, 'internal error']);
+    await mkdir(store);
+    expect((await uploadArtifact(server, await artifactBytes())).status).toBe(201);
+  });
+});

@@ -1,0 +1,192 @@
+/** Receives a multipart upload: text parts first, then the one file that it is about. */
+import type { IncomingMessage } from 'node:http';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { tooManyOpenFiles } from '../../http/answer.ts';
+import { BodyCutOff, tooManyBytes } from '../../http/body.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
+import type { RequestContext } from '../../pipeline/endpoint.ts';
+import type { FileStore, ReceivedFile } from '../../store/files.ts';
+
+export interface Upload {
+  readonly file: ReceivedFile;
+  /** As the caller names it; nothing to be trusted. */
+  readonly fileName: string;
+  /** The text parts that came before the file. */
+  readonly fields: ReadonlyMap<string, string>;
+}
+
+/** Which upload is expected, and where its file goes. */
+interface UploadForm {
+  readonly files: FileStore;
+  /** Name of the part that is the file; what comes after it is ignored. */
+  readonly filePart: string;
+  readonly fileMaxBytes: number;
+}
+
+/** What may surround the file: the text parts, and the heads of all parts. */
+const FRAME_MAX_BYTES = 20 * limits.uploadFieldMaxBytes;
+
+type Surroundings = Pick<RequestContext, 'request' | 'openFiles' | 'underway'>;
+
+/** The parts, or why they are refused; a refused upload leaves no file. @throws BodyCutOff */
+export async function receiveUpload(
+  context: Surroundings,
+  form: UploadForm,
+): Promise<Upload | Refusal> {
+  const { openFiles } = context;
+  if (!openFiles.tryAcquire()) return tooManyOpenFiles;
+  try {
+    return await readParts(context, form);
+  } finally {
+    openFiles.release();
+  }
+}
+
+function readParts(
+  { request, underway }: Surroundings,
+  form: UploadForm,
+): Promise<Upload | Refusal> {
+  const { files, filePart, fileMaxBytes } = form;
+  if (Number(request.headers['content-length'] ?? 0) > fileMaxBytes + FRAME_MAX_BYTES) {
+    return Promise.resolve(refuse.tooLarge(fileMaxBytes));
+  }
+  const parser = openParser(request, fileMaxBytes);
+  if (parser instanceof Refusal) return Promise.resolve(parser);
+  const fields = new Map<string, string>();
+  return new Promise((resolve, reject) => {
+    let file: BusboyFileStream | undefined;
+    let receiving: Promise<Upload | Refusal> | undefined;
+    let refusal: Refusal | undefined;
+    const refuseRest = (because: Refusal): void => {
+      refusal = because;
+      request.unpipe(parser);
+      request.resume();
+      resolve(discarded(receiving, files, because));
+    };
+    const fieldsAreWhole = holdFields(request, underway, () => {
+      fields.clear();
+      parser.destroy();
+      refuseRest(tooManyBytes);
+    });
+    parser.on('field', (name, value, _nameIsCut, valueIsCut) => {
+      // What comes after the file is ignored, as the order of the parts is documented.
+      if (receiving) return;
+      if (valueIsCut) refusal = tooLongText(name);
+      fields.set(name, value);
+    });
+    parser.on('file', (name, stream, fileName) => {
+      if (name !== filePart || receiving) {
+        // Its fault is the parser's too, which answers for it.
+        stream.on('error', () => stream.destroy());
+        stream.resume();
+        return;
+      }
+      file = stream;
+      fieldsAreWhole();
+      receiving = receiveFile(stream, form).then((received) =>
+        received instanceof Refusal ? received : { file: received, fileName, fields },
+      );
+      // A disk that fails is known before the body has ended.
+      receiving.catch((fault: unknown) => {
+        if (!refusal) reject(fault);
+      });
+    });
+    parser.on('finish', () => {
+      if (refusal) resolve(discarded(receiving, files, refusal));
+      else resolve(receiving ?? noFile(filePart));
+    });
+    parser.on('error', (fault: unknown) => {
+      refuseRest(refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`));
+    });
+    request.on('close', () => {
+      if (request.complete) return;
+      const cutOff = new BodyCutOff('the connection closed during the upload');
+      parser.destroy();
+      // The parser leaves the file that it was reading open.
+      file?.destroy(cutOff);
+      void discarded(receiving, files, noFile(filePart)).then(() => reject(cutOff));
+    });
+    request.pipe(parser);
+  });
+}
+
+/** Counts what comes before the file, which alone is kept in memory; until it is told to stop. */
+function holdFields(
+  request: IncomingMessage,
+  underway: RequestContext['underway'],
+  giveWay: () => void,
+): () => void {
+  let bytes = 0;
+  const held = underway.open(() => {
+    stop();
+    giveWay();
+  });
+  const count = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    held.set(bytes);
+  };
+  const stop = (): void => {
+    request.off('data', count).off('close', stop).off('end', stop);
+    held.set(0);
+  };
+  request.on('data', count).on('close', stop).on('end', stop);
+  return stop;
+}
+
+function openParser(request: IncomingMessage, fileSize: number): BusboyInstance | Refusal {
+  // The parser knows one of the two media types, whose bodies are of the same form.
+  const contentType = (request.headers['content-type'] ?? '').replace(
+    /^\s*multipart\/mixed/i,
+    'multipart/form-data',
+  );
+  try {
+    return new Busboy({
+      headers: { ...request.headers, 'content-type': contentType },
+      limits: {
+        fields: 20,
+        fieldNameSize: 100,
+        fieldSize: limits.uploadFieldMaxBytes,
+        files: 20,
+        fileSize,
+        parts: 40,
+        headerPairs: 20,
+      },
+    });
+  } catch (fault) {
+    return refuse.malformed(`the Content-Type header is malformed: ${messageOf(fault)}`);
+  }
+}
+
+async function receiveFile(
+  stream: BusboyFileStream,
+  { files, fileMaxBytes }: UploadForm,
+): Promise<ReceivedFile | Refusal> {
+  const file = await files.receive(stream);
+  if (!stream.truncated) return file;
+  files.discard(file);
+  return refuse.tooLarge(fileMaxBytes);
+}
+
+/** The refusal, once a file that may have been received has been removed. */
+async function discarded(
+  receiving: Promise<Upload | Refusal> | undefined,
+  files: FileStore,
+  refusal: Refusal,
+): Promise<Refusal> {
+  const received = await receiving?.catch(() => undefined);
+  if (received && !(received instanceof Refusal)) files.discard(received.file);
+  return refusal;
+}
+
+function noFile(part: string): Refusal {
+  return refuse.malformed(`the request does not contain the file in a part "${part}"`);
+}
+
+function tooLongText(part: string): Refusal {
+  return refuse.malformed(`${part}: must have at most ${limits.uploadFieldMaxBytes} bytes`);
+}
+
+function messageOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}

@@ -1,0 +1,85 @@
+/** Users, as users see them: listing, looking at one, removing. Making and changing are beside. */
+
+import { limits } from '../../../fixtures/contract/limits.ts';
+import type { User } from '../../../fixtures/contract/management/users.ts';
+import { linkHeader } from '../../http/paging.ts';
+import { refuse } from '../../http/refusal.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import type { Store } from '../../store/store.ts';
+import type { StoredUser, UserFilter } from '../../store/users.ts';
+import { isActingAdmin } from '../../tenants/access.ts';
+import { audit, userActor, userObject } from '../../tenants/audit.ts';
+import { iso } from './views.ts';
+
+const noSuchUser = refuse.notFound('there is no user with this id');
+
+/** Why the last one who may do everything stays as he is. */
+export const lastAdmin = refuse.unprocessable(
+  'this is the last user with full access who can sign in; create another one first',
+);
+
+export const listUsers = defineEndpoint('list-users', ({ query }, { store, request }) => {
+  const { page, per_page: perPage, id, email } = query;
+  const filter: UserFilter = {
+    id,
+    email,
+    createdAfterMs: moment(query.created_after),
+    createdBeforeMs: moment(query.created_before),
+    updatedAfterMs: moment(query.updated_after),
+    updatedBeforeMs: moment(query.updated_before),
+  };
+  const total = store.users.count(filter);
+  const headers = linkHeader({ url: request.url ?? '/', page, perPage, total });
+  const users = store.users.list(filter, { page, perPage });
+  return { status: 200, headers, body: users.map(userView) };
+});
+
+export const getUser = defineEndpoint('get-user', ({ parameters }, { store }) => {
+  const user = store.users.find(parameters.id);
+  return user ? { status: 200, body: userView(user) } : noSuchUser;
+});
+
+export const getOwnUser = defineEndpoint('get-own-user', (_, { store, user }) => {
+  const found = store.users.find(user.id);
+  return found ? { status: 200, body: userView(found) } : noSuchUser;
+});
+
+export const deleteUser = defineEndpoint('delete-user', ({ parameters }, context) => {
+  const { store } = context;
+  const user = store.users.find(parameters.id);
+  if (!user) return noSuchUser;
+  if (isLastAdmin(store, user)) return lastAdmin;
+  store.users.remove(user.id);
+  store.userTokens.endAllOf(user.id);
+  store.confirmations.removeAllOf(user.id);
+  audit(context, { actor: userActor(context.user), action: 'delete', object: userObject(user) });
+  return { status: 204 };
+});
+
+/** Whether nobody else could mend what this user breaks. */
+export function isLastAdmin(store: Store, user: StoredUser): boolean {
+  return isActingAdmin(store, user) && !hasActingAdmin(store, user.id);
+}
+
+/** Whether somebody may do everything and can sign in, the user of `exceptId` left aside. */
+export function hasActingAdmin(store: Store, exceptId = ''): boolean {
+  const everybody = { page: 1, perPage: limits.usersMax };
+  return store.users
+    .list({ id: [], email: [] }, everybody)
+    .some((user) => user.id !== exceptId && isActingAdmin(store, user));
+}
+
+function userView(user: StoredUser): User {
+  return {
+    id: user.id,
+    email: user.email,
+    roles: [...user.roles],
+    created_ts: iso(user.createdMs),
+    updated_ts: iso(user.updatedMs),
+    ...(user.loginMs !== undefined && { login_ts: iso(user.loginMs) }),
+  };
+}
+
+function moment(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}

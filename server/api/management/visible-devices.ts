@@ -1,0 +1,25 @@
+/** Which devices a user may touch: all of the tenant, or those of the groups that the user's roles are limited to. */
+
+import { type Refusal, refuse } from '../../http/refusal.ts';
+import type { CallingUser, RequestContext } from '../../pipeline/endpoint.ts';
+import type { StoredDevice } from '../../store/devices.ts';
+
+/** What every handler of the management API is given. */
+export type UserContext = RequestContext & { readonly user: CallingUser };
+
+const noSuchDevice = refuse.notFound('there is no device with this id');
+const otherGroup = refuse.forbidden(
+  "the device is in none of the groups that the user's roles are limited to",
+);
+
+/** The device of an id; 404 when there is none, 403 when it is out of the user's groups. */
+export function visibleDevice(
+  { store, user }: Pick<UserContext, 'store' | 'user'>,
+  id: string,
+): StoredDevice | Refusal {
+  const device = store.devices.find(id);
+  if (!device) return noSuchDevice;
+  if (!user.groups) return device;
+  const group = store.groups.groupOf(id);
+  return group !== undefined && user.groups.includes(group) ? device : otherGroup;
+}

@@ -1,0 +1,99 @@
+/** The journal of a world, as a test asks it: what happened, what is awaited, what must hold. */
+import { systemClock } from '../../../fixtures/clock.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
+import { type Assertion, Judge } from '../journal/assertion.ts';
+import type { JournalEntry } from '../journal/entry.ts';
+import { type EntryFilter, matcher } from '../journal/filter.ts';
+import { type EntryView, entryView } from '../journal/view.ts';
+
+/** How an entry is waited for. */
+interface Patience {
+  /** Only entries behind this sequence count; from the oldest that is kept when absent. */
+  readonly after?: number;
+  /** Real seconds, whatever the world's clock shows. */
+  readonly timeoutSeconds?: number;
+}
+
+/** Nothing that was awaited came in time; the message has what came instead. */
+export class AwaitTimeout extends Error {
+  override readonly name = 'AwaitTimeout';
+}
+
+/** The journal does not bear an assertion out; the message has what was seen instead. */
+export class JournalAssertionError extends Error {
+  override readonly name = 'JournalAssertionError';
+}
+
+/** Entries are plain JSON with secrets masked, the oldest first. */
+export interface TestbedJournal {
+  list(filter?: EntryFilter): EntryView[];
+  /** The newest one that matches. */
+  find(filter: EntryFilter): EntryView | undefined;
+  /** The first one that matches, now or later, within ten seconds unless said otherwise. @throws AwaitTimeout */
+  await(filter: EntryFilter, patience?: Patience): Promise<EntryView>;
+  /** Holds when all of it happened in this order. @throws JournalAssertionError */
+  assert(assertion: Assertion): void;
+  clear(): void;
+}
+
+const TIMEOUT_SECONDS = 10;
+const INSTEAD_MAX = 10;
+
+export function testbedJournal(world: Tenant): TestbedJournal {
+  const { journal } = world;
+  const shown = (entry: JournalEntry): EntryView => entryView(entry, world, true);
+  return {
+    list: (filter = {}) => [...journal.entries()].filter(matcher(filter, world)).map(shown),
+    find: (filter) => {
+      const matches = matcher(filter, world);
+      for (const entry of journal.newestFirst()) if (matches(entry)) return shown(entry);
+      return undefined;
+    },
+    await: async (filter, patience = {}) => shown(await firstMatch(world, filter, patience)),
+    assert: (assertion) => {
+      const judge = new Judge(assertion, world);
+      for (const entry of journal.entries()) judge.see(entry);
+      const { holds, sentence } = judge.verdict();
+      if (!holds) throw new JournalAssertionError(sentence);
+    },
+    clear: () => journal.clear(),
+  };
+}
+
+async function firstMatch(
+  world: Tenant,
+  filter: EntryFilter,
+  { after = 0, timeoutSeconds = TIMEOUT_SECONDS }: Patience,
+): Promise<JournalEntry> {
+  const { journal } = world;
+  const matches = matcher(filter, world);
+  for (const entry of journal.entries(after)) if (matches(entry)) return entry;
+  const came = new AbortController();
+  let found: JournalEntry | undefined;
+  let failed: { readonly fault: unknown } | undefined;
+  const unsubscribe = journal.subscribe(
+    (entry) => {
+      if (found || entry.sequence <= after || !matches(entry)) return;
+      found = entry;
+      came.abort();
+    },
+    (fault) => {
+      failed = { fault };
+      came.abort();
+    },
+  );
+  await systemClock.sleep(timeoutSeconds * 1000, came.signal);
+  unsubscribe();
+  if (failed) throw failed.fault;
+  if (found) return found;
+  const instead = [...journal.entries(after)].slice(-INSTEAD_MAX).map(wordOf);
+  const told = instead.length === 0 ? 'nothing at all' : instead.join(', ');
+  throw new AwaitTimeout(
+    `no entry matched ${JSON.stringify(filter)} within ${timeoutSeconds} s; instead came ${told}`,
+  );
+}
+
+function wordOf(entry: JournalEntry): string {
+  if (entry.kind !== 'exchange') return entry.kind;
+  return `${entry.operation ?? entry.method} ${entry.status}`;
+}

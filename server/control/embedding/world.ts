@@ -1,0 +1,95 @@
+/** One world as a test holds it: its admin, clock, faults, journal, limits, and ways back. */
+import type * as v from 'valibot';
+import type { ServerWithInside } from '../../server.ts';
+import type { RateLimit } from '../../tenants/rate-limits.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
+import type { LoadedWorld } from '../world/load.ts';
+import type { worldShape } from '../world/world-shape.ts';
+import { readWorld } from '../world/world-text.ts';
+import { type AdminClient, adminClient } from './admin-client.ts';
+import { type TestbedJournal, testbedJournal } from './journal.ts';
+import { type TestbedClock, type TestbedFaults, testbedClock, testbedFaults } from './steering.ts';
+
+/** A start state: the text of a world in YAML or JSON, or the same as a value. */
+export type WorldSource = string | v.InferInput<typeof worldShape>;
+
+/** How often each caller of a world may ask. */
+interface TestbedRates {
+  /** Absent while nobody is limited. */
+  readonly limit: RateLimit | undefined;
+  /** Begins to count anew under this limit, or stops. */
+  set(limit: RateLimit | undefined): void;
+}
+
+/** An isolated world; nothing of one can be reached from another. */
+export interface TestbedWorld {
+  readonly id: string;
+  readonly name: string;
+  /** What devices say in `tenant_token` to come into this world. */
+  readonly tenantToken: string;
+  readonly adminEmail: string;
+  readonly adminPassword: string;
+  /** The admin's token for the management API; it has no end. */
+  readonly adminToken: string;
+  readonly admin: AdminClient;
+  readonly clock: TestbedClock;
+  readonly rates: TestbedRates;
+  readonly journal: TestbedJournal;
+  readonly faults: TestbedFaults;
+  /** Puts a start state in place of all that the world holds; `reset` comes back to it. @throws WorldTextFault, WorldFault */
+  load(source: WorldSource): Promise<LoadedWorld>;
+  /** Back to the state at the start, or to what was loaded last; sockets are closed, faults and journal cleared. */
+  reset(): Promise<void>;
+}
+
+/** An admin of the world, signed in. */
+export interface WorldAdmin {
+  readonly adminEmail: string;
+  readonly adminPassword: string;
+  readonly adminToken: string;
+}
+
+/** @param apiUrl where the admin's calls go */
+export function testbedWorld(
+  inside: ServerWithInside,
+  tenant: Tenant,
+  { apiUrl, admin }: { readonly apiUrl: string; readonly admin: WorldAdmin },
+): TestbedWorld {
+  const { worlds } = inside;
+  const { id, name, token: tenantToken } = tenant;
+  return {
+    id,
+    name,
+    tenantToken,
+    ...admin,
+    admin: adminClient(apiUrl, admin.adminToken),
+    clock: testbedClock(tenant.clock),
+    rates: tenant.rates,
+    journal: testbedJournal(tenant),
+    faults: testbedFaults(tenant.faults),
+    load: async (source) => {
+      const text = typeof source === 'string' ? source : JSON.stringify(source);
+      const loaded = await worlds.load(tenant, readWorld(text, 'world'));
+      keepSignedIn(inside, tenant, admin);
+      return loaded;
+    },
+    reset: () => resetWorld(inside, tenant, admin),
+  };
+}
+
+async function resetWorld(inside: ServerWithInside, tenant: Tenant, admin: WorldAdmin) {
+  await inside.services.sockets.closeWorld(tenant.store);
+  inside.worlds.reset(tenant);
+  keepSignedIn(inside, tenant, admin);
+}
+
+/** A test may have signed the admin out. */
+function keepSignedIn({ services }: ServerWithInside, tenant: Tenant, { adminToken }: WorldAdmin) {
+  const claims = services.tokens.read(adminToken);
+  if ('because' in claims) return;
+  const { id, subject: userId } = claims;
+  const { store, clock } = tenant;
+  store.userTokens.end(id);
+  if (!store.users.find(userId)) return;
+  store.userTokens.record({ id, userId, kind: 'first' }, clock.now());
+}

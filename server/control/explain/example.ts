@@ -1,0 +1,184 @@
+/** Examples of shapes, and values that are mended until they fit theirs. */
+import * as v from 'valibot';
+import { lettersApart, nearestOf } from '../../../fixtures/nearest.ts';
+
+/** What a field of this name usually holds, where the shape says no more than "a text". */
+const texts: Readonly<Record<string, string>> = {
+  artifact_name: 'release-1',
+  device_type: 'raspberrypi4',
+  release_name: 'release-1',
+  email: 'user@example.com',
+  id_data: '{"mac":"00:00:00:00:00:01"}',
+  level: 'info',
+  message: 'something happened',
+  path: '/etc/hostname',
+  name: 'some-name',
+  password: 'a long password of a user',
+};
+
+const anyTexts = [
+  'some',
+  '1',
+  '20',
+  '2026-01-31T12:00:00Z',
+  '00000000-0000-4000-8000-000000000001',
+  '/etc/hostname',
+  'user@example.com',
+  'true',
+];
+const anyNumbers = [1, 0, 20, 100];
+const anyValues: readonly unknown[] = [
+  ...anyTexts,
+  ...anyNumbers,
+  true,
+  null,
+  { name: 'value' },
+  { name: 1 },
+  {},
+  [],
+  ['some'],
+];
+
+/** Shapes nest no deeper than this. */
+const LEVELS_MAX = 20;
+
+/** Like any shape of valibot, with the parts that its kind may have. */
+interface Shape extends v.GenericSchema {
+  readonly pipe?: readonly { readonly kind: string }[];
+  readonly wrapped?: Shape;
+  readonly entries?: Readonly<Record<string, Shape>>;
+  readonly item?: Shape;
+  readonly rest?: Shape;
+  readonly value?: Shape;
+  readonly options?: readonly unknown[];
+  readonly literal?: unknown;
+}
+
+/** A value that fits the shape; `name` is that of the field, for a telling text. */
+export function exampleOf(schema: v.GenericSchema, name = ''): unknown {
+  return example(schema, name, LEVELS_MAX);
+}
+
+function example(schema: Shape, name: string, levels: number): unknown {
+  const fits = (value: unknown): boolean => v.is(schema, value);
+  const known = Object.hasOwn(texts, name) ? [texts[name]] : [];
+  const candidates = levels === 0 ? [] : candidatesOf(schema, name, levels - 1);
+  const isText = schema.type === 'string';
+  return [...(isText ? known : []), ...candidates, ...known, ...anyValues].find(fits);
+}
+
+function candidatesOf(schema: Shape, name: string, levels: number): readonly unknown[] {
+  const inner = innerShapes(schema);
+  if (inner.length > 0) return inner.map((shape) => example(shape, name, levels));
+  const { entries, item, options, wrapped } = schema;
+  if (wrapped) return [example(wrapped, name, levels)];
+  if (entries) return [requiredOf(entries, levels)];
+  if (item) return [[example(item, name, levels)], []];
+  if ('literal' in schema) return [schema.literal];
+  if (!options) return [];
+  return options.map((option) => (isShape(option) ? example(option, name, levels) : option));
+}
+
+function requiredOf(entries: Readonly<Record<string, Shape>>, levels: number): object {
+  const required = Object.entries(entries).filter(([, shape]) => !v.is(shape, undefined));
+  return Object.fromEntries(required.map(([name, shape]) => [name, example(shape, name, levels)]));
+}
+
+/** The shapes of a pipe, the last one first: it is the strictest. */
+function innerShapes({ pipe = [] }: Shape): readonly Shape[] {
+  return pipe.filter(isShape).toReversed();
+}
+
+function isShape(value: unknown): value is Shape {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'schema';
+}
+
+type Key = string | number;
+
+/** The shape of what is at a place of a value; nothing where the shape does not tell. */
+export function shapeAt(schema: Shape, keys: readonly Key[]): Shape | undefined {
+  const [key, ...rest] = keys;
+  if (key === undefined) return schema;
+  const { wrapped, entries, item, value, rest: others, options = [] } = schema;
+  const own = entries && Object.hasOwn(entries, key) ? entries[key] : (item ?? others ?? value);
+  const found = own && shapeAt(own, rest);
+  if (found) return found;
+  for (const inner of [...innerShapes(schema), ...(wrapped ? [wrapped] : []), ...options]) {
+    const deeper = isShape(inner) ? shapeAt(inner, keys) : undefined;
+    if (deeper) return deeper;
+  }
+  return undefined;
+}
+
+/** How many faults are mended one by one before the whole value becomes an example. */
+const FAULTS_MAX = 100;
+
+/** The value with each faulty place replaced by an example of its shape, and what is missing added. */
+export function mended(schema: v.GenericSchema, given: unknown): unknown {
+  let value = given;
+  for (let round = 0; round < FAULTS_MAX; round += 1) {
+    const checked = v.safeParse(schema, value);
+    if (checked.success) return value;
+    const keys = keysOf(checked.issues[0]);
+    if (keys.length === 0) break;
+    value = replaced(value, keys, mendingOf(schema, keys, valueAt(value, keys)));
+  }
+  return exampleOf(schema);
+}
+
+function keysOf({ path }: v.BaseIssue<unknown>): readonly Key[] {
+  const keys = path?.map(({ key }) => key) ?? [];
+  const known = keys.filter((key) => typeof key === 'string' || typeof key === 'number');
+  return known.length === keys.length ? known : [];
+}
+
+/** The nearest value that would do; nothing where none would, so that the place is left out. */
+function mendingOf(schema: v.GenericSchema, keys: readonly Key[], given: unknown): unknown {
+  const shape = shapeAt(schema, keys);
+  if (!shape) return ['number', 'boolean'].includes(typeof given) ? String(given) : 'some';
+  const name = String(keys.at(-1));
+  // What stands in a field of a telling name follows rules that its shape does not know.
+  const near = Object.hasOwn(texts, name) ? [] : nearTo(given, shape);
+  return near.find((value) => v.is(shape, value)) ?? exampleOf(shape, name);
+}
+
+/** The same in another kind, the word most like it, the whole number beside it. */
+function nearTo(given: unknown, shape: Shape): readonly unknown[] {
+  if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean')
+    return [];
+  const text = String(given);
+  // A word that has little in common with what was sent may mean the opposite of it.
+  const words = wordsIn(shape).filter((word) => 3 * lettersApart(text, word) <= text.length);
+  const number = given === '' ? Number.NaN : Number(given);
+  const numbers = Number.isFinite(number) ? [number, Math.round(number)] : [];
+  return [...nearestOf(text, words), text, ...numbers, given === 'true'];
+}
+
+/** The words that a shape takes, also where it may be left out. */
+function wordsIn({ wrapped, options = [], pipe = [] }: Shape): string[] {
+  const inner = [...(wrapped ? [wrapped] : []), ...pipe.filter(isShape)].flatMap(wordsIn);
+  return [...options.filter((option) => typeof option === 'string'), ...inner];
+}
+
+function valueAt(value: unknown, keys: readonly Key[]): unknown {
+  return keys.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
+    value,
+  );
+}
+
+function replaced(value: unknown, [key = '', ...rest]: readonly Key[], by: unknown): unknown {
+  const into = (old: unknown): unknown => (rest.length === 0 ? by : replaced(old, rest, by));
+  if (Array.isArray(value)) return value.map((one, index) => (index === key ? into(one) : one));
+  const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const old = members.find(([name]) => name === key)?.[1];
+  const others = members.map(([name, one]): [string, unknown] => [
+    name,
+    name === key ? into(one) : one,
+  ]);
+  const all = members.some(([name]) => name === key)
+    ? others
+    : [...others, [String(key), into(old)] as const];
+  return Object.fromEntries(all.filter(([, one]) => one !== undefined));
+}

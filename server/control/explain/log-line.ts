@@ -1,0 +1,29 @@
+/** The line that the log shows of a refusal. */
+
+import type { Exchange } from '../../http/exchange.ts';
+import type { Refusal, RefusalDetail } from '../../http/refusal.ts';
+import type { Success } from '../../pipeline/endpoint.ts';
+import { quoted } from './shell.ts';
+
+/** What was refused and why, where it was wrong, and the command that tells the rest. */
+export function refusalLine(exchange: Exchange, { status, error, detail }: Refusal): string {
+  const { request, path, requestId } = exchange;
+  const wrong = detail?.path === undefined ? '' : ` [${detail.path}: ${comparison(detail)}]`;
+  const asked = `${status} ${request.method} ${path}`;
+  return `${asked}: ${error}${wrong} (${requestId}); explain with: fleetbed explain ${quoted(requestId)}`;
+}
+
+/** What was answered, and why a device got no update. */
+export function answerLine(exchange: Exchange, { status, noUpdate }: Success): string {
+  const { request, path, requestId } = exchange;
+  const why = noUpdate ? `: no update, by the rule ${noUpdate.rule}` : '';
+  return `${status} ${request.method} ${path}${why} (${requestId})`;
+}
+
+function comparison({ expected, actual }: RefusalDetail): string {
+  const told = [
+    ...(expected === undefined ? [] : [`expected ${expected}`]),
+    ...(actual === undefined ? [] : [`got ${actual}`]),
+  ];
+  return told.join(', ');
+}

@@ -1,0 +1,213 @@
+/** Why a device got no update, or would get none now: the server's own rules, asked again in their order. */
+
+import { decideNext, type NextRequest } from '../../rules/next-deployment.ts';
+import type { NoUpdate } from '../../rules/no-update.ts';
+import { choosePart, type KeptBack, keptBack } from '../../rules/part-choice.ts';
+import { candidate } from '../../store/artifacts.ts';
+import type { DeviceParts } from '../../store/deployment-devices.ts';
+import { type PartWithFacts, servable } from '../../store/part-rows.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
+import { asksForDeployment } from '../journal/facts.ts';
+import { maskText } from '../journal/masking.ts';
+import type { ExchangeRecord } from '../journal/record.ts';
+import { type Judged, labelOf, type Passed, passedBy, sentenceOf } from './no-update-sentences.ts';
+import { requestOf } from './polled.ts';
+
+/** A rule that was asked, and what it said. */
+interface Step {
+  readonly rule: string;
+  readonly passed: boolean;
+  readonly sentence: string;
+}
+
+/** How a device stands to its next update. */
+export interface NoUpdateExplanation {
+  /** Of the poll that it tells of; absent where it tells of now. */
+  readonly requestId?: string;
+  /** Name of the world that the device belongs to. */
+  readonly world: string;
+  /** ISO 8601, in the time of the world. */
+  readonly at: string;
+  readonly device: { readonly id: string; readonly identity?: string };
+  readonly outcome: 'no update' | 'update';
+  /** The rules in the order in which they are asked; without an update the last one says no. */
+  readonly steps: readonly Step[];
+  /** How the device stands to its newest deployments, the newest first. */
+  readonly deployments: readonly string[];
+}
+
+type World = Pick<Tenant, 'name' | 'store' | 'journal' | 'clock'>;
+
+const DEPLOYMENTS_MAX = 100;
+const TOLD_MAX = 10;
+
+/** Why a poll was answered without an update; nothing when it was answered otherwise. */
+export function explainPoll(record: ExchangeRecord, world: World): NoUpdateExplanation | undefined {
+  const { noUpdate, deviceId, atMs, requestId } = record;
+  if (!noUpdate || deviceId === undefined) return undefined;
+  const newest = world.store.parts.newest(deviceId, DEPLOYMENTS_MAX);
+  const request = requestOf(record);
+  const device = { world, id: deviceId, nowMs: atMs, newest };
+  const steps = [
+    yes('accepted', 'the device sent a valid token'),
+    yes('polling', pollingText(record, request)),
+    ...stepsTo(noUpdate, { ...device, request }),
+  ];
+  return { requestId, ...told(device, steps) };
+}
+
+/** What the device would be answered now, if it asked as it did last. */
+export function explainDevice(deviceId: string, world: World): NoUpdateExplanation {
+  const newest = world.store.parts.newest(deviceId, DEPLOYMENTS_MAX);
+  const device = { world, id: deviceId, nowMs: world.clock.now(), newest };
+  return told(device, stepsNow(device));
+}
+
+/** A device at a moment. */
+interface Device {
+  readonly world: World;
+  readonly id: string;
+  readonly nowMs: number;
+  readonly newest: DeviceParts;
+}
+
+function stepsNow(device: Device): Step[] {
+  const { world, id, nowMs } = device;
+  const status = world.store.devices.find(id)?.status;
+  if (status !== 'accepted') {
+    return [no('accepted', `the device is ${status ?? 'unknown'}, not accepted by a user`)];
+  }
+  const accepted = yes('accepted', 'a user has accepted the device');
+  const last = lastPoll(world, id);
+  if (!last) {
+    return [accepted, no('polling', 'the journal holds no update request from the device')];
+  }
+  if (last.status >= 400) return [accepted, no('polling', refusedText(last))];
+  const request = requestOf(last);
+  const before = [accepted, yes('polling', pollingText(last, request))];
+  const { parts, lastFinishedSeq } = world.store.parts.open(id);
+  const choice = choosePart(parts, { nowMs, lastFinishedSeq });
+  if (choice.decision === 'nothing') {
+    return [...before, ...stepsTo({ rule: 'deployment' }, { ...device, request })];
+  }
+  const { part } = choice;
+  const deploymentId = part.deployment.id;
+  if (choice.decision === 'wait') {
+    return [...before, ...stepsTo({ rule: choice.rule, deploymentId }, { ...device, request })];
+  }
+  const asked = servable(part);
+  const anew = choice.decision === 'retry' ? withoutRequest(asked) : asked;
+  const decided = request && decideNext(anew, request, candidatesOf(part, world));
+  if (decided && 'rule' in decided) {
+    return [...before, ...stepsTo({ rule: decided.rule, deploymentId }, { ...device, request })];
+  }
+  const judged = judgedOf(part, { ...device, request });
+  const isConflict = decided?.decision === 'conflict';
+  return [
+    ...before,
+    ...passedBy(judged, undefined).map(asStep),
+    ...(isConflict
+      ? [no('request', 'the device now reports other data than when it was offered the update')]
+      : []),
+  ];
+}
+
+function withoutRequest({ request: _r, artifactId: _a, ...part }: ReturnType<typeof servable>) {
+  return { ...part, status: 'pending' as const };
+}
+
+type Asking = Device & { readonly request: NextRequest | undefined };
+
+/** The rules of deployments up to the one that said no. */
+function stepsTo({ rule, deploymentId }: NoUpdate, asking: Asking): Step[] {
+  const { parts } = asking.newest;
+  const part = parts.find(({ deployment }) => deployment.id === deploymentId);
+  if (rule === 'deployment') return overSteps(asking);
+  if (!part) return [no(rule, `deployment ${deploymentId} no longer exists`)];
+  const judged = judgedOf(part, asking);
+  return [...passedBy(judged, rule).map(asStep), no(rule, sentenceOf(rule, judged))];
+}
+
+/** Nothing was open: the newest deployment that was there then, and why it is over for the device. */
+function overSteps(asking: Asking): Step[] {
+  const { nowMs, newest } = asking;
+  const moment = { nowMs, lastFinishedSeq: newest.lastFinishedSeq };
+  const last = newest.parts.findLast(
+    (part) =>
+      part.deployment.createdMs <= nowMs &&
+      (part.finishedMs ?? 0) <= nowMs &&
+      keptBack(part, moment) !== undefined,
+  );
+  const rule = last && keptBack(last, moment);
+  if (!rule) return [no('deployment', 'no deployment includes the device')];
+  const judged = judgedOf(last, asking);
+  return [
+    yes('deployment', `${labelOf(judged.part)} includes the device`),
+    no(rule, sentenceOf(rule, judged)),
+  ];
+}
+
+function judgedOf(part: PartWithFacts, { world, nowMs, request }: Asking): Judged {
+  return { part, nowMs, request, candidates: candidatesOf(part, world) };
+}
+
+function candidatesOf({ deployment }: PartWithFacts, { store }: World) {
+  if (deployment.configuration) return [];
+  return store.artifacts.findByName(deployment.artifactName).map(candidate);
+}
+
+function told(device: Device, steps: readonly Step[]): Omit<NoUpdateExplanation, 'requestId'> {
+  const { world, id, nowMs, newest } = device;
+  const identity = world.store.devices.find(id)?.identity;
+  const moment = { nowMs, lastFinishedSeq: newest.lastFinishedSeq };
+  const judged = newest.parts.slice(-TOLD_MAX).toReversed();
+  return {
+    world: world.name,
+    at: new Date(nowMs).toISOString(),
+    device: { id, ...(identity !== undefined && { identity: maskText(identity) }) },
+    outcome: steps.at(-1)?.passed ? 'update' : 'no update',
+    steps,
+    deployments: judged.map((part) => {
+      const asking = { ...device, request: undefined };
+      return standingText(judgedOf(part, asking), keptBack(part, moment));
+    }),
+  };
+}
+
+function standingText(judged: Judged, rule: KeptBack | undefined): string {
+  const open = judged.part.offeredMs === undefined ? 'open' : judged.part.status;
+  return rule ? sentenceOf(rule, judged) : `${labelOf(judged.part)}: ${open}`;
+}
+
+function lastPoll({ journal }: World, deviceId: string): ExchangeRecord | undefined {
+  for (const entry of journal.newestFirst()) {
+    if (entry.kind !== 'exchange' || entry.deviceId !== deviceId) continue;
+    if (asksForDeployment.has(entry.operation ?? '')) return entry;
+  }
+  return undefined;
+}
+
+function refusedText({ atMs, status, refusal, requestId }: ExchangeRecord): string {
+  const at = new Date(atMs).toISOString();
+  const why = refusal ? `: ${maskText(refusal.error)}` : '';
+  return `the device asked at ${at} and was answered with ${status}${why}; for details: fleetbed explain ${maskText(requestId)}`;
+}
+
+function pollingText({ atMs }: ExchangeRecord, request: NextRequest | undefined): string {
+  const at = new Date(atMs).toISOString();
+  if (!request) return `the device asked at ${at}`;
+  const pairs = Object.entries(request.provides).map(([name, value]) => `${name}=${value}`);
+  return `the device asked at ${at} with ${maskText(pairs.join(', '))}`;
+}
+
+function asStep({ rule, sentence }: Passed): Step {
+  return yes(rule, sentence);
+}
+
+function yes(rule: string, sentence: string): Step {
+  return { rule, passed: true, sentence };
+}
+
+function no(rule: string, sentence: string): Step {
+  return { rule, passed: false, sentence };
+}

@@ -1,0 +1,92 @@
+/** The JSON body of a request as it should have been. */
+import * as v from 'valibot';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { readPublicKey } from '../../crypto/public-key.ts';
+import { isSecretName } from '../journal/masking.ts';
+import { type Asked, jsonOf, textOf } from './asked.ts';
+import { exampleOf, mended, shapeAt } from './example.ts';
+import { markFor, type Text, textWithVariables, withoutSecrets } from './text.ts';
+
+/** What was sent, how it was refused, and where it was wrong, such as `body.status`. */
+interface FaultyBody {
+  readonly asked: Asked;
+  readonly status: number;
+  readonly place: string;
+}
+
+type Members = ReadonlyMap<string, unknown>;
+
+/** The key whose private half the reader has. */
+const ownPublicKey = markFor('PUBLIC_KEY');
+
+/**
+ * The body as it was sent when nothing in it was wrong, so that a signature over its bytes stays
+ * right; else with what was wrong replaced, or an example. Nothing where none is needed.
+ */
+export function plannedBody(
+  operation: Operation,
+  schema: v.GenericSchema,
+  faulty: FaultyBody,
+): Text | undefined {
+  const text = textOf(faulty.asked);
+  if (text === undefined && operation.bodyOptional) return undefined;
+  const given = jsonOf(text);
+  const isSound = given !== undefined && v.is(schema, given.value);
+  const value = given ? mended(schema, given.value) : exampleOf(schema);
+  const better = improved(value, { operation, schema, faulty, isSound });
+  const shown = withoutSecrets(better);
+  const isAsSent = isSound && shown === value;
+  return isAsSent ? [text ?? ''] : textWithVariables(JSON.stringify(shown));
+}
+
+interface Facts {
+  readonly operation: Operation;
+  readonly schema: v.GenericSchema;
+  readonly faulty: FaultyBody;
+  /** True when the body fitted its shape, so that a rule refused it. */
+  readonly isSound: boolean;
+}
+
+/** The value after the rules that no shape tells; the same one when they have nothing to say. */
+function improved(value: unknown, facts: Facts): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const members = new Map<string, unknown>(Object.entries(value));
+  const changed = new Map(members);
+  for (const [name, better] of changesTo(members, facts)) {
+    if (better === undefined) changed.delete(name);
+    else changed.set(name, better);
+  }
+  const isSame =
+    changed.size === members.size &&
+    [...changed].every(([name, one]) => one === members.get(name) && members.has(name));
+  return isSame ? value : Object.fromEntries(changed);
+}
+
+function changesTo(members: Members, facts: Facts): Map<string, unknown> {
+  const [where, name = ''] = facts.faulty.place.split('.');
+  const changes = new Map<string, unknown>();
+  const isOfRule = facts.isSound && where === 'body' && members.has(name);
+  if (isOfRule && !isSecretName(name)) {
+    changes.set(name, otherValue(facts, name, members.get(name)));
+  }
+  const pubkey = members.get('pubkey');
+  if (typeof pubkey === 'string' && 'because' in readPublicKey(pubkey)) {
+    changes.set('pubkey', ownPublicKey);
+  }
+  const isDeployment = facts.operation.id === managementOperations['create-deployment'].id;
+  const isUnclear = members.has('devices') === (members.get('all_devices') === true);
+  if (isDeployment && (name === 'devices' || isUnclear)) {
+    changes.set('devices', undefined).set('all_devices', true);
+  }
+  return changes;
+}
+
+/** Another value for what a rule refused: another name, none where it may be left out, or an example. */
+function otherValue({ schema, faulty }: Facts, name: string, given: unknown): unknown {
+  if (faulty.status === 409) return typeof given === 'string' ? `${given}-2` : given;
+  const shape = shapeAt(schema, [name]);
+  const isRule = faulty.status === 400 || faulty.status === 422;
+  if (!shape || !isRule) return given;
+  return v.is(shape, undefined) ? undefined : exampleOf(shape, name);
+}

@@ -1,0 +1,149 @@
+/** A request as it should have been: path, query, headers and body mended where they were wrong. */
+import * as v from 'valibot';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { maskText } from '../journal/masking.ts';
+import type { Asked } from './asked.ts';
+import { mended } from './example.ts';
+import { parametersIn } from './nearest.ts';
+import { plannedBody } from './planned-body.ts';
+import { queryWithoutSecrets, type Text } from './text.ts';
+
+/** One part of a form. */
+export interface FormPart {
+  readonly name: string;
+  readonly value: Text;
+  /** True when the value is the name of a file to send. */
+  readonly isFile?: boolean;
+}
+
+/** A request that can be written as a command. */
+export interface Planned {
+  readonly operation: Operation;
+  /** Path and query. */
+  readonly target: Text;
+  readonly headers: readonly (readonly [string, Text])[];
+  readonly body?: Text;
+  readonly form?: readonly FormPart[];
+}
+
+/** What was sent, and what is known to be wrong with it. */
+interface Faulty {
+  readonly asked: Asked;
+  /** What the path that was sent named, undecoded, by the names of the operation it was for. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly status: number;
+  /** Where it was wrong, such as `body.status`. */
+  readonly place: string;
+}
+
+const forms: Readonly<Record<string, readonly FormPart[]>> = {
+  [managementOperations['upload-artifact'].id]: [
+    { name: 'artifact', value: [{ variable: 'FILE' }], isFile: true },
+  ],
+  [managementOperations['generate-artifact'].id]: [
+    { name: 'name', value: ['release-1'] },
+    { name: 'device_types_compatible', value: ['raspberrypi4'] },
+    { name: 'type', value: ['single-file'] },
+    { name: 'args', value: ['{"filename":"hosts","dest_dir":"/etc"}'] },
+    { name: 'file', value: [{ variable: 'FILE' }], isFile: true },
+  ],
+  [managementOperations['upload-device-file'].id]: [
+    { name: 'path', value: ['/etc/hosts'] },
+    { name: 'file', value: [{ variable: 'FILE' }], isFile: true },
+  ],
+};
+
+/** The request for an operation; of what was sent everything that fits is kept. */
+export function plan(operation: Operation, faulty: Faulty): Planned {
+  const form = forms[operation.id];
+  const body = operation.body && plannedBody(operation, operation.body, faulty);
+  return {
+    operation,
+    target: [...pathFor(operation, faulty), ...queryFor(operation, faulty)],
+    headers: [
+      ...authorizationOf(operation),
+      ...(body ? [['Content-Type', ['application/json']] as const] : []),
+      ...keptHeaders(faulty),
+      ...(101 in operation.success ? handshake : []),
+    ],
+    ...(body && { body }),
+    ...(form && { form }),
+  };
+}
+
+function authorizationOf({ authorization }: Operation): readonly (readonly [string, Text])[] {
+  const isToken = ['device', 'user', 'socket'].includes(authorization);
+  return isToken ? [['Authorization', ['Bearer ', { variable: 'TOKEN' }]]] : [];
+}
+
+const handshake: readonly (readonly [string, Text])[] = [
+  ['Connection', ['Upgrade']],
+  ['Upgrade', ['websocket']],
+  ['Sec-WebSocket-Version', ['13']],
+  ['Sec-WebSocket-Key', ['dGhlIHNhbXBsZSBub25jZQ==']],
+];
+
+/** Headers that change what is answered; every other one may hold a secret, and says nothing here. */
+const meaningful = ['accept', 'range', 'if-range', 'if-match', 'if-none-match'];
+
+function keptHeaders({ asked, status }: Faulty): readonly (readonly [string, Text])[] {
+  const isCondition = status === 412 || status === 416;
+  return meaningful
+    .filter((name) => !isCondition || name === 'accept')
+    .map((name) => [name, asked.headers.get(name) ?? ''] as const)
+    .filter(([, value]) => value !== '*/*' && /^[\x20-\x7e]+$/.test(value))
+    .map(([name, value]) => [name, [value]] as const);
+}
+
+function pathFor(operation: Operation, { asked, parameters }: Faulty): Text {
+  const known = { ...parameters, ...parametersIn(operation, asked.path) };
+  const values = Object.values(known);
+  // The only thing that is named is the same one, whatever a successor calls it.
+  const only = values.length === 1 ? values[0] : undefined;
+  return operation.path.split(/(\{\w+\})/).map((part) => {
+    if (!part.startsWith('{')) return part;
+    const name = part.slice(1, -1);
+    const given = known[name] ?? only ?? '';
+    const isSecret = maskText(given) !== given;
+    const isSound =
+      !isSecret && given !== '' && given !== '.' && given !== '..' && isDecodable(given);
+    return isSound ? encodeOdd(given) : { variable: name.toUpperCase() };
+  });
+}
+
+function isDecodable(segment: string): boolean {
+  try {
+    return decodeURIComponent(segment) !== '';
+  } catch (fault) {
+    if (fault instanceof URIError) return false;
+    throw fault;
+  }
+}
+
+/** Percent-encodes what does not belong into a target and came all the same. */
+function encodeOdd(text: string): string {
+  return text.replace(/[^\x21-\x7e]+/gu, (odd) => encodeURIComponent(odd));
+}
+
+function queryFor({ query }: Operation, { asked }: Faulty): Text {
+  if (!query) return [];
+  const schema = v.object(query);
+  const sent = new URLSearchParams(asked.search);
+  const given: Record<string, string | string[]> = Object.create(null);
+  for (const name of Object.keys(query)) {
+    const values = sent.getAll(name);
+    if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
+  }
+  const isSound = v.is(schema, given);
+  const search = isSound ? encodeOdd(asked.search) : searchOf(mended(schema, given));
+  return search === '' ? [] : ['?', ...queryWithoutSecrets(search)];
+}
+
+function searchOf(values: unknown): string {
+  const pairs = Object.entries(typeof values === 'object' && values !== null ? values : {});
+  const all = pairs.flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one): [string, string] => [name, String(one)]),
+  );
+  return new URLSearchParams(all).toString();
+}

@@ -1,0 +1,84 @@
+/** The rule of the contract behind a refusal. Spec: Errors */
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { requirements } from '../../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../../fixtures/contract/requirements/requirement.ts';
+import type { Refusal } from '../../http/refusal.ts';
+
+/** A rule, with the requirements of the contract's data that speak of it. */
+export interface BrokenRule {
+  readonly heading: string;
+  readonly sentence: string;
+  readonly requirements: readonly string[];
+}
+
+const sentences: Readonly<Record<number, string>> = {
+  400: 'A request that is malformed, or lacks what the operation requires, is answered 400.',
+  401: 'A request that does not prove who sends it is answered 401.',
+  403: 'A request that its sender may not make is answered 403.',
+  404: 'A request for something that does not exist, for this caller, is answered 404.',
+  405: 'A path takes only the methods of its operations.',
+  408: 'A device that does not answer in time leaves the request unanswered.',
+  409: 'A request that the present state does not allow is answered 409.',
+  410: 'An operation is removed at its end of life.',
+  412: 'A request is executed only if the preconditions in its headers hold.',
+  413: 'A body must not exceed the size limit.',
+  415: 'Bodies are JSON unless the operation says otherwise.',
+  416: 'A range must lie within the file.',
+  422: 'A request that is well-formed but cannot be fulfilled is answered 422.',
+  429: 'A client that sends too many requests is answered 429 and must wait.',
+  502: 'A device that disconnects leaves the request unanswered.',
+};
+
+const all: readonly Requirement[] = Object.values(requirements);
+
+/** Requirements that speak of all operations, where none of an operation's own was broken. */
+const ofFaults: Readonly<Record<number, string>> = {
+  401: 'tokens.invalid-is-401',
+  403: 'errors.role-forbidden-is-403',
+  404: 'errors.unknown-path',
+  405: 'errors.wrong-method',
+  413: 'errors.body-too-large',
+  415: 'errors.media-type',
+  429: 'errors.too-many-requests-is-429',
+  500: 'errors.unexpected-is-500',
+};
+
+/** The rule by which an operation, or a request that found none, was refused: one, where it has an id. */
+export function ruleOf(refusal: Refusal, operation: Operation | undefined): BrokenRule {
+  const { status, detail } = refusal;
+  const decided = detail?.requirement ?? own(refusal, operation) ?? general(status, operation);
+  return {
+    heading: headingOf(status, operation),
+    sentence: detail?.rule ?? sentences[status] ?? 'An unexpected fault is answered 500.',
+    requirements: decided === undefined ? [] : [decided],
+  };
+}
+
+function headingOf(status: number, operation: Operation | undefined): string {
+  if (status === 401) return 'Authentication';
+  if (status === 410) return 'Versioning';
+  return status === 413 || !operation ? 'Errors' : operation.heading;
+}
+
+/** The requirement of the operation that speaks of this status, and of the field where one was wrong. */
+function own({ status, detail }: Refusal, operation: Operation | undefined): string | undefined {
+  const ofStatus = all.filter(
+    ({ sentence, operations, level }) =>
+      level !== 'may' &&
+      sentence.includes(String(status)) &&
+      operations.some((id) => id === operation?.id),
+  );
+  if (status !== 400) return ofStatus[0]?.id;
+  const { path = '', actual } = detail ?? {};
+  const isMissing = actual === 'nothing';
+  const about = path.includes('.')
+    ? ofStatus.filter(({ sentence }) => sentence.includes(`\`${path.split('.').at(-1)}\``))
+    : ofStatus.filter(({ sentence }) => /\bbody\b/.test(sentence));
+  const absent = /required|without|lacks/;
+  return (about.find(({ sentence }) => absent.test(sentence) === isMissing) ?? about[0])?.id;
+}
+
+function general(status: number, operation: Operation | undefined): string | undefined {
+  const isOfPath = status === 404 || status === 405;
+  return isOfPath && operation ? undefined : ofFaults[status];
+}

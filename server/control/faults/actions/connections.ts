@@ -1,0 +1,222 @@
+/** Acts on time and on the connection: late, slow, never, cut, and framed wrongly. */
+import * as v from 'valibot';
+import type { Call } from '../call.ts';
+import { type AnswerHead, type HeldAnswer, headerOf, replaced } from '../held-answer.ts';
+import { type Act, defineAct, type Scene, whole } from './action.ts';
+
+const HOUR_MS = 3_600_000;
+const OFFSET_MAX_BYTES = 1_073_741_824;
+const RATE_MAX_BYTES_PER_SECOND = 10_000_000;
+const EXTRA_MAX_BYTES = 1_048_576;
+/** So long a connection that was half-closed is kept for what the caller still sends. */
+const HALF_CLOSED_MAX_MS = 60_000;
+
+/** How far into the body: half of it, its end, or so many bytes. */
+const placeShape = v.union(
+  [v.picklist(['half', 'end']), whole(0, OFFSET_MAX_BYTES)],
+  'must be half, end, or a number of bytes',
+);
+type Place = v.InferOutput<typeof placeShape>;
+
+const delay = defineAct({
+  kind: 'delay',
+  does: 'waits, in server time, before the handler, before the answer, or in the middle of the body',
+  entries: { ms: whole(1, HOUR_MS) },
+  phases: ['before', 'after', 'body'],
+  carryOut: async ({ ms }, { world, signal, wire }) => {
+    await world.clock.sleep(ms, signal);
+    return wire.isGone ? 'answered' : 'go-on';
+  },
+  fits: hasBody,
+  spoil: async ({ ms }, scene, answer) => {
+    await writeUpTo(scene, answer, 'half');
+    await scene.world.clock.sleep(ms, scene.signal);
+    await writeRest(scene, answer);
+    await scene.wire.end();
+  },
+});
+
+const stall = defineAct({
+  kind: 'stall',
+  does: 'sends nothing more until the caller disconnects, the rule is cleared or maxSeconds have passed; then cuts the connection',
+  entries: { maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300) },
+  phases: ['before', 'after', 'body'],
+  carryOut: async ({ maxSeconds }, scene) => {
+    await hang(scene, maxSeconds * 1000);
+    return 'answered';
+  },
+  fits: hasBody,
+  spoil: async ({ maxSeconds }, scene, answer) => {
+    await writeUpTo(scene, answer, 'half');
+    await hang(scene, maxSeconds * 1000);
+  },
+});
+
+const reset = defineAct({
+  kind: 'reset',
+  does: 'cuts the connection with an RST; in the body, after so many bytes, after half of it, or at its end',
+  entries: { afterBytes: v.optional(placeShape, 'half') },
+  phases: ['before', 'after', 'body'],
+  carryOut: async (_given, { wire }) => {
+    wire.reset();
+    return 'answered';
+  },
+  fits: hasBody,
+  spoil: async ({ afterBytes }, scene, answer) => {
+    await writeUpTo(scene, answer, afterBytes);
+    scene.wire.reset();
+  },
+});
+
+const halfClose = defineAct({
+  kind: 'half-close',
+  does: 'sends FIN in place of the answer, or of its second half, and reads on for a minute',
+  entries: {},
+  phases: ['before', 'after', 'body'],
+  carryOut: async (_given, scene) => {
+    scene.wire.halfClose();
+    await hang(scene, HALF_CLOSED_MAX_MS);
+    return 'answered';
+  },
+  fits: hasBody,
+  spoil: async (_given, scene, answer) => {
+    await writeUpTo(scene, answer, 'half');
+    scene.wire.halfClose();
+    await hang(scene, HALF_CLOSED_MAX_MS);
+  },
+});
+
+const drip = defineAct({
+  kind: 'drip',
+  does: 'sends the body at so many bytes a second, in pieces of one second',
+  entries: { bytesPerSecond: whole(1, RATE_MAX_BYTES_PER_SECOND) },
+  phases: ['body'],
+  fits: hasBody,
+  spoil: async ({ bytesPerSecond }, scene, answer) => {
+    const { wire, world, signal } = scene;
+    await writeUpTo(scene, answer, bytesPerSecond);
+    for (let sent = bytesPerSecond; sent === bytesPerSecond && !wire.isGone; ) {
+      await world.clock.sleep(1000, signal);
+      sent = await writeRest(scene, answer, bytesPerSecond);
+    }
+    await wire.end();
+  },
+});
+
+const truncated = defineAct({
+  kind: 'truncated',
+  does: 'ends the connection so many bytes, or half a body, before the announced length',
+  entries: { missingBytes: v.optional(whole(1, OFFSET_MAX_BYTES)) },
+  phases: ['body'],
+  fits: hasBody,
+  spoil: async ({ missingBytes }, scene, answer) => {
+    const announced = lengthOf(await answer.head);
+    const isKnown = missingBytes !== undefined && announced !== undefined;
+    const place = isKnown ? Math.max(0, announced - missingBytes) : 'half';
+    await writeUpTo(scene, answer, place);
+    scene.wire.cut();
+  },
+});
+
+const overLong = defineAct({
+  kind: 'over-long',
+  does: 'sends more bytes than Content-Length announces',
+  entries: { extraBytes: v.optional(whole(1, EXTRA_MAX_BYTES), 16) },
+  phases: ['body'],
+  fits: (_given, head, call) => hasBody(undefined, head, call) && lengthOf(head) !== undefined,
+  spoil: async ({ extraBytes }, scene, answer) => {
+    await writeUpTo(scene, answer, 'end');
+    await scene.wire.bare(Buffer.alloc(extraBytes, '!'));
+    await scene.wire.end();
+  },
+});
+
+const malformedChunks = defineAct({
+  kind: 'malformed-chunks',
+  does: 'announces chunks, and sends one whose length is not a number',
+  entries: {},
+  phases: ['body'],
+  fits: hasBody,
+  spoil: async (_given, scene, answer) => {
+    const head = await answer.head;
+    const framing = { 'Content-Length': undefined, 'Transfer-Encoding': 'chunked' };
+    await writeUpTo(scene, answer, 'half', { ...head, headers: replaced(head, framing) });
+    await scene.wire.bare(Buffer.from('not-a-length\r\nrest of the body\r\n0\r\n\r\n'));
+    scene.wire.cut();
+  },
+});
+
+/** Whether bytes of a body follow the head. */
+export function hasBody(_given: unknown, head: AnswerHead, { exchange }: Call): boolean {
+  const isBare = exchange.request.method === 'HEAD' || head.status === 204 || head.status === 304;
+  return !isBare && lengthOf(head) !== 0;
+}
+
+/** Writes what is left of the body, or at most so many bytes of it; how many these were. */
+export async function writeRest(
+  { wire }: Pick<Scene, 'wire'>,
+  answer: HeldAnswer,
+  mostBytes = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  let written = 0;
+  while (written < mostBytes && !wire.isGone) {
+    const chunk = await answer.next();
+    if (!chunk) break;
+    const part = chunk.subarray(0, mostBytes - written);
+    if (part.length < chunk.length) answer.putBack(chunk.subarray(part.length));
+    await wire.write(part);
+    written += part.length;
+  }
+  return written;
+}
+
+/** Writes head and body up to a place, and has it all leave. */
+async function writeUpTo(
+  scene: Scene,
+  answer: HeldAnswer,
+  place: Place,
+  head?: AnswerHead,
+): Promise<void> {
+  const own = await answer.head;
+  const { status, headers } = head ?? own;
+  scene.wire.head(status, headers);
+  await writeRest(scene, answer, await bytesUpTo(place, answer, lengthOf(own)));
+  await scene.wire.flush();
+}
+
+/** Of a body without an announced length, half is half of its first part. */
+async function bytesUpTo(
+  place: Place,
+  answer: HeldAnswer,
+  announced: number | undefined,
+): Promise<number> {
+  if (typeof place === 'number') return place;
+  if (place === 'end') return Number.POSITIVE_INFINITY;
+  if (announced !== undefined) return Math.floor(announced / 2);
+  const first = await answer.next();
+  if (first) answer.putBack(first);
+  return Math.floor((first?.length ?? 0) / 2);
+}
+
+function lengthOf(head: AnswerHead): number | undefined {
+  const length = headerOf(head, 'Content-Length');
+  return length === undefined ? undefined : Number(length);
+}
+
+async function hang({ wire, world, signal }: Scene, mostMs: number): Promise<void> {
+  wire.withhold();
+  await world.clock.sleep(mostMs, signal);
+  wire.cut();
+}
+
+/** In the order of the documentation. */
+export const connectionActs: readonly Act[] = [
+  delay,
+  stall,
+  reset,
+  halfClose,
+  drip,
+  truncated,
+  overLong,
+  malformedChunks,
+];

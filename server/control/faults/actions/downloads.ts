@@ -1,0 +1,133 @@
+/** Acts on files on their way, in either direction, and on what a client resumes by. */
+import * as v from 'valibot';
+import type { Call } from '../call.ts';
+import { headerOf, replaced } from '../held-answer.ts';
+import { type Act, defineAct, whole } from './action.ts';
+import { hasBody, writeRest } from './connections.ts';
+
+const OFFSET_MAX_BYTES = 1_073_741_824;
+const COUNT_MAX_BYTES = 1_048_576;
+
+const corrupted = defineAct({
+  kind: 'corrupted',
+  does: 'flips bits from a byte on; length and validators stay correct',
+  entries: {
+    atByte: v.optional(whole(0, OFFSET_MAX_BYTES), 0),
+    bytes: v.optional(whole(1, COUNT_MAX_BYTES), 1),
+  },
+  phases: ['body'],
+  fits: ({ atByte }, head, call) => {
+    const length = headerOf(head, 'Content-Length');
+    return hasBody(undefined, head, call) && !(Number(length) <= atByte);
+  },
+  spoil: async ({ atByte, bytes }, { wire }, answer) => {
+    const { status, headers } = await answer.head;
+    wire.head(status, headers);
+    let begin = 0;
+    for (let chunk = await answer.next(); chunk; chunk = await answer.next()) {
+      const first = Math.max(0, atByte - begin);
+      const end = Math.min(chunk.length, atByte + bytes - begin);
+      for (let place = first; place < end; place += 1) {
+        chunk.writeUInt8(chunk.readUInt8(place) ^ 0xff, place);
+      }
+      begin += chunk.length;
+      await wire.write(chunk);
+    }
+    await wire.end();
+  },
+});
+
+const rangeForm = /^bytes=(\d+)-(\d*)$/;
+
+const shiftedRange = defineAct({
+  kind: 'shifted-range',
+  does: 'answers a Range with later bytes, and says so in Content-Range, or claims that they are the requested ones',
+  entries: {
+    byBytes: v.optional(whole(1, OFFSET_MAX_BYTES), 1),
+    claims: v.optional(v.picklist(['sent', 'asked'], 'must be sent or asked'), 'sent'),
+  },
+  phases: ['body'],
+  applies: (_given, call) => rangeForm.test(call.exchange.request.headers.range ?? ''),
+  prepare: ({ byBytes }, { call }) => {
+    const { headers } = call.exchange.request;
+    const [, first, last] = rangeForm.exec(headers.range ?? '') ?? [];
+    headers.range = `bytes=${Number(first) + byBytes}-${last === '' ? '' : Number(last) + byBytes}`;
+  },
+  fits: (_given, { status }) => status === 206,
+  spoil: async ({ byBytes, claims }, scene, answer) => {
+    const head = await answer.head;
+    const range = headerOf(head, 'Content-Range') ?? '';
+    const asked = range.replace(
+      /(?<!\d)(\d+)-(\d+)/,
+      (_, first: string, last: string) => `${Number(first) - byBytes}-${Number(last) - byBytes}`,
+    );
+    const told = claims === 'sent' ? range : asked;
+    scene.wire.head(head.status, replaced(head, { 'Content-Range': told }));
+    await writeRest(scene, answer);
+    await scene.wire.end();
+  },
+});
+
+/** No file of ours has this for its validator. */
+const otherValidator = '"changed-by-a-planned-fault"';
+
+const changedValidator = defineAct({
+  kind: 'changed-validator',
+  does: 'answers as if the file had changed: other ETag and Last-Modified, and preconditions fail',
+  entries: {},
+  phases: ['body'],
+  prepare: (_given, { call }) => {
+    const { headers } = call.exchange.request;
+    for (const name of ['if-range', 'if-match', 'if-none-match'] as const) {
+      if (headers[name] !== undefined) headers[name] = otherValidator;
+    }
+    delete headers['if-unmodified-since'];
+    delete headers['if-modified-since'];
+  },
+  fits: (_given, head, call) => headerOf(head, 'ETag') !== undefined || isPrecondition(head, call),
+  spoil: async (_given, scene, answer) => {
+    const head = await answer.head;
+    const changed = {
+      ETag: otherValidator,
+      'Last-Modified': new Date(scene.world.clock.now()).toUTCString(),
+    };
+    const headers = headerOf(head, 'ETag') === undefined ? head.headers : replaced(head, changed);
+    scene.wire.head(head.status, headers);
+    await writeRest(scene, answer);
+    await scene.wire.end();
+  },
+});
+
+function isPrecondition({ status }: { status: number }, { exchange }: Call): boolean {
+  return status === 412 && exchange.request.headers['if-match'] !== undefined;
+}
+
+const resetUpload = defineAct({
+  kind: 'reset-upload',
+  does: 'cuts the connection with an RST when so many bytes of a streamed request body, or all, have arrived',
+  entries: { afterBytes: v.optional(whole(1, OFFSET_MAX_BYTES), 1) },
+  phases: ['before'],
+  // A body that is no stream has arrived already.
+  applies: (_given, { operation }) => operation.mediaType !== undefined,
+  carryOut: async ({ afterBytes }, { call, wire }) => {
+    const { request } = call.exchange;
+    let received = 0;
+    const push = request.push.bind(request);
+    Object.assign(request, {
+      push: (chunk: Buffer | null) => {
+        received += chunk?.length ?? 0;
+        if (received >= afterBytes || chunk === null) wire.reset();
+        return push(chunk);
+      },
+    });
+    return 'go-on';
+  },
+});
+
+/** In the order of the documentation. */
+export const downloadActs: readonly Act[] = [
+  corrupted,
+  shiftedRange,
+  changedValidator,
+  resetUpload,
+];

@@ -1,0 +1,123 @@
+/** Acts on what the server knows: tokens that end, and deployments that are aborted under way. */
+import * as v from 'valibot';
+import { finalStatuses, reportableStatuses } from '../../../../fixtures/contract/vocabulary.ts';
+import { unexpectedFault } from '../../../../fixtures/control-listener.ts';
+import { refuse } from '../../../http/refusal.ts';
+import { choosePart } from '../../../rules/part-choice.ts';
+import type { StoredPart } from '../../../store/part-rows.ts';
+import type { Call } from '../call.ts';
+import { type Act, defineAct, type Scene } from './action.ts';
+import { refuseBy } from './answers.ts';
+
+const expireToken = defineAct({
+  kind: 'expire-token',
+  does: "expires the caller's token now; a new one can be requested",
+  entries: {},
+  phases: ['before'],
+  applies: hasToken,
+  carryOut: async (_given, scene) => {
+    endTokens(scene);
+    await refuseBy(scene, refuse.unauthorized('the token has expired; sign in again'));
+    return 'answered';
+  },
+});
+
+const revokeToken = defineAct({
+  kind: 'revoke-token',
+  does: "revokes the caller's tokens now; new ones can be requested",
+  entries: {},
+  phases: ['before'],
+  applies: hasToken,
+  carryOut: async (_given, scene) => {
+    endTokens(scene);
+    return 'go-on';
+  },
+});
+
+const rejectToken = defineAct({
+  kind: 'reject-token',
+  does: 'answers 401 to this one call; the token stays valid',
+  entries: {},
+  phases: ['before', 'after'],
+  applies: hasToken,
+  carryOut: async (_given, scene) => {
+    await refuseBy(scene, refuse.unauthorized('the token is rejected by a planned fault'));
+    return 'answered';
+  },
+});
+
+function hasToken(_given: unknown, { caller }: Call): boolean {
+  return caller.device !== undefined || caller.user !== undefined;
+}
+
+function endTokens({ call, world }: Scene): void {
+  const { device, user } = call.caller;
+  const { devices, userTokens } = world.store;
+  const set = device && devices.findAuthSetById(device.authSetId);
+  if (set) devices.revokeTokens(set, world.clock.now());
+  if (user) userTokens.end(user.tokenId);
+}
+
+const questions = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'];
+const reportShape = v.object({ status: v.string() });
+const states = ['pending', ...reportableStatuses] as const;
+
+const abortDeployment = defineAct({
+  kind: 'abort-deployment',
+  does: 'aborts the deployment when the device reports this state (pending: when it asks), before that counts or after',
+  entries: { at: v.picklist(states, `must be one of ${states.join(', ')}`) },
+  phases: ['before', 'after'],
+  applies: ({ at }, call) => {
+    const part = partOf(call);
+    const report = v.safeParse(reportShape, call.json);
+    const isReached =
+      at === 'pending'
+        ? questions.includes(call.operation.id) && part?.offeredMs === undefined
+        : report.success && report.output.status === at;
+    return isReached && part !== undefined && !finalStatuses.includes(part.status);
+  },
+  carryOut: async (_given, { call, world }) => {
+    const part = partOf(call);
+    if (part) world.store.parts.abortAll(part.deployment, world.clock.now());
+    return 'go-on';
+  },
+});
+
+/** The caller's part that the request is about. */
+function partOf({ operation, exchange, caller, store }: Call): StoredPart | undefined {
+  if (!caller.device) return undefined;
+  const { id: deviceId } = caller.device;
+  if (operation.id === 'put-deployment-status') {
+    return store.parts.findOffered(exchange.parameters.id ?? '', deviceId);
+  }
+  if (!questions.includes(operation.id)) return undefined;
+  const nowMs = exchange.world?.clock.now() ?? 0;
+  const { parts, lastFinishedSeq } = store.parts.open(deviceId);
+  const choice = choosePart(parts, { nowMs, lastFinishedSeq });
+  return choice.decision === 'nothing' ? undefined : choice.part;
+}
+
+/** A fault that was planned: the pipeline answers it like any other, but nobody has to look into it. */
+export class PlannedFault extends Error {
+  constructor() {
+    super('a planned fault of the testbed');
+    this.name = 'PlannedFault';
+  }
+}
+
+const failInside = defineAct({
+  kind: unexpectedFault,
+  does: 'makes the server fail internally, so that it answers 500 as for an error of its own',
+  entries: {},
+  phases: ['before'],
+  carryOut: () => Promise.reject(new PlannedFault()),
+});
+
+/** In the order of the documentation. */
+export const stateActs: readonly Act[] = [
+  expireToken,
+  revokeToken,
+  rejectToken,
+  abortDeployment,
+  failInside,
+];

@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import { acts } from './actions/actions.ts';
+import { planSchema, readPlan, told } from './plan-text.ts';
+
+function faultsIn(text: string): string[] {
+  const read = readPlan(text);
+  return 'faults' in read ? read.faults.map(told) : [];
+}
+
+function rulesIn(text: string) {
+  const read = readPlan(text);
+  if ('faults' in read) throw new Error(read.faults.map(told).join('\n'));
+  return read.rules;
+}
+
+describe('a plan', () => {
+  it('is read from YAML, with every default filled in', () => {
+    const text = [
+      'rules:',
+      '  - id: slow-poll',
+      '    match: { operation: post-next-deployment-v2, identity: { mac: 00:11 }, nthCall: 2 }',
+      '    act: { kind: rate-limited, retryAfter: date }',
+    ].join('\n');
+    expect(rulesIn(text)).toEqual([
+      {
+        id: 'slow-poll',
+        match: { operation: 'post-next-deployment-v2', identity: { mac: '00:11' }, nthCall: 2 },
+        act: { kind: 'rate-limited', retryAfter: 'date', seconds: 30 },
+        countPer: 'world',
+        countBy: 'request',
+        quiet: false,
+      },
+    ]);
+  });
+
+  it('is read from JSON, with tabs too', () => {
+    const text = '{\n\t"rules": [\n\t\t{ "id": "a", "act": "reset" }\n\t]\n}';
+    expect(rulesIn(text)).toMatchObject([{ act: { kind: 'reset', afterBytes: 'half' } }]);
+  });
+
+  it.each(['reset', 'half-close', 'rate-limited', 'half-open', 'revoke-token'])(
+    'may name an act that needs no fields in one word: %s',
+    (kind) => {
+      expect(rulesIn(`rules: [{ id: a, act: ${kind} }]`)).toMatchObject([{ act: { kind } }]);
+    },
+  );
+
+  it.each([
+    ['empty-401', { status: 401, body: 'empty' }],
+    ['gateway-502', { status: 502, body: 'html' }],
+    ['object-error-500', { status: 500, body: 'object-error' }],
+    ['captive-portal', { status: 200, body: 'html' }],
+  ])('may name a ready plan: %s', (name, act) => {
+    expect(rulesIn(`rules: [{ id: a, act: ${name} }]`)).toMatchObject([{ act }]);
+  });
+
+  it('may be a script of acts and passes', () => {
+    const text = 'rules: [{ id: a, script: [pass, reset, { kind: delay, ms: 5 }, pass] }]';
+    expect(rulesIn(text)[0]?.script).toEqual([
+      'pass',
+      { kind: 'reset', afterBytes: 'half' },
+      { kind: 'delay', ms: 5 },
+      'pass',
+    ]);
+  });
+});
+
+describe('a plan that is refused', () => {
+  it.each([
+    ['nothing', '', 'line 1, column 1: must be Object, not null'],
+    ['a text', 'hello', 'line 1, column 1: must be Object, not "hello"'],
+    ['no rules', 'rules: []', 'line 1, column 8: rules: must not be empty'],
+    [
+      'another field',
+      'rule: 1\nrules: [{ id: a, act: reset }]',
+      'line 1, column 1: rule: is unknown here',
+    ],
+    ['an unclosed list', 'rules: [', 'line 1, column 9:'],
+    ['a field twice', 'rules:\n  - id: a\n    id: b\n    act: reset', 'line 3, column 5:'],
+    ['two documents', 'rules: []\n---\nrules: []', 'line 2, column 1:'],
+    ['no id', 'rules:\n  - act: reset', 'line 2, column 5: rules.0.id: is required'],
+    [
+      'an id with a space',
+      'rules:\n  - id: a b\n    act: reset',
+      'line 2, column 9: rules.0.id: must be 1 to 64',
+    ],
+    [
+      'an id twice',
+      'rules:\n  - { id: a, act: reset }\n  - { id: a, act: reset }',
+      'line 3, column 11: rules.1.id: the rule "a" already exists',
+    ],
+    [
+      'no act',
+      'rules:\n  - id: a',
+      'line 2, column 5: rules.0.act: give either an act or a script',
+    ],
+    [
+      'act and script',
+      'rules:\n  - id: a\n    act: reset\n    script: [reset]',
+      'line 4, column 13: rules.0.script: give either an act or a script',
+    ],
+    [
+      'an unknown act',
+      'rules:\n  - id: a\n    act: explode',
+      'line 3, column 10: rules.0.act: must be an action with its kind',
+    ],
+    [
+      'an unknown kind',
+      'rules:\n  - id: a\n    act: { kind: explode }',
+      'line 3, column 18: rules.0.act.kind: must be one of "answer"',
+    ],
+    [
+      'a field that the act lacks',
+      'rules:\n  - id: a\n    act: { kind: reset, ms: 1 }',
+      'line 3, column 25: rules.0.act.ms: is unknown here',
+    ],
+    [
+      'a missing field',
+      'rules:\n  - id: a\n    act: { kind: delay }',
+      'line 3, column 10: rules.0.act.ms: is required',
+    ],
+    [
+      'a status out of range',
+      'rules:\n  - id: a\n    act: { kind: answer, status: 42 }',
+      'line 3, column 34: rules.0.act.status: must be a whole number from 200 to 599',
+    ],
+    [
+      'a header with a line end',
+      'rules:\n  - id: a\n    act: { kind: answer, status: 200, headers: { A: "b\\r\\nC: d" } }',
+      'line 3, column 53: rules.0.act.headers.A: holds a character',
+    ],
+    [
+      'a header that frames',
+      'rules:\n  - id: a\n    act: { kind: answer, status: 200, headers: { Content-Length: "1" } }',
+      'rules.0.act.headers.Content-Length: frames the body',
+    ],
+    [
+      'an unknown operation',
+      'rules:\n  - id: a\n    match: { operation: fly }\n    act: reset',
+      'line 3, column 25: rules.0.match.operation:',
+    ],
+    [
+      'an unknown key type',
+      'rules:\n  - id: a\n    match: { keyType: dsa }\n    act: reset',
+      'line 3, column 23: rules.0.match.keyType: must be one of rsa',
+    ],
+    [
+      'a share above one',
+      'rules:\n  - id: a\n    match: { fleet: { share: 2, seed: s } }\n    act: reset',
+      'line 3, column 30: rules.0.match.fleet.share: must be a number from 0 to 1',
+    ],
+    [
+      'a share without a seed',
+      'rules:\n  - id: a\n    times: { share: 0.5, neverMoreThanInARow: 2 }\n    act: reset',
+      'line 3, column 12: rules.0.times',
+    ],
+    [
+      'a phase that the act has not',
+      'rules:\n  - id: a\n    when: after\n    act: { kind: drip, bytesPerSecond: 1 }',
+      'line 3, column 11: rules.0.when: the action drip supports only body',
+    ],
+    [
+      'times beside a script',
+      'rules:\n  - id: a\n    times: once\n    script: [reset]',
+      'line 3, column 12: rules.0.times: a script has its own length',
+    ],
+    [
+      'a step that is none',
+      'rules:\n  - id: a\n    script: [reset, fly]',
+      'line 3, column 21: rules.0.script.1',
+    ],
+    [
+      'aliases without end',
+      `a: &a [x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c]`,
+      'the text cannot be read',
+    ],
+    ['lists without end', '['.repeat(100_000), 'line 1, column'],
+    [
+      'too long a text',
+      `# ${'x'.repeat(262_144)}`,
+      'line 1, column 1: the plan has more than 262144 characters',
+    ],
+  ])('says where: %s', (_, text, sentence) => {
+    expect(faultsIn(text)[0]).toContain(sentence);
+  });
+
+  it('tells of several faults at once', () => {
+    const text = 'rules:\n  - id: a\n    act: fly\n  - id: b c\n    act: reset';
+    expect(faultsIn(text)).toHaveLength(2);
+  });
+
+  it('has no id that a world knows already', () => {
+    const read = readPlan('rules: [{ id: known, act: reset }]', (id) => id === 'known');
+    expect(read).toEqual({
+      faults: [{ line: 1, column: 15, message: 'rules.0.id: the rule "known" already exists' }],
+    });
+  });
+
+  it('changes no prototype', () => {
+    faultsIn(
+      '__proto__: { polluted: true }\nrules: [{ id: a, act: reset, match: { __proto__: { x: 1 } } }]',
+    );
+    expect(Object.prototype).not.toHaveProperty('polluted');
+  });
+});
+
+describe('the JSON Schema', () => {
+  it('knows every act with what it does', () => {
+    const text = JSON.stringify(planSchema());
+    for (const { kind, does } of acts) {
+      expect(text).toContain(`"const":"${kind}"`);
+      expect(text).toContain(JSON.stringify(does));
+    }
+  });
+
+  it('allows no field that is unknown', () => {
+    expect(planSchema()).toMatchObject({ additionalProperties: false, required: ['rules'] });
+  });
+});

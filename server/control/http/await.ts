@@ -1,0 +1,196 @@
+/** Waiting for entries of a journal in place of sleeping, and asserting what has happened. */
+import type { Express, Request, Response } from 'express';
+import * as v from 'valibot';
+import { type Clock, inTurns } from '../../../fixtures/clock.ts';
+import { deviceDeploymentStatuses } from '../../../fixtures/contract/vocabulary.ts';
+import type { Tenant, Tenants } from '../../tenants/tenants.ts';
+import { Judge } from '../journal/assertion.ts';
+import type { JournalEntry } from '../journal/entry.ts';
+import { matcher } from '../journal/filter.ts';
+import { entryView } from '../journal/view.ts';
+import { mount, readBody, refuse } from './answers.ts';
+import { journaledWorld, standing } from './journal.ts';
+import {
+  filterEntries,
+  isKnownDevice,
+  type JournalQuery,
+  periodEntries,
+  readQuery,
+} from './journal-query.ts';
+import { mapped, sendListing } from './listing.ts';
+
+/** Requests that wait at the same time. */
+const WAITING_MAX = 256;
+/** Entries that came in place of those that were waited for, in an answer. */
+const INSTEAD_MAX = 20;
+const STEPS_MAX = 50;
+const TIMES_MAX = 1_000_000;
+
+const wholeNumber = (least: number) =>
+  v.pipe(
+    v.number('must be a number'),
+    v.safeInteger('must be a whole number'),
+    v.minValue(least, `must be at least ${least}`),
+    v.maxValue(TIMES_MAX, `must be at most ${TIMES_MAX}`),
+  );
+
+const badStatus = 'must be a number such as 204, or a class such as "4xx"';
+const { device, ...stepEntries } = filterEntries;
+
+const stepShape = v.pipe(
+  v.strictObject({
+    ...stepEntries,
+    status: v.optional(
+      v.union(
+        [
+          v.pipe(wholeNumber(0), v.transform(String)),
+          v.pipe(v.string(), v.regex(/^[1-5]xx$/, badStatus)),
+        ],
+        badStatus,
+      ),
+    ),
+    report: v.optional(
+      v.picklist(deviceDeploymentStatuses, `must be one of ${deviceDeploymentStatuses.join(', ')}`),
+    ),
+  }),
+  v.check((step) => Object.values(step).some((given) => given !== undefined), 'must not be empty'),
+);
+
+const assertionShape = v.strictObject({
+  device,
+  happened: v.pipe(
+    v.array(stepShape, 'must be a list of steps'),
+    v.minLength(1, 'must have at least one step'),
+    v.maxLength(STEPS_MAX, `must have at most ${STEPS_MAX} steps`),
+  ),
+  times: v.optional(wholeNumber(0)),
+  between: v.optional(
+    v.strictObject({
+      ...periodEntries,
+      after: v.optional(wholeNumber(0)),
+      before: v.optional(wholeNumber(1)),
+    }),
+  ),
+});
+
+/** Mounts the paths that wait and assert. `clock` is the machine's own: a world's may stand still. */
+export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
+  let waiting = 0;
+  mount(app, '/await', {
+    get: async (request: Request, response: Response) => {
+      const world = journaledWorld(tenants, request, response);
+      const takes = ['after', 'whole', 'count', 'timeoutSeconds'] as const;
+      const query = world && readQuery(request, response, takes);
+      if (!query) return;
+      if (waiting >= WAITING_MAX) {
+        refuse(response, 503, `${WAITING_MAX} requests are already waiting; end one of them first`);
+        return;
+      }
+      waiting += 1;
+      const came = await entriesOf({ world, query, clock, response });
+      waiting -= 1;
+      await answer(response, { world, query, came });
+    },
+  });
+  mount(app, '/assert', {
+    post: async (request, response) => {
+      const world = journaledWorld(tenants, request, response);
+      const asserted = world && readBody(assertionShape, request, response);
+      if (!asserted || !isKnownDevice(asserted, world, { response, place: 'body' })) return;
+      const { between = {}, ...assertion } = asserted;
+      const matches = matcher({ sinceMs: between.since, untilMs: between.until }, world);
+      const judge = new Judge(assertion, world);
+      const { added } = world.journal.size;
+      const before = Math.min(between.before ?? Number.POSITIVE_INFINITY, added + 1);
+      for await (const entry of inTurns(world.journal.entries(between.after))) {
+        if (entry.sequence >= before) break;
+        if (matches(entry)) judge.see(entry);
+      }
+      const verdict = judge.verdict();
+      const { dropped } = world.journal.size;
+      const lost = dropped > 0 ? ` ${dropped} older entries are no longer kept.` : '';
+      const sentence = verdict.sentence + lost;
+      response.status(verdict.holds ? 200 : 409).json({
+        ...verdict,
+        sentence,
+        ...(!verdict.holds && { error: sentence }),
+        ...standing(world),
+      });
+    },
+  });
+}
+
+/** What came until enough of it matched, the time was up, or the caller had gone. */
+interface Came {
+  readonly matching: readonly JournalEntry[];
+  /** The newest of what did not match. */
+  readonly others: readonly JournalEntry[];
+}
+
+interface Waiting {
+  readonly world: Tenant;
+  readonly query: JournalQuery;
+  readonly clock: Clock;
+  readonly response: Response;
+}
+
+async function entriesOf({ world, query, clock, response }: Waiting): Promise<Came> {
+  const { journal } = world;
+  const matches = matcher(query.filter, world);
+  const matching: JournalEntry[] = [];
+  const others: JournalEntry[] = [];
+  const take = (entry: JournalEntry): boolean => {
+    if (matches(entry)) matching.push(entry);
+    else if (others.push(entry) > INSTEAD_MAX) others.shift();
+    return matching.length >= query.count;
+  };
+  let last = query.after ?? journal.size.added;
+  for await (const entry of inTurns(journal.entries(last))) {
+    last = entry.sequence;
+    if (take(entry)) return { matching, others };
+  }
+  // Without a pause before the subscription, so that none is missed.
+  for (const entry of journal.entries(last)) if (take(entry)) return { matching, others };
+  if (response.destroyed) return { matching, others };
+  if (query.timeoutSeconds === 0) return { matching, others };
+  const enough = new AbortController();
+  const end = (): void => enough.abort();
+  let failed: { readonly fault: unknown } | undefined;
+  const unsubscribe = journal.subscribe(
+    (entry) => {
+      if (!enough.signal.aborted && take(entry)) end();
+    },
+    (fault) => {
+      failed = { fault };
+      end();
+    },
+  );
+  response.once('close', end);
+  await clock.sleep(query.timeoutSeconds * 1000, enough.signal);
+  response.off('close', end);
+  unsubscribe();
+  if (failed) throw failed.fault;
+  return { matching, others };
+}
+
+async function answer(
+  response: Response,
+  { world, query, came }: { world: Tenant; query: JournalQuery; came: Came },
+): Promise<void> {
+  if (response.destroyed) return;
+  const { matching, others } = came;
+  const entries = mapped(matching, (entry) => entryView(entry, world, query.isWhole));
+  const next = world.journal.size.added;
+  if (matching.length >= query.count) {
+    const facts = { ...standing(world), next: matching.at(-1)?.sequence ?? next };
+    await sendListing(response, facts, { entries });
+    return;
+  }
+  const { count, timeoutSeconds } = query;
+  const wanted =
+    count === 1 ? 'no entry matched' : `${matching.length} of ${count} entries matched`;
+  const error = `${wanted} within ${timeoutSeconds} s; "instead" lists the entries that came instead`;
+  const instead = mapped(others, (entry) => entryView(entry, world));
+  response.status(408);
+  await sendListing(response, { error, ...standing(world), next }, { entries, instead });
+}

@@ -1,0 +1,186 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { fetchFile, linkTo, publish } from '../../testing/test-artifacts.ts';
+import { acceptedDevice, authenticate, newDevice } from '../../testing/test-device.ts';
+import { startOfTest, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { endOf, openSocket, presenceOf } from '../../testing/test-sockets.ts';
+import { control, secondTenant } from '../../testing/test-tenants.ts';
+
+const DAY_SECONDS = 86_400;
+const WEEK_SECONDS = 7 * DAY_SECONDS;
+
+let server: TestServer;
+
+beforeEach(async () => {
+  server = await startTestServer();
+});
+
+afterEach(() => server.close());
+
+/** Steers the clock; the state after it. */
+async function steer(command: object, world?: string) {
+  const query = world === undefined ? '' : `?world=${world}`;
+  const reply = await control(server, 'POST', `/clock${query}`, command);
+  expect([reply.status, reply.text]).toEqual([200, reply.text]);
+  return JSON.parse(reply.text);
+}
+
+function poll(token: string) {
+  return server.call('get-configuration', { token });
+}
+
+describe('the clock of a world', () => {
+  it('is the one that the server was started with, until somebody steers it', async () => {
+    const { status, text } = await control(server, 'GET', '/clock');
+    expect([status, JSON.parse(text)]).toEqual([
+      200,
+      { now: '2026-11-21T12:00:00.000Z', mode: 'base', offsetSeconds: 0, rate: 1 },
+    ]);
+  });
+
+  it('is set, advanced, run to a moment, frozen, scaled and given back', async () => {
+    expect(await steer({ now: '2020-01-01T00:00:00Z' })).toMatchObject({
+      now: '2020-01-01T00:00:00.000Z',
+      mode: 'shifted',
+    });
+    expect(await steer({ advanceSeconds: 1.5 })).toMatchObject({ now: '2020-01-01T00:00:01.500Z' });
+    expect(await steer({ until: '2020-01-02T00:00:00Z' })).toMatchObject({
+      now: '2020-01-02T00:00:00.000Z',
+    });
+    expect(await steer({ rate: 0 })).toMatchObject({ mode: 'frozen', rate: 0 });
+    server.clock.advance(10_000);
+    expect(await steer({ rate: 60 })).toMatchObject({
+      now: '2020-01-02T00:00:00.000Z',
+      mode: 'scaled',
+    });
+    server.clock.advance(1000);
+    const scaled = await control(server, 'GET', '/clock');
+    expect(JSON.parse(scaled.text)).toMatchObject({ now: '2020-01-02T00:01:00.000Z', rate: 60 });
+    const { status, text } = await control(server, 'DELETE', '/clock');
+    expect([status, JSON.parse(text)]).toEqual([
+      200,
+      { now: '2026-11-21T12:00:11.000Z', mode: 'base', offsetSeconds: 0, rate: 1 },
+    ]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['nothing', {}, 'give one of'],
+    ['two moves', { advanceSeconds: 1, now: '2027-01-01T00:00:00Z' }, 'give one of'],
+    ['a negative advance', { advanceSeconds: -1 }, 'advanceSeconds'],
+    ['eleven years', { advanceSeconds: 11 * 365 * DAY_SECONDS }, 'advanceSeconds'],
+    ['a text for a number', { advanceSeconds: '1' }, 'advanceSeconds'],
+    ['no date', { now: 'tomorrow' }, 'now'],
+    ['a day that is none', { now: '2027-02-30T00:00:00Z' }, 'now'],
+    ['a negative rate', { rate: -1 }, 'rate'],
+    ['too fast a rate', { rate: 10_001 }, 'rate'],
+    ['a word it does not know', { advanceDays: 1 }, 'advanceDays: is unknown'],
+    ['a list', [], 'give one of'],
+    ['a null', null, 'send a JSON body'],
+  ])('refuses %s with 400 and stays where it is', async (_, command, word) => {
+    const { status, text } = await control(server, 'POST', '/clock', command);
+    expect([status, text]).toEqual([400, expect.stringContaining(word)]);
+    expect(JSON.parse((await control(server, 'GET', '/clock')).text).mode).toBe('base');
+  });
+
+  it('does not run to a moment that has passed', async () => {
+    const until = '2026-11-21T11:59:59Z';
+    const { status, text } = await control(server, 'POST', '/clock', { until });
+    expect([status, text]).toEqual([409, expect.stringContaining('until')]);
+  });
+
+  it('is 404 for a world that does not exist, and 405 for PUT', async () => {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const json = method === 'POST' ? { advanceSeconds: 1 } : undefined;
+      expect((await control(server, method, '/clock?world=none', json)).status).toBe(404);
+    }
+    expect((await control(server, 'PUT', '/clock', {})).status).toBe(405);
+  });
+
+  it('is each world’s own', async () => {
+    const other = await secondTenant(server);
+    await steer({ advanceSeconds: WEEK_SECONDS }, other.name);
+    expect((await server.call('count-devices', { token: other.token })).status).toBe(401);
+    expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
+    const first = await control(server, 'GET', '/clock');
+    expect(JSON.parse(first.text).mode).toBe('base');
+  });
+});
+
+describe('what follows the clock', () => {
+  it('a token of a week ends, and the next one lives', async () => {
+    const device = await acceptedDevice(server, 'sleeper');
+    await steer({ advanceSeconds: WEEK_SECONDS - 1 });
+    expect((await poll(device.token)).status).toBe(200);
+    await steer({ advanceSeconds: 1 });
+    const expired = await poll(device.token);
+    expect([expired.status, expired.text]).toEqual([401, expect.stringContaining('expired')]);
+    const renewed = await authenticate(server, device);
+    expect((await poll(renewed.text)).status).toBe(200);
+  });
+
+  it('a signed link ends between two ranges', async () => {
+    const device = await acceptedDevice(server, 'reader');
+    const { uri } = await linkTo(server, device.token, await publish(server));
+    expect((await fetchFile(uri, { headers: { Range: 'bytes=0-9' } })).status).toBe(206);
+    await steer({ advanceSeconds: DAY_SECONDS });
+    const { status, bytes } = await fetchFile(uri, { headers: { Range: 'bytes=10-19' } });
+    expect([status, bytes.toString()]).toEqual([403, expect.stringContaining('expired')]);
+  });
+
+  it('the end of life comes, and goes again', async () => {
+    const list = () => server.call('list-artifacts-v1', { token: server.adminToken });
+    expect((await list()).status).toBe(200);
+    await steer({ now: '2027-08-24T23:59:59Z' });
+    // The admin's token has ended on the way; a retired call is gone for everybody.
+    expect((await list()).status).toBe(401);
+    await steer({ advanceSeconds: 1 });
+    expect((await list()).status).toBe(410);
+    await control(server, 'DELETE', '/clock');
+    expect((await list()).status).toBe(200);
+  });
+
+  it('a socket that nobody hears from is pinged and cut', async () => {
+    const device = await acceptedDevice(server, 'silent');
+    const socket = await openSocket(server, device, { autoPong: false });
+    const pinged = new Promise((resolve) => socket.once('ping', resolve));
+    const ended = endOf(socket);
+    await steer({ advanceSeconds: 30 });
+    await pinged;
+    await steer({ advanceSeconds: 30 });
+    expect((await ended).code).toBe(1006);
+    await expect.poll(async () => (await presenceOf(server, device)).status).toBe('disconnected');
+  });
+
+  it('ten years pass at once with a socket open', async () => {
+    const device = await acceptedDevice(server, 'old');
+    const socket = await openSocket(server, device, { autoPong: false });
+    const ended = endOf(socket);
+    await steer({ advanceSeconds: 3650 * DAY_SECONDS });
+    expect((await ended).code).toBe(1006);
+  });
+});
+
+describe('the header that tells the time', () => {
+  const name = 'x-svc-testbed-time';
+
+  it('is on every answer whose clock is not the system’s, also on refusals', async () => {
+    const refused = await authenticate(server, newDevice('stranger'));
+    expect([refused.status, refused.headers.get(name)]).toEqual([401, '2026-11-21T12:00:00.000Z']);
+    await steer({ advanceSeconds: 3600 });
+    const answer = await server.call('count-devices', { token: server.adminToken });
+    expect(answer.headers.get(name)).toBe(new Date(startOfTest + 3_600_000).toISOString());
+    expect(answer.headers.get('date')).toBe(new Date(startOfTest + 3_600_000).toUTCString());
+  });
+
+  it('is absent on the system’s own, and comes and goes with the steering', async () => {
+    await server.close();
+    server = await startTestServer({ clock: systemClock });
+    const told = async () =>
+      (await server.call('count-devices', { token: server.adminToken })).headers.has(name);
+    expect(await told()).toBe(false);
+    await steer({ advanceSeconds: 60 });
+    expect(await told()).toBe(true);
+    await control(server, 'DELETE', '/clock');
+    expect(await told()).toBe(false);
+  });
+});

@@ -1,0 +1,305 @@
+import { get } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../fixtures/clock.ts';
+import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
+import { seededRandom } from '../../../fixtures/random.ts';
+import { assembleServices } from '../../assembly.ts';
+import { openLog } from '../../pipeline/log.ts';
+import { StorageFaults } from '../../pipeline/storage-faults.ts';
+import { Watchdog } from '../../pipeline/watchdog.ts';
+import { completeSettings } from '../../settings.ts';
+import { Outbox } from '../../tenants/outbox.ts';
+import type { Tenants } from '../../tenants/tenants.ts';
+import { Worlds } from '../world/worlds.ts';
+import { type RunningControl, startControl } from './control.ts';
+import type { ActivityEvent, ControlSource, DeploymentOverview, Overview } from './source.ts';
+
+const controlToken = 'a-secret-of-the-test';
+const authorization = { Authorization: `Bearer ${controlToken}` };
+
+/** A server without devices; what it is told to say reaches every reader. */
+class QuietServer implements ControlSource {
+  shown: Overview = { devices: [], deviceCounts: {}, deployments: [] };
+  readonly listeners = new Set<(event: ActivityEvent) => void>();
+
+  async overview(): Promise<Overview> {
+    return this.shown;
+  }
+
+  subscribe(listener: (event: ActivityEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  say(event: Partial<ActivityEvent>): void {
+    const whole = { at: '2026-01-01T00:00:00.000Z', operation: 'get-next-deployment', ...event };
+    for (const listener of [...this.listeners]) {
+      listener({ method: 'GET', status: 204, requestId: 'r-1', ...whole });
+    }
+  }
+}
+
+let source: QuietServer;
+let clock: ManualClock;
+let control: RunningControl;
+let tenants: Tenants;
+let worlds: Worlds;
+
+/** The listener of the test, at any free port unless one is given. */
+function start(port = 0): Promise<RunningControl> {
+  const random = seededRandom('control');
+  const explainFacts = { names: vendorNames('X-SVC'), adminEmail: 'admin@example.com' };
+  const folder = 'here';
+  const log = openLog('silent');
+  const watchdog = new Watchdog(log);
+  const storageFaults = new StorageFaults({ log, clock, folder });
+  const rest = { outbox: new Outbox(random), log, watchdog, storageFaults, clock, explainFacts };
+  return startControl({ host: '127.0.0.1', port, controlToken, source, tenants, worlds, ...rest });
+}
+
+beforeEach(async () => {
+  source = new QuietServer();
+  clock = new ManualClock(0);
+  const random = seededRandom('control');
+  const settings = completeSettings({});
+  const services = await assembleServices({ settings, clock, random, log: openLog('silent') });
+  tenants = services.tenants;
+  worlds = new Worlds(services, () => Promise.reject(new Error('no world is loaded here')));
+  control = await start();
+});
+
+afterEach(async () => {
+  await control.close();
+  tenants.close();
+});
+
+async function ask(path: string, init?: RequestInit) {
+  const answer = await fetch(control.url + path, init);
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+/** Opens the stream of events; resolves once the subscription stands. */
+async function openStream() {
+  const stop = new AbortController();
+  const answer = await fetch(`${control.url}/events`, {
+    headers: authorization,
+    signal: stop.signal,
+  });
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const read = async (): Promise<string> => (await reader?.read())?.value ?? 'the end';
+  expect(await read()).toBe(': connected\n\n');
+  return { answer, read, stop };
+}
+
+describe('who may read the control listener', () => {
+  it.each([
+    ['no Authorization', {}],
+    ['a wrong token', { Authorization: 'Bearer wrong' }],
+    ['a token that only begins right', { Authorization: `Bearer ${controlToken}x` }],
+    ['a part of the token', { Authorization: `Bearer ${controlToken.slice(0, -1)}` }],
+    ['an empty token', { Authorization: 'Bearer ' }],
+    ['another scheme', { Authorization: `Basic ${controlToken}` }],
+  ])('refuses %s with 401 and says what is missing', async (_, headers) => {
+    for (const path of ['/overview', '/events', '/nothing-here']) {
+      const answer = await ask(path, { headers });
+      expect(answer.status).toBe(401);
+      expect(JSON.parse(answer.text)).toEqual({ error: expect.stringContaining('control token') });
+    }
+  });
+
+  it('does not take the token from the query', async () => {
+    expect((await ask(`/overview?token=${controlToken}`)).status).toBe(401);
+  });
+
+  it('tells anyone that it is ready', async () => {
+    const answer = await ask('/ready');
+    expect([answer.status, answer.text]).toEqual([200, '{"ready":true}']);
+  });
+});
+
+describe('paths and methods', () => {
+  it('answers 404 with an error body for a path that does not exist', async () => {
+    const answer = await ask('/api/devices', { headers: authorization });
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(answer.text)).toEqual({ error: expect.stringContaining('/api/devices') });
+  });
+
+  it.each(['/', '/ready', '/console.css', '/overview', '/events'])(
+    'answers 405 with Allow for a POST to %s',
+    async (path) => {
+      const answer = await ask(path, { method: 'POST', headers: authorization });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get('allow')).toBe('GET, HEAD');
+      expect(JSON.parse(answer.text)).toEqual({ error: expect.stringContaining('POST') });
+    },
+  );
+
+  it('does not open a stream for HEAD', async () => {
+    const answer = await ask('/events', { method: 'HEAD', headers: authorization });
+    expect(answer.status).toBe(405);
+    expect(source.listeners.size).toBe(0);
+  });
+
+  it('reports a busy port with its number', async () => {
+    const port = Number(new URL(control.url).port);
+    await expect(start(port)).rejects.toMatchObject({ code: 'EADDRINUSE', port });
+  });
+});
+
+describe('the page', () => {
+  it.each([
+    ['/', 'text/html'],
+    ['/console.css', 'text/css'],
+    ['/icon.svg', 'image/svg+xml'],
+  ])('gives %s to anyone, with headers that forbid foreign and inline code', async (path, type) => {
+    const { status, headers, text } = await ask(path);
+    expect(status).toBe(200);
+    expect(text.length).toBeGreaterThan(50);
+    expect(headers.get('content-type')).toContain(type);
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-powered-by')).toBeNull();
+  });
+
+  it('holds neither inline scripts nor inline styles', async () => {
+    const { text } = await ask('/');
+    expect(text).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*src=)/);
+  });
+
+  it('gives no file beside its own', async () => {
+    for (const path of ['/console.ts', '/tsconfig.json', '/..%2fassets.ts', '/%2e%2e/assets.ts']) {
+      expect((await ask(path, { headers: authorization })).status).toBe(404);
+    }
+  });
+});
+
+describe('the overview', () => {
+  it('is what the server shows', async () => {
+    source.shown = { devices: [], deviceCounts: { pending: 3 }, deployments: [] };
+    const answer = await ask('/overview', { headers: authorization });
+    expect(answer.status).toBe(200);
+    const stalls = { count: 0, worstMs: 0, worstIn: '' };
+    expect(JSON.parse(answer.text)).toEqual({ ...source.shown, stalls });
+  });
+
+  it('holds at most 500 devices and 100 deployments', async () => {
+    const device = { id: 'd', identity: '{}', status: 'pending', connected: false } as const;
+    const deployment: DeploymentOverview = {
+      id: 'x',
+      name: 'n',
+      artifactName: 'a',
+      type: 'software',
+      status: 'pending',
+      createdAt: '2026-01-01T00:00:00.000Z',
+      deviceCount: 1,
+      statistics: {},
+    };
+    source.shown = {
+      devices: Array.from({ length: 501 }, () => device),
+      deviceCounts: {},
+      deployments: Array.from({ length: 101 }, () => deployment),
+    };
+    const overview = JSON.parse((await ask('/overview', { headers: authorization })).text);
+    expect([overview.devices.length, overview.deployments.length]).toEqual([500, 100]);
+  });
+
+  it('answers 500 without any detail when the server fails', async () => {
+    source.overview = () => {
+      throw new Error('a secret of the store');
+    };
+    const answer = await ask('/overview', { headers: authorization });
+    expect([answer.status, answer.text]).toEqual([500, '{"error":"internal error"}']);
+  });
+});
+
+describe('the stream of events', () => {
+  it('sends each answered request as an event', async () => {
+    const stream = await openStream();
+    expect(stream.answer.headers.get('content-type')).toContain('text/event-stream');
+    source.say({ operation: 'connect', status: 101, deviceId: 'd-1' });
+    const data = /^event: activity\ndata: (.*)\n\n$/.exec(await stream.read())?.[1] ?? '';
+    expect(JSON.parse(data)).toEqual({
+      at: '2026-01-01T00:00:00.000Z',
+      operation: 'connect',
+      method: 'GET',
+      status: 101,
+      deviceId: 'd-1',
+      requestId: 'r-1',
+    });
+    stream.stop.abort();
+  });
+
+  it('keeps text with line breaks inside one event', async () => {
+    const stream = await openStream();
+    source.say({ requestId: 'a\n\nevent: forged\ndata: {}' });
+    expect(await stream.read()).toMatch(/^event: activity\ndata: [^\n]*\n\n$/);
+    stream.stop.abort();
+  });
+
+  it('breaks a long silence with a comment', async () => {
+    const stream = await openStream();
+    clock.advance(15_000);
+    expect(await stream.read()).toBe(': still here\n\n');
+    stream.stop.abort();
+  });
+
+  it('drops a reader that does not keep up, and only that one', async () => {
+    const stream = await openStream();
+    const { port } = new URL(control.url);
+    const slow = connect(Number(port), '127.0.0.1');
+    slow.write(
+      `GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization.Authorization}\r\n\r\n`,
+    );
+    await new Promise((resolve) => slow.once('readable', resolve));
+    slow.pause();
+    expect(source.listeners.size).toBe(2);
+    const drained = (async () => {
+      for (let text = await stream.read(); text !== 'the end'; text = await stream.read()) {
+        if (text.includes('last words')) return true;
+      }
+      return false;
+    })();
+    // More than any kernel buffers; the good reader gets its turn between two pieces.
+    for (let piece = 0; source.listeners.size > 1 && piece < 2000; piece++) {
+      source.say({ requestId: 'x'.repeat(100_000) });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(source.listeners.size).toBe(1);
+    source.say({ requestId: 'last words' });
+    expect(await drained).toBe(true);
+    slow.destroy();
+    stream.stop.abort();
+  });
+
+  it('forgets a reader that goes away', async () => {
+    const gone = new Promise<void>((resolve) => {
+      const ask = get(`${control.url}/events`, { headers: authorization }, (answer) => {
+        answer.once('data', () => ask.destroy());
+        answer.once('close', resolve);
+      });
+      ask.on('error', () => resolve());
+    });
+    await gone;
+    await expect.poll(() => source.listeners.size).toBe(0);
+  });
+
+  it('refuses more than 32 readers with 503', async () => {
+    const streams = await Promise.all(Array.from({ length: 32 }, () => openStream()));
+    const answer = await ask('/events', { headers: authorization });
+    expect(answer.status).toBe(503);
+    for (const { stop } of streams) stop.abort();
+  });
+
+  it('ends when the listener closes, also in mid-stream', async () => {
+    const stream = await openStream();
+    await control.close();
+    source.say({});
+    expect(await stream.read()).toBe('the end');
+    expect(source.listeners.size).toBe(0);
+  });
+});

@@ -1,0 +1,220 @@
+/**
+ * The control listener: the console page and what it reads. Not a part of the API; it listens on
+ * its own port and, but for the page itself and readiness, answers only to the control token.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import type { Clock } from '../../../fixtures/clock.ts';
+import { controlPaths } from '../../../fixtures/control-listener.ts';
+import { consoleAssets, readAsset } from '../../console/assets.ts';
+import { openFilesLimit, Semaphore, shareOpenFiles } from '../../http/open-files.ts';
+import {
+  completePatience,
+  keepPatience,
+  type Patience,
+  patienceOptions,
+} from '../../listeners/connection-limits.ts';
+import { Connections } from '../../listeners/connections.ts';
+import type { Log } from '../../pipeline/log.ts';
+import type { StorageFaults } from '../../pipeline/storage-faults.ts';
+import type { Watchdog } from '../../pipeline/watchdog.ts';
+import type { Outbox } from '../../tenants/outbox.ts';
+import type { Tenants } from '../../tenants/tenants.ts';
+import type { Worlds } from '../world/worlds.ts';
+import {
+  boundBodies,
+  faults,
+  jsonBodies,
+  mount,
+  refuse,
+  refuseForNow,
+  textBodies,
+} from './answers.ts';
+import { mountAwait } from './await.ts';
+import { mountClock } from './clock.ts';
+import { EventStreams } from './event-stream.ts';
+import { type ExplainSettings, mountExplanations } from './explanations.ts';
+import { mountFaults } from './faults.ts';
+import { mountJournal } from './journal.ts';
+import { mountOutbox } from './outbox.ts';
+import { requireOwnAddress } from './own-address.ts';
+import { mountRateLimit } from './rate-limit.ts';
+import { type ControlSource, type Overview, overviewMax } from './source.ts';
+import { mountTenants } from './tenants.ts';
+import { tokenCheck } from './token.ts';
+import { mountWorlds } from './worlds.ts';
+
+export interface ControlOptions {
+  readonly host: string;
+  /** 0 means any free port. */
+  readonly port: number;
+  /** The secret that callers must show as a Bearer token. */
+  readonly controlToken: string;
+  readonly source: ControlSource;
+  readonly tenants: Tenants;
+  readonly worlds: Worlds;
+  readonly outbox: Outbox;
+  readonly log: Log;
+  readonly watchdog: Watchdog;
+  readonly storageFaults: StorageFaults;
+  readonly clock: Clock;
+  /** What explanations are made with, beside a record. */
+  readonly explainFacts: ExplainSettings;
+  /** Towards slow clients, where it differs from the usual one. */
+  readonly patience?: Partial<Patience> | undefined;
+}
+
+export interface RunningControl {
+  /** Without a slash at the end. */
+  readonly url: string;
+  /** Ends every stream and connection. */
+  close(): Promise<void>;
+}
+
+/** Nothing but our own files runs or shows in the page, and no other page may frame it. */
+const pageHeaders = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+} as const;
+
+/**
+ * Starts the listener; resolves once it accepts connections.
+ * Rejects with Node's own error (`code` EADDRINUSE, `port`) when the port is busy.
+ */
+export async function startControl(options: ControlOptions): Promise<RunningControl> {
+  const streams = new EventStreams(options);
+  const patience = completePatience(options.patience);
+  const connections = ownConnections(patience);
+  const app = controlApp(options, streams, connections);
+  const server = createServer(patienceOptions(patience), app);
+  keepPatience(server, patience);
+  connections.watch(server, () => '');
+  await listening(server, options);
+  const { address, port, family } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        streams.close();
+        connections.destroy();
+      }),
+  };
+}
+
+function listening(server: Server, { host, port }: ControlOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+const tooManyConnections =
+  'the control listener has reached its limit of open connections; close some first';
+
+/** Of a share of its own, whatever the API holds. */
+function ownConnections({ connectionsMax }: Patience): Connections {
+  const { control, refused } = shareOpenFiles(openFilesLimit(), connectionsMax);
+  return new Connections({ openFiles: new Semaphore(control), surplusMax: refused });
+}
+
+function controlApp(
+  options: ControlOptions,
+  streams: EventStreams,
+  connections: Connections,
+): Express {
+  const { controlToken, source, log, storageFaults } = options;
+  const app = express().disable('x-powered-by').disable('etag');
+  app.use((_, response, next) => {
+    response.set(pageHeaders);
+    next();
+  });
+  app.use(watched(options.watchdog));
+  app.use((request, response, next) => {
+    if (connections.isSurplus(request.socket)) refuseForNow(response, tooManyConnections);
+    else next();
+  });
+  app.use(requireOwnAddress(options.host));
+  for (const asset of consoleAssets) {
+    const send = async (_: Request, response: Response) =>
+      response.type(asset.mediaType).send(await readAsset(asset));
+    mount(app, asset.path, { get: send });
+  }
+  mount(app, '/ready', { get: (_, response) => response.json({ ready: true }) });
+  app.use(requireToken(controlToken));
+  app.use(boundBodies());
+  app.use(['/world', controlPaths.faults], textBodies());
+  app.use(jsonBodies());
+  // What was read before it goes on in a piece of work of its own.
+  app.use(watched(options.watchdog));
+  const overview = async (_: Request, response: Response) =>
+    response.json({ ...bounded(await source.overview()), stalls: options.watchdog.stalls });
+  mount(app, '/overview', { get: overview });
+  mount(app, '/events', { get: (request, response) => openStream(streams, request, response) });
+  mountTenants(app, options.tenants, options.worlds);
+  mountOutbox(app, options.outbox);
+  mountClock(app, options.tenants);
+  mountFaults(app, options.tenants);
+  mountJournal(app, options.tenants, streams);
+  mountAwait(app, options.tenants, options.clock);
+  mountExplanations(app, options.tenants, options.explainFacts);
+  mountRateLimit(app, options.tenants);
+  mountWorlds(app, options.tenants, options.worlds);
+  app.use((request, response) => refuse(response, 404, `there is nothing at ${request.path}`));
+  app.use(faults(log, (fault) => storageFaults.refusalOf(fault)));
+  return app;
+}
+
+function openStream(streams: EventStreams, request: Request, response: Response): void {
+  if (request.method === 'HEAD') refuse(response, 405, 'the event stream supports only GET');
+  else if (streams.full) refuse(response, 503, 'too many open event streams; close one of them');
+  else streams.open(response);
+}
+
+/** Tells the watchdog of what follows, up to where it waits for something. */
+function watched(watchdog: Watchdog) {
+  return ({ method, path }: Request, _: Response, next: NextFunction): void => {
+    const begunMs = watchdog.begin();
+    next();
+    watchdog.end(begunMs, { operation: `${method} ${path} of the control listener` });
+  };
+}
+
+function requireToken(controlToken: string) {
+  const isAllowed = tokenCheck(controlToken);
+  return (request: Request, response: Response, next: NextFunction): void => {
+    if (isAllowed(request.headers.authorization)) {
+      next();
+      return;
+    }
+    response.set('WWW-Authenticate', 'Bearer realm="fleetbed control"');
+    refuse(
+      response,
+      401,
+      'the control token is missing or wrong; use the one that fleetbed serve prints',
+    );
+  };
+}
+
+function bounded(overview: Overview): Overview {
+  return {
+    ...overview,
+    devices: overview.devices.slice(0, overviewMax.devices),
+    deployments: overview.deployments.slice(0, overviewMax.deployments),
+  };
+}

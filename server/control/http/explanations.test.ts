@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control, secondTenant } from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+
+beforeEach(async () => {
+  server = await startTestServer({ explainHeader: true });
+});
+
+afterEach(() => server.close());
+
+const named = (id: string) => ({ headers: { 'X-SVC-RequestID': id } });
+
+function ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const Authorization = `Bearer ${server.controlToken}`;
+  return fetch(server.controlUrl + path, { headers: { Authorization, ...headers } });
+}
+
+describe('GET /explanations/{requestId}', () => {
+  it('explains the newest refusal of this id', async () => {
+    await server.call('get-configuration', named('twice'));
+    await server.call('list-users', named('twice'));
+    const { status, text } = await control(server, 'GET', '/explanations/twice');
+    expect([status, JSON.parse(text).asked.operation]).toEqual([200, 'list-users']);
+  });
+
+  it('names the rule and the requirements of the contract that speak of it', async () => {
+    await server.call('get-configuration', named('rule'));
+    const { text } = await control(server, 'GET', '/explanations/rule');
+    expect(JSON.parse(text)).toMatchObject({
+      asked: { operation: 'get-configuration', heading: 'Device configuration' },
+      rule: {
+        heading: 'Authentication',
+        requirements: expect.arrayContaining(['tokens.missing-is-401']),
+      },
+      wrong: { path: 'header.Authorization', expected: 'Bearer <token>', actual: 'nothing' },
+    });
+  });
+
+  it.each([
+    ['text/plain', /^text\/plain/, /^request {5}told at .*\ncommand\n.*curl .*\n$/s],
+    ['application/json', /^application\/json/, /^\{"requestId":"told"/],
+    ['*/*', /^application\/json/, /^\{"requestId":"told"/],
+  ])('answers in the form that is asked for: %s', async (accept, type, form) => {
+    await server.call('get-configuration', named('told'));
+    const answer = await ask('/explanations/told', { Accept: accept });
+    expect(answer.headers.get('content-type')).toMatch(type);
+    expect(await answer.text()).toMatch(form);
+  });
+
+  it('takes ids of any printable character', async () => {
+    const id = 'a/b?c#d%2F "e" \'f\'';
+    await server.call('get-configuration', named(id));
+    const { text } = await control(server, 'GET', `/explanations/${encodeURIComponent(id)}`);
+    expect(JSON.parse(text).requestId).toBe(id);
+  });
+
+  it('says how much the journal keeps when it does not know the request', async () => {
+    const { status, text } = await control(server, 'GET', '/explanations/unknown');
+    expect([status, JSON.parse(text).error]).toEqual([
+      404,
+      expect.stringMatching(
+        /^no request with this id is in the journal, .* 10000 exchanges and \d+ bytes/,
+      ),
+    ]);
+  });
+
+  it('says so when the request was not refused', async () => {
+    const authorization = Buffer.from(`${server.adminEmail}:${server.adminPassword}`);
+    const Authorization = `Basic ${authorization.toString('base64')}`;
+    const { headers } = named('good');
+    await server.call('login', { headers: { ...headers, Authorization } });
+    const { status, text } = await control(server, 'GET', '/explanations/good');
+    expect([status, JSON.parse(text).error]).toEqual([
+      404,
+      'the request was not refused; it was answered with 200',
+    ]);
+  });
+
+  it('looks into every world, or into the one that is named', async () => {
+    const other = await secondTenant(server, 'Other');
+    const call = { token: other.token, parameters: { id: 'nobody' }, ...named('in-other') };
+    await server.call('get-user', call);
+    const path = '/explanations/in-other';
+    const { text } = await control(server, 'GET', path);
+    expect(JSON.parse(text).world).toBe('Other');
+    expect((await control(server, 'GET', `${path}?world=Other`)).status).toBe(200);
+    expect((await control(server, 'GET', `${path}?world=Default`)).status).toBe(404);
+    expect((await control(server, 'GET', `${path}?world=none`)).status).toBe(404);
+  });
+
+  it('is for those alone who have the control token', async () => {
+    await server.call('get-configuration', named('closed'));
+    const answer = await ask('/explanations/closed', { Authorization: 'Bearer other' });
+    expect(answer.status).toBe(401);
+    expect((await control(server, 'POST', '/explanations/closed')).status).toBe(405);
+  });
+});
+
+describe('the header of refused answers', () => {
+  const placeIn = (reply: Reply) => reply.headers.get('X-SVC-Testbed-Explain');
+
+  it('leads to the explanation', async () => {
+    const id = 'a b/c';
+    const reply = await server.call('get-configuration', named(id));
+    expect(placeIn(reply)).toBe(`${server.controlUrl}/#request=a%20b%2Fc`);
+    const answer = await ask(`/explanations/${encodeURIComponent(id)}`);
+    expect(await answer.json()).toMatchObject({ requestId: id, status: 401 });
+  });
+
+  it('is on an answer to an unknown path, and on none that is no refusal', async () => {
+    expect(placeIn(await server.request('GET', '/nowhere'))).not.toBeNull();
+    const path = operations['get-configuration'].path;
+    expect(placeIn(await server.request('OPTIONS', path))).toBeNull();
+  });
+
+  it('is there only when it is asked for', async () => {
+    const usual = await startTestServer();
+    expect(placeIn(await usual.call('get-configuration'))).toBeNull();
+    await usual.close();
+  });
+});
+
+describe('the line of the log', () => {
+  it('says on one line what was wrong, and how to hear the rest', async () => {
+    const written: string[] = [];
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      written.push(String(text));
+      return true;
+    });
+    const talking = await startTestServer({ logLevel: 'info' });
+    await talking.call('get-configuration', named("it's"));
+    await talking.request('GET', '/nowhere', named('lost'));
+    await talking.close();
+    vi.restoreAllMocks();
+    const path = operations['get-configuration'].path;
+    expect(written.filter((line) => line.includes('401 GET'))).toEqual([
+      `[info] 401 GET ${path}: the Authorization header is missing [header.Authorization: expected Bearer <token>, got nothing] (it's); explain with: fleetbed explain 'it'\\''s'\n`,
+    ]);
+    expect(written.join('')).toContain('(lost); explain with: fleetbed explain lost\n');
+  });
+});

@@ -1,0 +1,111 @@
+/** Why a request was refused or brought no update, by its request id; how a device stands to its next update. */
+import type { Express, Request, Response } from 'express';
+import type { Tenant, Tenants } from '../../tenants/tenants.ts';
+import { type ExplainFacts, explain, type RefusedRecord } from '../explain/explain.ts';
+import { explanationText } from '../explain/explanation-text.ts';
+import { explainDevice, explainPoll } from '../explain/no-update.ts';
+import { noUpdateText } from '../explain/no-update-text.ts';
+import { refusedRecord } from '../explain/unreadable.ts';
+import { deviceNamed } from '../journal/known-devices.ts';
+import { maskText } from '../journal/masking.ts';
+import type { ExchangeRecord } from '../journal/record.ts';
+import { mount, refuse, tenantIn, worldOf } from './answers.ts';
+
+/** What explanations are made with, beside a record and its world. */
+export type ExplainSettings = Omit<ExplainFacts, 'world'>;
+
+/** Where the explanations are; the request id follows. */
+const explanationsPath = '/explanations';
+
+/** Mounts the paths of explanations: as JSON, or as text where the caller asks for that. */
+export function mountExplanations(app: Express, tenants: Tenants, settings: ExplainSettings): void {
+  mount(app, explanationsPath, {
+    get: (request, response) => {
+      const { device } = request.query;
+      if (typeof device !== 'string' || device === '') {
+        refuse(response, 400, 'query: device: is required, its id or a value of its identity');
+        return;
+      }
+      const worlds = worldsOf(tenants, request, response);
+      const found = worlds && findDevice(worlds, device);
+      if (!found) return;
+      if ('because' in found) refuse(response, 404, found.because);
+      else send(explainDevice(found.id, found.world), noUpdateText, { request, response });
+    },
+  });
+  mount(app, `${explanationsPath}/:requestId`, {
+    get: (request, response) => {
+      const { requestId = '' } = request.params;
+      const worlds = worldsOf(tenants, request, response);
+      const found = worlds && find(worlds, String(requestId));
+      if (!found) return;
+      if ('because' in found) {
+        refuse(response, 404, found.because);
+        return;
+      }
+      const { record, world } = found;
+      const refused = explain(record, { ...settings, world });
+      const poll = record.kind === 'exchange' ? explainPoll(record, world) : undefined;
+      if (refused) send(refused, explanationText, { request, response });
+      else if (poll) send(poll, noUpdateText, { request, response });
+      else
+        refuse(response, 404, `the request was not refused; it was answered with ${found.status}`);
+    },
+  });
+}
+
+/** The world that is named, else all; nothing when it was refused here. */
+function worldsOf(
+  tenants: Tenants,
+  request: Request,
+  response: Response,
+): readonly Tenant[] | undefined {
+  if (tenantIn(request) === undefined) return tenants.list();
+  const world = worldOf(tenants, request, response);
+  return world && [world];
+}
+
+function findDevice(worlds: readonly Tenant[], wanted: string) {
+  const nearest: string[] = [];
+  for (const world of worlds) {
+    const found = deviceNamed(world.store, wanted);
+    if ('id' in found) return { world, id: found.id };
+    nearest.push(...found.nearest);
+  }
+  const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
+  return { because: maskText(`there is no device with this id or identity value; ${told}`) };
+}
+
+function send<Explained>(
+  explanation: Explained,
+  asText: (explanation: Explained) => string,
+  { request, response }: { readonly request: Request; readonly response: Response },
+): void {
+  if (request.accepts(['json', 'text']) === 'text') {
+    response.type('text/plain').send(asText(explanation));
+  } else response.json(explanation);
+}
+
+interface Found {
+  readonly world: Tenant;
+  readonly record: ExchangeRecord | (RefusedRecord & { readonly kind: 'unreadable' });
+  readonly status: number;
+}
+
+function find(worlds: readonly Tenant[], requestId: string): Found | { readonly because: string } {
+  for (const world of worlds) {
+    const record = world.journal.find(requestId);
+    if (record) return { world, record, status: record.status };
+    for (const entry of world.journal.newestFirst()) {
+      if (entry.kind !== 'unreadable' || entry.requestId !== requestId) continue;
+      return { world, record: { ...refusedRecord(entry), kind: entry.kind }, status: entry.status };
+    }
+  }
+  const bounds = worlds.map(({ name, journal }) => {
+    const { entriesMax, bytesMax } = journal.bounds;
+    return `the newest ${entriesMax} exchanges and ${bytesMax} bytes of tenant ${name}`;
+  });
+  return {
+    because: `no request with this id is in the journal, which keeps ${bounds.join(', ')}`,
+  };
+}

@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  newDevice,
+} from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control, secondTenant, signIn } from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeEach(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'd-1');
+});
+
+afterEach(() => server.close());
+
+const rule = { id: 'a', match: { operation: 'get-configuration' }, act: 'gateway-502' };
+
+/** Sends a plan as it is, under any media type. */
+async function post(body: string, type = 'application/yaml', query = '') {
+  const headers = { Authorization: `Bearer ${server.controlToken}`, 'Content-Type': type };
+  const reply = await fetch(`${server.controlUrl}/faults${query}`, {
+    method: 'POST',
+    headers,
+    body,
+  });
+  return { status: reply.status, body: JSON.parse(await reply.text()) };
+}
+
+async function get(path: string) {
+  const { status, text } = await control(server, 'GET', path);
+  return { status, body: JSON.parse(text) };
+}
+
+async function ask(): Promise<number> {
+  return (await server.call('get-configuration', { token: device.token })).status;
+}
+
+describe('a plan', () => {
+  it.each([
+    ['application/json', JSON.stringify({ rules: [rule] })],
+    [
+      'application/yaml',
+      'rules:\n- id: a\n  match: { operation: get-configuration }\n  act: gateway-502',
+    ],
+    ['text/plain', JSON.stringify({ rules: [rule] })],
+  ])('is taken as %s', async (type, text) => {
+    expect(await post(text, type)).toEqual({ status: 201, body: { added: ['a'] } });
+    expect([await ask(), await ask()]).toEqual([502, 200]);
+  });
+
+  it('adds to those that are there', async () => {
+    await post(JSON.stringify({ rules: [rule] }));
+    await post(JSON.stringify({ rules: [{ ...rule, id: 'b' }] }));
+    const { body } = await get('/faults');
+    expect(body.rules.map(({ id }: { id: string }) => id)).toEqual(['a', 'b']);
+  });
+
+  it('is taken whole or not at all, and told where it is wrong', async () => {
+    const text = 'rules:\n  - { id: a, act: reset }\n  - { id: b, act: fly }\n';
+    expect(await post(text)).toEqual({
+      status: 400,
+      body: {
+        error: expect.stringContaining('plan: line 3, column 19: rules.1.act: must be'),
+        faults: [{ line: 3, column: 19, message: expect.any(String) }],
+      },
+    });
+    expect((await get('/faults')).body).toEqual({ rules: [] });
+  });
+
+  it('is told where it is wrong in JSON too', async () => {
+    const { status, body } = await post(
+      '{\n  "rules": [\n    { "id": "a" }\n  ]\n}',
+      'application/json',
+    );
+    expect([status, body.faults[0]]).toMatchObject([400, { line: 3, column: 5 }]);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['an id that is there already', JSON.stringify({ rules: [rule] })],
+    [
+      'more rules than a world has',
+      JSON.stringify({ rules: Array.from({ length: 100 }, (_, n) => ({ ...rule, id: `r${n}` })) }),
+    ],
+    [
+      'too many rules at once',
+      JSON.stringify({ rules: Array.from({ length: 101 }, (_, n) => ({ ...rule, id: `r${n}` })) }),
+    ],
+  ])('is refused: %s', async (_, text) => {
+    await post(JSON.stringify({ rules: [rule] }));
+    expect((await post(text)).status).toBe(400);
+    expect((await get('/faults')).body.rules).toHaveLength(1);
+  });
+
+  it('is refused when it is huge', async () => {
+    const { status } = await post(`# ${'x'.repeat(5_000_000)}`);
+    expect(status).toBe(413);
+  });
+});
+
+describe('the end of rules', () => {
+  it('is that of one, or of all', async () => {
+    await post(JSON.stringify({ rules: [rule, { ...rule, id: 'b' }, { ...rule, id: 'c' }] }));
+    expect(JSON.parse((await control(server, 'DELETE', '/faults?id=a')).text)).toEqual({
+      cleared: 1,
+    });
+    expect((await control(server, 'DELETE', '/faults?id=a')).status).toBe(404);
+    expect(JSON.parse((await control(server, 'DELETE', '/faults')).text)).toEqual({ cleared: 2 });
+    expect(await ask()).toBe(200);
+  });
+});
+
+describe('the check', () => {
+  it('is 409 with what never fired, and 200 once it has', async () => {
+    expect(await get('/faults/check')).toEqual({ status: 200, body: { unfired: [] } });
+    await post(JSON.stringify({ rules: [rule, { ...rule, id: 'b' }] }));
+    await ask();
+    expect(await get('/faults/check')).toEqual({
+      status: 409,
+      body: { error: expect.any(String), unfired: [{ id: 'b', act: 'answer', matched: 1 }] },
+    });
+    await ask();
+    expect((await get('/faults/check')).status).toBe(200);
+  });
+});
+
+describe('each world', () => {
+  it('has plans of its own', async () => {
+    const other = await secondTenant(server);
+    const always = { ...rule, match: {}, times: 'until-cleared' };
+    await post(JSON.stringify({ rules: [always] }), 'application/json', `?world=${other.name}`);
+    expect(await ask()).toBe(200);
+    expect((await server.call('list-devices', { token: server.adminToken })).status).toBe(200);
+    expect((await server.call('list-devices', { token: other.token })).status).toBe(502);
+    expect((await get('/faults')).body.rules).toEqual([]);
+    expect((await get(`/faults?world=${other.id}`)).body.rules).toMatchObject([
+      { fired: 1, left: null },
+    ]);
+    await control(server, 'DELETE', '/faults');
+    expect((await server.call('list-devices', { token: other.token })).status).toBe(502);
+  });
+
+  it('is found by what a request says before it has a token: tenant_token, e-mail', async () => {
+    const other = await secondTenant(server);
+    const always = { ...rule, match: {}, times: 'until-cleared' };
+    await post(JSON.stringify({ rules: [always] }), 'application/json', `?world=${other.name}`);
+    const { idData: id_data, publicKeyPem: pubkey } = newDevice('x');
+    const ofOther = JSON.stringify({ id_data, pubkey, tenant_token: other.tenantToken });
+    expect((await authenticate(server, newDevice('x'), { body: ofOther })).status).toBe(502);
+    expect((await authenticate(server, newDevice('x'))).status).toBe(401);
+    expect((await signIn(server, other.adminEmail, other.adminPassword)).status).toBe(502);
+    expect((await signIn(server, server.adminEmail, server.adminPassword)).status).toBe(200);
+  });
+
+  it.each(['GET', 'POST', 'DELETE'])('that is not there is 404: %s', async (method) => {
+    const json = method === 'POST' ? { rules: [rule] } : undefined;
+    expect((await control(server, method, '/faults?world=nowhere', json)).status).toBe(404);
+    expect((await control(server, 'GET', '/faults/check?world=nowhere')).status).toBe(404);
+  });
+});
+
+describe('the paths of faults', () => {
+  it.each(['/faults', '/faults/check', '/faults/schema'])(
+    'ask for the control token: %s',
+    async (path) => {
+      expect((await fetch(server.controlUrl + path)).status).toBe(401);
+    },
+  );
+
+  it('serve the JSON Schema', async () => {
+    const { status, body } = await get('/faults/schema');
+    expect([status, body.type, body.required]).toEqual([200, 'object', ['rules']]);
+  });
+});

@@ -1,0 +1,136 @@
+/** The query of the journal's paths: filters, each given once, and what a path takes beside them. */
+import type { Request, Response } from 'express';
+import * as v from 'valibot';
+import { noSuchOperation, operationIds } from '../../../fixtures/contract/operation-ids.ts';
+import { isTimestamp, queryInteger, timestampMs } from '../../../fixtures/contract/text.ts';
+import { sentenceOf } from '../../../fixtures/shape-sentences.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
+import { entryKinds } from '../journal/entry.ts';
+import { type EntryFilter, matcher } from '../journal/filter.ts';
+import { deviceNamed } from '../journal/known-devices.ts';
+import { refuse } from './answers.ts';
+
+/** Entries in one answer. */
+export const LIMIT_MAX = 500;
+const LIMIT_DEFAULT = 100;
+const TIMEOUT_MAX_SECONDS = 600;
+const TIMEOUT_DEFAULT_SECONDS = 30;
+const SEQUENCE_MAX = Number.MAX_SAFE_INTEGER;
+
+const filled = v.pipe(v.string('must be given once'), v.nonEmpty('must not be empty'));
+const moment = v.pipe(
+  filled,
+  v.check(isTimestamp, 'must be a date-time such as 2027-08-25T00:00:00Z'),
+  v.transform(timestampMs),
+);
+
+/** What a step of an assertion may ask of an entry too. */
+export const filterEntries = {
+  kind: v.optional(v.picklist(entryKinds, `must be one of ${entryKinds.join(', ')}`)),
+  operation: v.optional(v.picklist(operationIds, ({ input }) => noSuchOperation(input))),
+  method: v.optional(filled),
+  device: v.optional(filled),
+  user: v.optional(filled),
+  status: v.optional(
+    v.pipe(
+      filled,
+      v.regex(/^(\d{3}|0|[1-5]xx)$/, 'must be a status such as 404 or 4xx, or 0 for no response'),
+    ),
+  ),
+  deployment: v.optional(filled),
+  text: v.optional(filled),
+};
+
+/** When, beside what: moments of the world's time, and a place in the journal. */
+export const periodEntries = {
+  since: v.optional(moment),
+  until: v.optional(moment),
+};
+
+const queryShape = v.strictObject({
+  ...filterEntries,
+  ...periodEntries,
+  tenant: v.optional(filled),
+  world: v.optional(filled),
+  after: v.optional(queryInteger(0, SEQUENCE_MAX)),
+  limit: v.optional(queryInteger(1, LIMIT_MAX), String(LIMIT_DEFAULT)),
+  whole: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
+  count: v.optional(queryInteger(1, LIMIT_MAX), '1'),
+  timeoutSeconds: v.optional(
+    v.pipe(
+      filled,
+      v.regex(/^\d{1,4}(\.\d{1,3})?$/, 'must be a number of seconds'),
+      v.transform(Number),
+      v.maxValue(TIMEOUT_MAX_SECONDS, `must be at most ${TIMEOUT_MAX_SECONDS}`),
+    ),
+    String(TIMEOUT_DEFAULT_SECONDS),
+  ),
+});
+
+/** What only one path or the other takes. */
+const special = ['after', 'limit', 'whole', 'count', 'timeoutSeconds'] as const;
+
+/** A checked query. */
+export interface JournalQuery
+  extends Pick<v.InferOutput<typeof queryShape>, (typeof special)[number]> {
+  readonly filter: EntryFilter;
+  readonly isWhole: boolean;
+}
+
+/**
+ * True when a device of this name is known to the world or to its journal, or none is asked for;
+ * else it is refused here with the nearest names.
+ */
+export function isKnownDevice(
+  { device }: Pick<EntryFilter, 'device'>,
+  world: Pick<Tenant, 'store' | 'journal'>,
+  { response, place }: { readonly response: Response; readonly place: 'query' | 'body' },
+): boolean {
+  if (device === undefined) return true;
+  const named = deviceNamed(world.store, device);
+  if ('id' in named) return true;
+  const matches = matcher({ device }, world);
+  for (const entry of world.journal.entries()) if (matches(entry)) return true;
+  const nearest = named.nearest.length === 0 ? 'there are none' : named.nearest.join(', ');
+  refuse(response, 400, `${place}: device: there is no such device; nearest: ${nearest}`);
+  return false;
+}
+
+/** The checked query; nothing when it was refused here with 400. `takes` names what the path knows. */
+export function readQuery(
+  request: Request,
+  response: Response,
+  takes: readonly (typeof special)[number][],
+): JournalQuery | undefined {
+  const stranger = special.find((name) => name in request.query && !takes.includes(name));
+  if (stranger !== undefined) {
+    refuse(response, 400, `query: ${stranger}: is not a parameter of this path`);
+    return undefined;
+  }
+  const checked = v.safeParse(queryShape, request.query);
+  if (!checked.success) {
+    const [issue] = checked.issues;
+    const known = Object.keys({ ...filterEntries, ...periodEntries }).concat('tenant', takes);
+    const told =
+      issue.expected === 'never' ? `is unknown; the parameters are ${known.join(', ')}` : '';
+    refuse(response, 400, `query: ${v.getDotPath(issue) ?? ''}: ${told || sentenceOf(issue)}`);
+    return undefined;
+  }
+  const {
+    since,
+    until,
+    tenant: _tenant,
+    world: _world,
+    after,
+    limit,
+    whole,
+    count,
+    timeoutSeconds,
+    ...filter
+  } = checked.output;
+  return {
+    filter: { ...filter, sinceMs: since, untilMs: until },
+    ...{ after, limit, whole, count, timeoutSeconds },
+    isWhole: whole === 'true',
+  };
+}

@@ -1,0 +1,472 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectProtocols } from '../../../fixtures/formats/connect-message.ts';
+import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
+import { publish } from '../../testing/test-artifacts.ts';
+import { board, deploy, doors, instructionsIn, report } from '../../testing/test-deployments.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  newDevice,
+} from '../../testing/test-device.ts';
+import { awaited, journalPage } from '../../testing/test-journal.ts';
+import { connectPeer, connectUser } from '../../testing/test-peer.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control, secondTenant } from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+let deployment: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'aa:01');
+  await publish(server);
+  deployment = await deploy(server, [device]);
+  await doors['POST v2'](server, device.token, board);
+  await report(server, device, { id: deployment, status: 'downloading' });
+  await report(server, device, { id: deployment, status: 'rebooting' });
+  await report(server, device, { id: deployment, status: 'success' });
+  await report(server, device, { id: deployment, status: 'success' });
+}, 30_000);
+
+afterAll(() => server.close());
+
+it('a misspelt operation or device is refused with the nearest names', async () => {
+  const own = await startTestServer();
+  await acceptedDevice(own, 'spelt-right');
+  for (const [path, told] of [
+    ['/journal?operation=get-next-deploiment', 'get-next-deployment'],
+    ['/journal?device=spelt-rigth', 'spelt-right'],
+    ['/journal.har?device=spelt-rigth', 'spelt-right'],
+  ] as const) {
+    const { status, text } = await control(own, 'GET', path);
+    expect([status, text]).toEqual([400, expect.stringMatching(`nearest: .*${told}`)]);
+  }
+  const json = { device: 'spelt-rigth', happened: [{ report: 'success' }] };
+  const asserted = await control(own, 'POST', '/assert', json);
+  expect([asserted.status, asserted.text]).toEqual([400, expect.stringContaining('spelt-right')]);
+  await own.close();
+});
+
+describe('the journal of a world', () => {
+  it('shows exchanges newest last, with its bounds and its size', async () => {
+    const { bounds, size, entries, next } = await journalPage(server);
+    expect(bounds).toEqual({ entriesMax: 10_000, bytesMax: 67_108_864 });
+    expect(size).toMatchObject({ kept: size.added, dropped: 0 });
+    expect(size.bytes).toBeGreaterThan(0);
+    expect(next).toBe(size.added);
+    expect(entries.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: size.kept }, (_, index) => index + 1),
+    );
+    expect(entries.at(-1)).toMatchObject({
+      kind: 'exchange',
+      at: '2026-11-21T12:00:00.000Z',
+      operation: 'put-deployment-status',
+      method: 'PUT',
+      deployment,
+      device: { id: device.id, identity: '{"mac":"aa:01"}' },
+    });
+    expect(entries.at(-1)).not.toHaveProperty('requestBody');
+  });
+
+  it('tells which deployment was made, handed out and reported on', async () => {
+    const { entries } = await journalPage(server, `deployment=${deployment}`);
+    expect(entries.map(({ operation }) => operation)).toEqual([
+      'create-deployment',
+      'post-next-deployment-v2',
+      ...Array(4).fill('put-deployment-status'),
+    ]);
+  });
+
+  it('knows a device before it has an id or a token, by its identity', async () => {
+    const stranger = newDevice('aa:99');
+    await authenticate(server, stranger, { signature: 'bad' });
+    const { entries } = await journalPage(server, 'device=aa%3A99');
+    expect(entries).toHaveLength(1);
+    expect(entries[0]).toMatchObject({
+      operation: 'post-auth-request',
+      device: { identity: stranger.idData },
+      refusal: { status: entries[0]?.status },
+    });
+  });
+
+  it.each([
+    ['operation=post-auth-request&status=401', 'post-auth-request'],
+    ['status=4xx&operation=post-auth-request', 'post-auth-request'],
+    ['user=admin%40example.com&method=post', 'create-deployment'],
+    ['kind=exchange&text=/status', 'put-deployment-status'],
+    ['since=2026-11-21T12:00:00Z&until=2026-11-21T12:00:00Z', undefined],
+  ])('is filtered by %s', async (query, operation) => {
+    const { entries } = await journalPage(server, query);
+    expect(entries.length).toBeGreaterThan(0);
+    if (operation !== undefined) {
+      expect(entries.map((entry) => entry.operation)).toContain(operation);
+    }
+    const all = await journalPage(server, 'limit=500');
+    if (operation !== undefined) expect(entries.length).toBeLessThan(all.entries.length);
+  });
+
+  it.each([
+    'status=500',
+    'user=nobody%40example.com',
+    'deployment=none',
+    'until=2026-11-21T11:59:59Z',
+    'since=2026-11-21T12:00:01Z',
+    'text=there-is-no-such-path',
+    'kind=frame&method=GET',
+    'after=100000',
+  ])('has nothing for %s', async (query) => {
+    expect((await journalPage(server, query)).entries).toEqual([]);
+  });
+
+  it('is read on from a sequence, page by page, without a gap', async () => {
+    const { size } = await journalPage(server);
+    const seen: number[] = [];
+    let after = 0;
+    for (let more = true; more; ) {
+      const found = await journalPage(server, `after=${after}&limit=3`);
+      seen.push(...found.entries.map(({ sequence }) => sequence));
+      expect(found.entries.length).toBeLessThanOrEqual(3);
+      ({ next: after, more } = found);
+    }
+    expect(seen).toEqual(Array.from({ length: size.added }, (_, index) => index + 1));
+  });
+
+  it('shows one entry whole, with headers and bodies', async () => {
+    const query = `deployment=${deployment}&operation=put-deployment-status&status=204`;
+    const [{ sequence } = { sequence: 0 }] = (await journalPage(server, query)).entries;
+    const reply = await control(server, 'GET', `/journal/${sequence}`);
+    const { entry } = JSON.parse(reply.text);
+    expect(reply.status).toBe(200);
+    expect(entry.requestBody).toEqual({ status: 'downloading' });
+    expect(entry.requestHeaders).toContainEqual([
+      expect.stringMatching(/^authorization$/i),
+      '[masked]',
+    ]);
+    expect(entry.responseHeaders.flat()).toContain('X-SVC-RequestID');
+  });
+
+  it('has what found no operation too', async () => {
+    await server.request('GET', '/no/such/path');
+    await server.request('PATCH', '/api/devices/v1/authentication/auth_requests');
+    await server.request('GET', '/api/management/v2/devauth/devices/%zz');
+    await server.request('OPTIONS', '/api/devices/v1/authentication/auth_requests');
+    const { entries } = await journalPage(server, 'limit=4');
+    expect(entries.map(({ method, status }) => [method, status])).toEqual([
+      ['GET', 404],
+      ['PATCH', 405],
+      ['GET', 400],
+      ['OPTIONS', 204],
+    ]);
+    expect(entries[0]).not.toHaveProperty('operation');
+    expect(entries[1]?.refusal?.error).toContain('POST');
+  });
+
+  it('has what could not be read as HTTP, with its request line only', async () => {
+    await sendRaw(server, 'GET /path?token=hidden HTTP/1.1\r\nAuthorization hidden\r\n\r\n');
+    await sendRaw(server, 'this is no HTTP\r\n\r\n');
+    const { entries } = await journalPage(server, 'kind=unreadable');
+    expect(entries).toHaveLength(2);
+    expect(entries[0]).toMatchObject({ status: 400, line: 'GET /path?token=[masked] HTTP/1.1' });
+    expect(entries[1]).toMatchObject({ status: 400, code: 'HPE_INVALID_METHOD' });
+    expect(entries[1]).not.toHaveProperty('line');
+    expect(JSON.stringify(entries)).not.toContain('hidden');
+  });
+
+  it('tells a body that is cut after 16 KiB so', async () => {
+    const message = 'x'.repeat(30_000);
+    const messages = [{ timestamp: '2026-11-21T12:00:00Z', level: 'info', message }];
+    const parameters = { id: deployment };
+    await server.call('put-deployment-log', {
+      token: device.token,
+      parameters,
+      json: { messages },
+    });
+    const { entries } = await journalPage(server, 'operation=put-deployment-log&whole=true');
+    expect(entries[0]).toMatchObject({ requestBodyCutAt: 16_384, status: 204 });
+    expect(entries[0]?.requestBytes).toBeGreaterThan(30_000);
+    expect(String(entries[0]?.requestBody)).toHaveLength(16_384);
+  });
+
+  it('has a download once it has ended, with its length and its own status', async () => {
+    const answered = await doors['POST v2'](server, (await pending()).token, board);
+    const { uri = '' } = instructionsIn(answered).artifact.source;
+    const file = await fetch(uri, { headers: { Range: 'bytes=0-99' } });
+    await file.arrayBuffer();
+    const { page } = await awaited(server, 'operation=download-artifact&after=0&whole=true');
+    expect(page.entries[0]).toMatchObject({ status: 206, responseBytes: 100 });
+    expect(page.entries[0]).not.toHaveProperty('cut');
+    expect(page.entries[0]?.path).toContain('signature=[masked]');
+    const gone = await fetch(uri, { headers: { Range: 'bytes=99999999-' } });
+    await gone.text();
+    const after = page.entries[0]?.sequence;
+    const refused = await awaited(server, `operation=download-artifact&after=${after}&whole=true`);
+    expect(refused.page.entries[0]).toMatchObject({ status: 416, refusal: { status: 416 } });
+  });
+
+  it('has an exchange whose body never came whole', async () => {
+    const head = rawRequest(
+      'PUT /api/devices/v1/deployments/device/deployments/x/status',
+      [
+        `Authorization: Bearer ${device.token}`,
+        'Content-Length: 100',
+        'Content-Type: application/json',
+      ],
+      '{',
+    );
+    const { size } = await journalPage(server);
+    const { hostname, port } = new URL(server.baseUrl);
+    const { connect } = await import('node:net');
+    const socket = connect({ host: hostname, port: Number(port) });
+    await once(socket, 'connect');
+    socket.write(head);
+    socket.resetAndDestroy();
+    const query = `status=0&kind=exchange&after=${size.added}&timeoutSeconds=600`;
+    const { page } = await awaited(server, query);
+    expect(page.entries[0]).toMatchObject({ status: 0, cut: true, device: { id: device.id } });
+  });
+
+  it('is of its world alone', async () => {
+    const other = await secondTenant(server, 'Journaled');
+    await server.call('list-devices', { token: other.token });
+    const { entries } = await journalPage(server, `world=${other.id}`);
+    expect(entries.map(({ operation }) => operation)).toEqual(['list-devices']);
+    const mine = await journalPage(server, `after=${0}&limit=500`);
+    const requestIds = mine.entries.map(({ requestId }) => requestId);
+    for (const { requestId } of entries) expect(requestIds).not.toContain(requestId);
+    await control(server, 'DELETE', `/journal?world=${other.id}`);
+    expect((await journalPage(server, `world=${other.id}`)).entries).toEqual([]);
+    expect((await journalPage(server)).entries.length).toBeGreaterThan(0);
+  });
+});
+
+async function pending(): Promise<AcceptedDevice> {
+  const one = await acceptedDevice(server, 'aa:02');
+  await deploy(server, [one]);
+  return one;
+}
+
+describe('the frames of a websocket', () => {
+  it('are in the journal in both directions, of devices and users, with their envelopes', async () => {
+    const peer = await connectPeer(server, device);
+    const user = await connectUser(server, device);
+    const { size } = await journalPage(server);
+    const body = Buffer.from('echo hello');
+    user.say({ proto: connectProtocols.shell, typ: 'shell', sid: 'mine', body });
+    const heard = await peer.nextOf('shell');
+    peer.reply(heard, { proto: connectProtocols.shell, typ: 'shell', body: Buffer.from('hello') });
+    await user.next();
+    user.socket.close(1000);
+    await once(user.socket, 'close');
+    peer.socket.close();
+    await once(peer.socket, 'close');
+    const query = `kind=frame&after=${size.added}&whole=true&count=6`;
+    const { entries } = (await awaited(server, query)).page;
+    const told = entries.map(({ socket, from, opcode, typ }) => [socket, from, opcode, typ]);
+    expect(told.slice(0, 4)).toEqual([
+      ['user', 'client', 'message', 'shell'],
+      ['device', 'server', 'message', 'shell'],
+      ['device', 'client', 'message', 'shell'],
+      ['user', 'server', 'message', 'shell'],
+    ]);
+    expect(told.slice(4)).toContainEqual(['user', 'client', 'close', undefined]);
+    expect(entries[0]).toMatchObject({
+      ...{ proto: 1, sid: 'mine', body: 'echo hello', device: { id: device.id } },
+      operation: 'connect-device',
+    });
+    expect(entries[2]).toMatchObject({ sid: heard.sid, body: 'hello', operation: 'connect' });
+  });
+
+  it('that are cut keep their envelope', async () => {
+    const peer = await connectPeer(server, device);
+    const user = await connectUser(server, device);
+    const { size } = await journalPage(server);
+    const sent = peer.socket;
+    user.say({ proto: connectProtocols.shell, typ: 'new' });
+    const heard = await peer.nextOf('new');
+    peer.reply(heard, { proto: 1, typ: 'shell', body: Buffer.alloc(100_000) });
+    await user.next();
+    const query = `kind=frame&text=shell&after=${size.added}&whole=true`;
+    const { entries } = (await awaited(server, query)).page;
+    expect(entries[0]).toMatchObject({ proto: 1, typ: 'shell', bodyCutAt: 16_384 });
+    expect(entries[0]?.bytes).toBeGreaterThan(100_000);
+    user.socket.terminate();
+    sent.terminate();
+  });
+});
+
+describe('the stream of the journal', () => {
+  function reader(query: string): Promise<IncomingMessage> {
+    const headers = { Authorization: `Bearer ${server.controlToken}` };
+    return new Promise((resolve, reject) => {
+      get(`${server.controlUrl}/journal/stream?${query}`, { headers }, resolve).on('error', reject);
+    });
+  }
+
+  async function firstEvent(stream: IncomingMessage): Promise<string> {
+    let text = '';
+    for await (const piece of stream.setEncoding('utf8')) {
+      text += piece;
+      const event = text.split('\n\n').find((one) => one.startsWith('id: '));
+      if (event) return event;
+    }
+    throw new Error(`the stream ended: ${text}`);
+  }
+
+  it('tells of what matches from now on', async () => {
+    const stream = await reader('status=404&text=followed');
+    expect(stream.headers['content-type']).toContain('text/event-stream');
+    const event = firstEvent(stream);
+    await server.request('GET', '/other');
+    await server.request('GET', '/followed?password=hidden');
+    const [id, name, data] = (await event).split('\n');
+    expect(id).toMatch(/^id: \d+$/);
+    expect(name).toBe('event: exchange');
+    expect(JSON.parse(data?.slice('data: '.length) ?? '')).toMatchObject({
+      path: '/followed?password=[masked]',
+      status: 404,
+    });
+  });
+
+  it('begins with what is kept after a sequence', async () => {
+    const event = await firstEvent(await reader('after=0&operation=create-deployment'));
+    expect(event).toContain(deployment);
+  });
+
+  it.each([
+    ['limit=1', 400],
+    ['kind=none', 400],
+    ['world=none', 404],
+  ])('refuses %s', async (query, status) => {
+    const stream = await reader(query);
+    stream.resume();
+    expect(stream.statusCode).toBe(status);
+  });
+});
+
+describe('a query of the journal', () => {
+  it.each([
+    ['/journal?operatoin=x', 'operatoin: is unknown'],
+    ['/journal?status=40', 'status: must be a status such as 404'],
+    ['/journal?status=6xx', 'status: must be a status such as 404'],
+    ['/journal?status=404&status=405', 'status: must be given once'],
+    ['/journal?kind=', 'kind: must be one of exchange, frame, unreadable'],
+    ['/journal?limit=0', 'limit: must be at least 1'],
+    ['/journal?limit=501', 'limit: must be at most 500'],
+    ['/journal?after=-1', 'after: must be at least 0'],
+    ['/journal?after=x', 'after: must be a whole number'],
+    ['/journal?since=yesterday', 'since: must be a date-time'],
+    ['/journal?until=2026-02-30T00:00:00Z', 'until: must be a date-time'],
+    ['/journal?device=', 'device: must not be empty'],
+    ['/journal?whole=yes', 'whole: must be true or false'],
+    ['/journal?__proto__=x', '__proto__'],
+    ['/journal?device[x]=y', 'is unknown'],
+    ['/journal?count=2', 'count: is not a parameter of this path'],
+    ['/journal.har?limit=5', 'limit: is not a parameter of this path'],
+    ['/await?limit=5', 'limit: is not a parameter of this path'],
+    ['/await?count=0', 'count: must be at least 1'],
+    ['/await?timeoutSeconds=601', 'timeoutSeconds: must be at most 600'],
+    ['/await?timeoutSeconds=-1', 'timeoutSeconds: must be a number'],
+    ['/journal/x', 'path: the sequence'],
+    ['/journal/0', 'path: the sequence'],
+  ])('is refused: %s', async (path, because) => {
+    const reply = await control(server, 'GET', path);
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(reply.text).error).toContain(because);
+  });
+
+  it.each([
+    ['GET', '/journal?world=none', 404],
+    ['DELETE', '/journal?world=none', 404],
+    ['GET', '/journal.har?world=none', 404],
+    ['GET', '/await?world=none', 404],
+    ['POST', '/assert?world=none', 404],
+    ['GET', '/journal/1?world=none', 404],
+    ['GET', '/journal/99999999', 404],
+    ['PUT', '/journal', 405],
+    ['POST', '/await', 405],
+    ['GET', '/assert', 405],
+    ['POST', '/journal/stream', 405],
+    ['HEAD', '/journal/stream', 405],
+  ])('is refused: %s %s with %i', async (method, path, status) => {
+    expect((await control(server, method, path)).status).toBe(status);
+  });
+
+  it('needs the control token', async () => {
+    for (const path of ['/journal', '/journal/1', '/journal.har', '/journal/stream', '/await']) {
+      expect((await fetch(server.controlUrl + path)).status).toBe(401);
+    }
+  });
+});
+
+describe('a journal that is off', () => {
+  it('answers 503 with the way out, and the API answers as ever', async () => {
+    const silent = await startTestServer({ journalEntriesMax: 0 });
+    expect((await silent.request('GET', '/nothing')).status).toBe(404);
+    const one = await acceptedDevice(silent, 'aa:01');
+    const peer = await connectPeer(silent, one);
+    peer.socket.terminate();
+    for (const path of ['/journal', '/journal/1', '/journal.har', '/journal/stream', '/await']) {
+      const reply = await control(silent, 'GET', path);
+      expect(reply.status).toBe(503);
+      expect(reply.text).toContain('--journal-entries');
+    }
+    await silent.close();
+  });
+
+  it.each([
+    { journalEntriesMax: -1 },
+    { journalEntriesMax: 1.5 },
+    { journalEntriesMax: 1_000_001 },
+    { journalBytesMax: 0 },
+    { journalBytesMax: 65_535 },
+    { journalBytesMax: Number.NaN },
+  ])('or bounded otherwise needs settings in order: %j', async (settings) => {
+    await expect(startTestServer(settings)).rejects.toThrow(/^journal\w+ must be a whole number/);
+  });
+
+  it('shows bounds that were set', async () => {
+    const small = await startTestServer({ journalEntriesMax: 5, journalBytesMax: 65_536 });
+    for (let asked = 0; asked < 9; asked += 1) await small.request('GET', `/asked/${asked}`);
+    const { bounds, size, entries } = await journalPage(small);
+    expect(bounds).toEqual({ entriesMax: 5, bytesMax: 65_536 });
+    expect(size).toMatchObject({ added: 9, kept: 5, dropped: 4 });
+    expect(entries.map(({ path }) => path)).toEqual([4, 5, 6, 7, 8].map((n) => `/asked/${n}`));
+    await small.close();
+  });
+});
+
+describe('an answer in another legal form', () => {
+  it('is in the journal with the variations and the rules that allow them', async () => {
+    const varied = await startTestServer({ varySeed: 'journal' });
+    for (let asked = 0; asked < 5; asked += 1) await varied.request('GET', '/nothing');
+    const { entries } = await journalPage(varied);
+    const applied = entries.flatMap(
+      (entry) => (entry.varied ?? []) as { id: string; rule: string }[],
+    );
+    expect(applied.length).toBeGreaterThan(0);
+    for (const { id, rule } of applied) expect([id, rule]).not.toContain('');
+    await varied.close();
+  });
+});
+
+describe('a long listing', () => {
+  it('lets others have their answers meanwhile', async () => {
+    const path = `/${'eyJ-'.repeat(3000)}`;
+    for (let sent = 0; sent < 300; sent += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => server.request('GET', path)));
+    }
+    const order: string[] = [];
+    const listing = journalPage(server, 'text=in-none-of-them').then(() => order.push('listing'));
+    const assertion = control(server, 'POST', '/assert', { happened: [{ text: 'x-y' }] }).then(() =>
+      order.push('assertion'),
+    );
+    const { status } = await server.call('count-devices', { token: server.adminToken });
+    order.push('count');
+    await Promise.all([listing, assertion]);
+    expect([status, order[0]]).toEqual([200, 'count']);
+  });
+});

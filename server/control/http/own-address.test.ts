@@ -1,0 +1,58 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+/** Asks the control listener with headers that fetch would not send. */
+function ask(headers: Record<string, string>, path = '/overview'): Promise<number> {
+  const Authorization = `Bearer ${server.controlToken}`;
+  return new Promise((resolve, reject) => {
+    const asking = request(server.controlUrl + path, { headers: { Authorization, ...headers } });
+    asking.on('response', (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    asking.on('error', reject).end();
+  });
+}
+
+describe('the control listener', () => {
+  it.each(['127.0.0.1', `127.0.0.1:8081`, 'localhost', `LOCALHOST:8081`, '[::1]:8081'])(
+    'answers when it is called %s',
+    async (Host) => {
+      expect(await ask({ Host })).toBe(200);
+    },
+  );
+
+  it.each([
+    'evil.example',
+    'evil.example:8081',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'evil.example@127.0.0.1',
+    '127.0.0.1:80:80',
+    '[::1',
+    'localhost/..',
+  ])('refuses the Host %j, with the right token too, its page included', async (Host) => {
+    expect(await ask({ Host })).toBe(403);
+    expect(await ask({ Host }, '/')).toBe(403);
+  });
+
+  it.each(['http://evil.example', 'null', 'https://127.0.0.1', 'file://', 'http://localhost:1'])(
+    'refuses the Origin %s',
+    async (Origin) => {
+      expect(await ask({ Origin })).toBe(403);
+    },
+  );
+
+  it('answers its own page', async () => {
+    expect(await ask({ Origin: server.controlUrl })).toBe(200);
+  });
+});

@@ -1,0 +1,46 @@
+/** How often the callers of a world may ask. */
+import type { Express } from 'express';
+import * as v from 'valibot';
+import { controlPaths } from '../../../fixtures/control-listener.ts';
+import { rateLimitFault } from '../../tenants/rate-limits.ts';
+import type { Tenant, Tenants } from '../../tenants/tenants.ts';
+import { mount, readBody, refuse, worldOf } from './answers.ts';
+
+const limitShape = v.strictObject(
+  { requests: v.number('must be a number'), windowSeconds: v.number('must be a number') },
+  ({ expected }) =>
+    expected === 'never' ? 'is unknown; the fields are requests and windowSeconds' : 'is required',
+);
+
+/** Mounts the path of the rate limit. */
+export function mountRateLimit(app: Express, tenants: Tenants): void {
+  mount(app, controlPaths.rateLimit, {
+    get: (request, response) => {
+      const world = worldOf(tenants, request, response);
+      if (world) response.json(view(world));
+    },
+    post: (request, response) => {
+      const world = worldOf(tenants, request, response);
+      const limit = world && readBody(limitShape, request, response);
+      if (!limit) return;
+      const fault = rateLimitFault(limit);
+      if (fault) {
+        refuse(response, 400, `body: ${fault}`);
+        return;
+      }
+      world.rates.set(limit);
+      response.json(view(world));
+    },
+    delete: (request, response) => {
+      const world = worldOf(tenants, request, response);
+      if (!world) return;
+      world.rates.set(undefined);
+      response.json(view(world));
+    },
+  });
+}
+
+/** `limit` is null while nobody is limited. */
+function view({ rates }: Tenant) {
+  return { limit: rates.limit ?? null };
+}

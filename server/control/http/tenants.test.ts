@@ -1,0 +1,263 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { TENANTS_MAX } from '../../tenants/tenants.ts';
+import { artifactBytes } from '../../testing/test-artifacts.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import {
+  control,
+  mailTo,
+  outbox,
+  secondTenant,
+  signIn,
+  type TestTenant,
+} from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+let second: TestTenant;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  second = await secondTenant(server);
+});
+
+afterAll(() => server.close());
+
+const good = { name: 'Third', adminEmail: 'admin@third.example', adminPassword: 'a-long-secret' };
+
+async function tenants() {
+  const reply = await control(server, 'GET', '/tenants');
+  expect(reply.status).toBe(200);
+  return JSON.parse(reply.text) as Record<string, unknown>[];
+}
+
+describe('tenants on the control listener', () => {
+  it('are listed in order of creation, the first one first', async () => {
+    const [first, other] = await tenants();
+    expect(first).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Default',
+      status: 'active',
+      tenantToken: expect.stringMatching(/^[\w-]{43}$/),
+      createdAt: '2026-11-21T12:00:00.000Z',
+    });
+    expect(other).toMatchObject({ id: second.id, name: 'Second', status: 'active' });
+    expect(other).not.toHaveProperty('adminPassword');
+  });
+
+  it('are made with an admin who can sign in, with a password made up where none is given', async () => {
+    expect(second.adminPassword.length).toBeGreaterThanOrEqual(16);
+    const reply = await server.call('count-devices', { token: second.token });
+    expect([reply.status, reply.json()]).toEqual([200, { count: 0 }]);
+  });
+
+  it('are made with the password that is given', async () => {
+    const made = await control(server, 'POST', '/tenants', {
+      ...good,
+      adminEmail: 'a@four.example',
+    });
+    expect(made.status).toBe(201);
+    expect(JSON.parse(made.text)).toMatchObject({ adminPassword: good.adminPassword });
+    expect((await signIn(server, 'a@four.example', good.adminPassword)).status).toBe(200);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no name', { ...good, name: undefined }, 'name'],
+    ['an empty name', { ...good, name: '' }, 'name'],
+    ['a long name', { ...good, name: 'n'.repeat(257) }, 'name'],
+    ['a name that is no text', { ...good, name: 7 }, 'name'],
+    ['no e-mail', { ...good, adminEmail: undefined }, 'adminEmail'],
+    ['an e-mail without @', { ...good, adminEmail: 'admin' }, 'adminEmail'],
+    ['an e-mail with a colon', { ...good, adminEmail: 'a:b@c.example' }, 'adminEmail'],
+    ['a short password', { ...good, adminPassword: '1234567' }, 'adminPassword'],
+    ['a password that is no text', { ...good, adminPassword: null }, 'adminPassword'],
+    ['a list', [], 'body'],
+  ])('are refused with 400 for %s, naming the field', async (_, json, named) => {
+    const reply = await control(server, 'POST', '/tenants', json);
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(reply.text).error).toContain(named);
+  });
+
+  it('are refused with 409 when another tenant has the name, the first one too', async () => {
+    const own = await startTestServer();
+    await secondTenant(own, 'Twice');
+    for (const name of ['Twice', 'Default']) {
+      const reply = await control(own, 'POST', '/tenants', { name, adminEmail: 'x@twice.example' });
+      expect([reply.status, reply.text]).toEqual([409, expect.stringContaining('body: name')]);
+    }
+    await own.close();
+  });
+
+  it('are refused with 409 when the e-mail is taken, in whichever tenant', async () => {
+    const before = (await tenants()).length;
+    for (const adminEmail of [server.adminEmail, second.adminEmail]) {
+      const given = { ...good, name: 'Other', adminEmail };
+      const reply = await control(server, 'POST', '/tenants', given);
+      expect([reply.status, reply.text]).toEqual([409, expect.stringContaining('adminEmail')]);
+    }
+    expect(await tenants()).toHaveLength(before);
+  });
+
+  it('are not doubled by two requests at once', async () => {
+    const same = { name: 'At once', adminEmail: 'at-once@example.com' };
+    const replies = await Promise.all([
+      control(server, 'POST', '/tenants', same),
+      control(server, 'POST', '/tenants', same),
+    ]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 409]);
+  });
+});
+
+describe('the status of a tenant', () => {
+  it.each([{}, { status: 'gone' }, { status: null }, 'suspended', { status: ['active'] }])(
+    'is refused with 400 when it is %j',
+    async (json) => {
+      const reply = await control(server, 'PUT', `/tenants/${second.id}/status`, json);
+      expect(reply.status).toBe(400);
+    },
+  );
+
+  it('is 404 for a tenant that does not exist', async () => {
+    const reply = await control(server, 'PUT', '/tenants/nobody/status', { status: 'active' });
+    expect([reply.status, reply.text]).toEqual([404, expect.stringContaining('GET /tenants')]);
+  });
+
+  it('is shown as it was set', async () => {
+    const path = `/tenants/${second.id}/status`;
+    const set = await control(server, 'PUT', path, { status: 'suspended' });
+    expect(JSON.parse(set.text)).toMatchObject({ id: second.id, status: 'suspended' });
+    const shown = (await tenants()).find(({ id }) => id === second.id);
+    expect(shown).toMatchObject({ status: 'suspended' });
+    await control(server, 'PUT', path, { status: 'active' });
+  });
+});
+
+describe('a body on the control listener', () => {
+  const post = (init: RequestInit, headers: Record<string, string> = {}) =>
+    fetch(`${server.controlUrl}/tenants`, {
+      method: 'POST',
+      ...init,
+      headers: { Authorization: `Bearer ${server.controlToken}`, ...headers },
+    });
+  const json = { 'Content-Type': 'application/json' };
+
+  it.each<[string, number, RequestInit, Record<string, string>]>([
+    ['none', 400, {}, {}],
+    ['no JSON', 400, { body: '{' }, json],
+    ['a bare word', 400, { body: 'true' }, json],
+    ['another media type', 415, { body: 'name=x' }, { 'Content-Type': 'text/plain' }],
+    ['compressed', 415, { body: 'xx' }, { ...json, 'Content-Encoding': 'gzip' }],
+    ['too large', 413, { body: JSON.stringify({ name: 'n'.repeat(20_000) }) }, json],
+  ])('that is %s is refused with %i', async (_, status, init, headers) => {
+    const reply = await post(init, headers);
+    expect(reply.status).toBe(status);
+    expect(await reply.json()).toEqual({ error: expect.stringMatching(/body/) });
+  });
+
+  it('is not read before the token is checked', async () => {
+    const reply = await post({ body: '{' }, { ...json, Authorization: 'Bearer wrong' });
+    expect(reply.status).toBe(401);
+  });
+
+  it('is 405 with Allow where a method is not taken', async () => {
+    const reply = await control(server, 'PUT', '/tenants');
+    expect([reply.status, reply.text]).toEqual([
+      405,
+      expect.stringContaining('GET, HEAD, POST, DELETE'),
+    ]);
+    const one = await control(server, 'GET', `/tenants/${second.id}`);
+    expect([one.status, one.text]).toEqual([405, expect.stringContaining('only DELETE')]);
+  });
+});
+
+describe('a tenant that is dropped', () => {
+  it('is gone with its users, its mail and its e-mail, which may be used again', async () => {
+    const made = await secondTenant(server, 'Short');
+    const invited = 'invited@short.example';
+    await server.call('create-user', { token: made.token, json: { email: invited } });
+    expect(await mailTo(server, invited)).toMatchObject({ tenantId: made.id });
+    const dropped = await control(server, 'DELETE', `/tenants/${made.id}`);
+    expect(JSON.parse(dropped.text)).toMatchObject({ id: made.id, name: 'Short' });
+    expect((await tenants()).map(({ id }) => id)).not.toContain(made.id);
+    expect((await outbox(server)).map(({ tenantId }) => tenantId)).not.toContain(made.id);
+    expect((await server.call('count-devices', { token: made.token })).status).toBe(401);
+    expect((await signIn(server, made.adminEmail, made.adminPassword)).status).toBe(401);
+    const again = await secondTenant(server, 'Short');
+    expect(again.id).not.toBe(made.id);
+    expect((await server.call('count-devices', { token: made.token })).status).toBe(401);
+  });
+
+  it('is unknown afterwards, and was so for whoever asked a moment later', async () => {
+    const { id } = await secondTenant(server, 'Once');
+    const statuses = await Promise.all(
+      [1, 2, 3].map(async () => (await control(server, 'DELETE', `/tenants/${id}`)).status),
+    );
+    expect(statuses.sort()).toEqual([200, 404, 404]);
+    const setting = await control(server, 'PUT', `/tenants/${id}/status`, { status: 'active' });
+    expect(setting.status).toBe(404);
+    expect((await control(server, 'GET', `/clock?world=${id}`)).status).toBe(404);
+  });
+
+  it.each(['nobody', '..%2f..', '%00', 'constructor', '__proto__'])('is 404 as %s', async (id) => {
+    const reply = await control(server, 'DELETE', `/tenants/${id}`);
+    expect(reply.status).toBe(404);
+  });
+
+  it('is not the first one', async () => {
+    const [first] = await tenants();
+    const reply = await control(server, 'DELETE', `/tenants/${first?.id}`);
+    expect([reply.status, reply.text]).toEqual([409, expect.stringContaining('first tenant')]);
+    expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
+  });
+
+  it('refuses with 401, not 500, the upload that was underway', async () => {
+    const { id, token } = await secondTenant(server, 'Uploads');
+    const form = new FormData();
+    form.append('artifact', new Blob([new Uint8Array(await artifactBytes())]), 'a.mender');
+    const written = new Response(form);
+    const bytes = Buffer.from(await written.arrayBuffer());
+    const { path } = managementOperations['upload-artifact'];
+    const underway = request(server.baseUrl + path, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${token}`,
+        'Content-Type': written.headers.get('content-type') ?? '',
+        'Content-Length': bytes.length,
+        Expect: '100-continue',
+      },
+    });
+    // The server has let it in once it asks for the rest.
+    await once(underway.flushHeaders() ?? underway, 'continue');
+    underway.write(bytes.subarray(0, bytes.length - 1));
+    await control(server, 'DELETE', `/tenants/${id}`);
+    underway.end(bytes.subarray(bytes.length - 1));
+    const [answer] = await once(underway, 'response');
+    expect(answer.statusCode).toBe(401);
+    answer.resume();
+  });
+
+  it('may be every one but the first', async () => {
+    const made = await Promise.all(['Alpha', 'Beta'].map((name) => secondTenant(server, name)));
+    const before = await tenants();
+    const dropped = await control(server, 'DELETE', '/tenants');
+    expect(JSON.parse(dropped.text)).toEqual(before.slice(1));
+    expect(await tenants()).toEqual(before.slice(0, 1));
+    for (const { token } of made) {
+      expect((await server.call('count-devices', { token })).status).toBe(401);
+    }
+    expect(JSON.parse((await control(server, 'DELETE', '/tenants')).text)).toEqual([]);
+    second = await secondTenant(server);
+  });
+});
+
+it('does not make more tenants than the server can hold', async () => {
+  const room = TENANTS_MAX - (await tenants()).length;
+  for (let number = 0; number < room; number += 1) {
+    const one = { ...good, name: `T${number}`, adminEmail: `admin@t${number}.example` };
+    expect((await control(server, 'POST', '/tenants', one)).status).toBe(201);
+  }
+  const reply = await control(server, 'POST', '/tenants', { ...good, name: 'One too many' });
+  expect([reply.status, reply.text]).toEqual([422, expect.stringContaining(String(TENANTS_MAX))]);
+  expect(await tenants()).toHaveLength(TENANTS_MAX);
+});

@@ -1,0 +1,133 @@
+/** Bringing worlds back: the start state, a file, named snapshots, and forks. */
+import type { Express, Request, Response } from 'express';
+import * as v from 'valibot';
+import { nearestOf } from '../../../fixtures/nearest.ts';
+import type { Tenant, Tenants } from '../../tenants/tenants.ts';
+import { deviceNamed } from '../journal/known-devices.ts';
+import { maskText } from '../journal/masking.ts';
+import { WorldFault } from '../world/timeline.ts';
+import { worldJsonSchema } from '../world/world-shape.ts';
+import { readWorld, WorldTextFault } from '../world/world-text.ts';
+import { type NamedSnapshot, SNAPSHOTS_MAX, type Worlds } from '../world/worlds.ts';
+import { type Handler, mount, readBody, refuse, worldOf } from './answers.ts';
+import { answerAdded, newTenantShape } from './tenants.ts';
+
+const namePattern = /^[\w.-]{1,100}$/;
+
+const resetShape = v.strictObject(
+  { device: v.optional(v.string('must be a string')) },
+  'must be an object, with or without "device"',
+);
+
+/** Mounts the paths of worlds. */
+export function mountWorlds(app: Express, tenants: Tenants, worlds: Worlds): void {
+  /** A handler of the world that the request names. */
+  const within =
+    (act: (world: Tenant, request: Request, response: Response) => unknown): Handler =>
+    (request, response) => {
+      const world = worldOf(tenants, request, response);
+      return world && act(world, request, response);
+    };
+  mount(app, '/world/schema', { get: (_, response) => response.json(worldJsonSchema()) });
+  mount(app, '/world', {
+    post: within((world, request, response) => load(worlds, world, { request, response })),
+  });
+  mount(app, '/reset', {
+    post: within((world, request, response) => reset(worlds, world, { request, response })),
+  });
+  mount(app, '/snapshots', {
+    get: within((world, _, response) => response.json(worlds.snapshots(world).map(view))),
+  });
+  mount(app, '/snapshots/:name', {
+    put: within((world, request, response) => take(worlds, world, { request, response })),
+    delete: within((world, request, response) => {
+      if (worlds.discard(world, nameIn(request))) response.status(204).end();
+      else refuse(response, 404, unknownSnapshot(worlds, world, nameIn(request)));
+    }),
+  });
+  mount(app, '/snapshots/:name/restore', {
+    post: within((world, request, response) => {
+      if (worlds.restore(world, nameIn(request))) response.status(204).end();
+      else refuse(response, 404, unknownSnapshot(worlds, world, nameIn(request)));
+    }),
+  });
+  mount(app, '/fork', {
+    post: within(async (world, request, response) => {
+      const given = readBody(newTenantShape, request, response);
+      if (!given) return;
+      const admin = { email: given.adminEmail, password: given.adminPassword };
+      answerAdded(response, await worlds.fork(world, { name: given.name, admin }));
+    }),
+  });
+}
+
+interface Exchange {
+  readonly request: Request;
+  readonly response: Response;
+}
+
+async function load(worlds: Worlds, world: Tenant, { request, response }: Exchange) {
+  const text = typeof request.body === 'string' ? request.body : '';
+  try {
+    response.json(await worlds.load(world, readWorld(text, 'body')));
+  } catch (fault) {
+    if (fault instanceof WorldTextFault) refuse(response, 400, fault.message);
+    else if (fault instanceof WorldFault) refuse(response, 422, `body: ${fault.message}`);
+    else throw fault;
+  }
+}
+
+function reset(worlds: Worlds, world: Tenant, { request, response }: Exchange): void {
+  const given = request.body === undefined ? {} : readBody(resetShape, request, response);
+  if (!given) return;
+  if (given.device === undefined) {
+    worlds.reset(world);
+    response.status(204).end();
+    return;
+  }
+  const outcome = worlds.resetDevice(world, given.device);
+  if (outcome === undefined) refuse(response, 409, 'there is no start state to restore');
+  else if (outcome === 'unknown') refuse(response, 404, unknownDevice(world, given.device));
+  else response.json({ device: outcome });
+}
+
+function unknownDevice({ store }: Tenant, wanted: string): string {
+  const named = deviceNamed(store, wanted);
+  const nearest = 'nearest' in named ? named.nearest.join(', ') : '';
+  const told = nearest === '' ? 'there are no devices' : `nearest: ${nearest}`;
+  return maskText(`body: device: there is no device with this id or identity value; ${told}`);
+}
+
+function unknownSnapshot(worlds: Worlds, world: Tenant, wanted: string): string {
+  const nearest = nearestOf(
+    wanted,
+    worlds.snapshots(world).map(({ name }) => name),
+  );
+  const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
+  return `there is no snapshot with this name; ${told}`;
+}
+
+function take(worlds: Worlds, world: Tenant, { request, response }: Exchange): void {
+  const name = nameIn(request);
+  if (!namePattern.test(name)) {
+    refuse(
+      response,
+      400,
+      'path: name: must be 1 to 100 letters, digits, dots, dashes and underscores',
+    );
+  } else if (!worlds.take(world, name)) {
+    refuse(
+      response,
+      422,
+      `the tenant already has ${SNAPSHOTS_MAX} snapshots, the maximum; delete one first`,
+    );
+  } else response.status(204).end();
+}
+
+function nameIn({ params }: Request): string {
+  return String(params.name);
+}
+
+function view({ name, takenMs }: NamedSnapshot) {
+  return { name, takenAt: new Date(takenMs).toISOString() };
+}

@@ -1,0 +1,109 @@
+/** What can be found out about an entry when somebody looks: its device, user and deployment. */
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { readIdentity } from '../../rules/identity.ts';
+import type { JournalEntry } from './entry.ts';
+import type { ExchangeRecord } from './record.ts';
+
+/** What of a world tells of devices and users. */
+export interface Belongings {
+  readonly store: {
+    readonly devices: {
+      find(id: string): { readonly identity: string } | undefined;
+      findByIdentity(identity: string): { readonly id: string } | undefined;
+    };
+    readonly users: { find(id: string): { readonly email: string } | undefined };
+  };
+}
+
+/** A device as far as it is known: one that asks to be let in may have no id yet. */
+export interface EntryDevice {
+  readonly id?: string;
+  /** Text of the identity, JSON as a rule. */
+  readonly identity?: string;
+}
+
+const rows: Readonly<Record<string, Operation>> = {
+  ...operations,
+  ...managementOperations,
+  ...storageOperations,
+};
+/** Operations by which a device asks for its next deployment. */
+export const asksForDeployment = new Set([
+  'get-next-deployment',
+  'post-next-deployment',
+  'post-next-deployment-v2',
+]);
+
+/** The device that spoke, or whose socket it is; nothing where no device did. */
+export function deviceOf(entry: JournalEntry, { store }: Belongings): EntryDevice | undefined {
+  if (entry.kind === 'unreadable') return undefined;
+  const id = entry.kind === 'frame' ? entry.origin.deviceId : entry.deviceId;
+  if (id !== undefined) {
+    const identity = store.devices.find(id)?.identity;
+    return { id, ...(identity !== undefined && { identity }) };
+  }
+  if (entry.kind !== 'exchange' || entry.operation !== 'post-auth-request') return undefined;
+  const { id_data: identity } = jsonObject(entry.body);
+  if (typeof identity !== 'string') return undefined;
+  const read = readIdentity(identity);
+  const known = 'canonical' in read ? store.devices.findByIdentity(read.canonical) : undefined;
+  return { ...(known && { id: known.id }), identity };
+}
+
+/** The user who asked, or whose socket it is. */
+export function userIdOf(entry: JournalEntry): string | undefined {
+  if (entry.kind === 'unreadable') return undefined;
+  return entry.kind === 'frame' ? entry.origin.userId : entry.userId;
+}
+
+/** The operation; that of the handshake for a frame. */
+export function operationOf(entry: JournalEntry): string | undefined {
+  if (entry.kind === 'unreadable') return undefined;
+  if (entry.kind === 'exchange') return entry.operation;
+  return entry.origin.socket === 'device' ? 'connect' : 'connect-device';
+}
+
+/** The deployment that an exchange is about: named in its path, handed out, or made by it. */
+export function deploymentOf(record: ExchangeRecord): string | undefined {
+  const row = rows[record.operation ?? ''];
+  if (!row) return undefined;
+  if (asksForDeployment.has(row.id)) {
+    const { id } = record.status === 200 ? jsonObject(record.answerBody) : {};
+    return typeof id === 'string' ? id : undefined;
+  }
+  if (row.id === 'create-deployment' || row.id === 'deploy-configuration') return madeBy(record);
+  const names = row.path.split('/');
+  const at = names.findIndex(
+    (name, index) =>
+      name === '{deployment_id}' || (name === '{id}' && names[index - 1] === 'deployments'),
+  );
+  return at < 0 ? undefined : record.url.replace(/\?.*$/s, '').split('/')[at];
+}
+
+/** The new deployment's id stands at the end of Location, or in the answer. */
+function madeBy({ answerHeaders, answerBody }: ExchangeRecord): string | undefined {
+  const at = answerHeaders.findIndex(
+    (text, index) => index % 2 === 0 && String(text).toLowerCase() === 'location',
+  );
+  if (at >= 0)
+    return String(answerHeaders[at + 1])
+      .split('/')
+      .at(-1);
+  const { deployment_id: id } = jsonObject(answerBody);
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** A body's members; none when it is no object. */
+export function jsonObject(body: Buffer | string | undefined): Readonly<Record<string, unknown>> {
+  if (body === undefined || body.length === 0) return {};
+  try {
+    const value: unknown = JSON.parse(body.toString());
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch (fault) {
+    if (fault instanceof SyntaxError) return {};
+    throw fault;
+  }
+}

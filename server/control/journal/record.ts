@@ -1,0 +1,96 @@
+/** One exchange as the journal keeps it: what was asked and what was answered. Plain fields, filled in on the way. */
+import type { IncomingMessage } from 'node:http';
+import type { Refusal } from '../../http/refusal.ts';
+import type { NoUpdate } from '../../rules/no-update.ts';
+import type { AppliedVariation } from '../variation/answer.ts';
+import type { EntryFields } from './entry.ts';
+import { keptBytes, keptText } from './kept-bytes.ts';
+
+/** A name with its value, or name and value in turn, as Node takes headers. */
+export type FlatHeaders = readonly (string | readonly string[])[];
+
+/** A planned fault that took effect: its plan's name and what it did. */
+export interface AppliedFault {
+  readonly name: string;
+  readonly act: string;
+  /** Before the handler, after it, or inside the answer. */
+  readonly phase: 'before' | 'after' | 'body';
+}
+
+/** Bytes that a record costs beside its texts and bodies: the object and its arrays. */
+const RECORD_BYTES = 512;
+const CHARACTERS_OF_HEADER = 48;
+
+/** Filled in by whoever learns a field; complete once it is in a journal. */
+export class ExchangeRecord implements EntryFields {
+  readonly kind = 'exchange';
+  readonly requestId: string;
+  readonly method: string;
+  /** Target as sent, with its query. */
+  readonly url: string;
+  /** Names and values in turn, as sent. */
+  readonly headers: readonly string[];
+  sequence = 0;
+  countedBytes = 0;
+  /** The world's time when it was answered, or when the last byte of a file or stream had left. */
+  atMs = 0;
+  /** Real time from the first byte read to the answer begun, in milliseconds. */
+  tookMs = 0;
+  /** The same to the end of a file or a stream; 0 for an answer in one piece. */
+  streamedMs = 0;
+  /** On the scale of the machine's own monotonic time; for `tookMs`. */
+  startedMs = 0;
+  /** Absent when no operation was found. */
+  operation: string | undefined;
+  deviceId: string | undefined;
+  userId: string | undefined;
+  /** At most the first `BODY_KEPT_BYTES` once it is in a journal. */
+  body: Buffer | undefined;
+  /** Length of the whole body, in bytes. */
+  bodyBytes = 0;
+  /** 0 while nothing was answered; it stays 0 when the connection was cut instead. */
+  status = 0;
+  answerHeaders: FlatHeaders = [];
+  /** What was answered in one piece, bounded as `body`; absent for files and streams. */
+  answerBody: string | Buffer | undefined;
+  /** Length of the whole answer, of a file or a stream what was handed to the connection. */
+  answerBytes = 0;
+  /** True for a file or a stream, which is in the journal once its last byte has left. */
+  isStreamed = false;
+  /** True when the connection ended within the request, or within a file or a stream. */
+  isCut = false;
+  refusal: Refusal | undefined;
+  /** Why a device that asked got no update. */
+  noUpdate: NoUpdate | undefined;
+  fault: AppliedFault | undefined;
+  /** Legal variations of the answer. */
+  varied: readonly AppliedVariation[] | undefined;
+
+  constructor(request: IncomingMessage, requestId: string) {
+    this.requestId = requestId;
+    this.method = request.method ?? '';
+    this.url = request.url ?? '';
+    this.headers = request.rawHeaders;
+  }
+
+  get sizeBytes(): number {
+    return (
+      RECORD_BYTES +
+      this.url.length +
+      this.headers.length * CHARACTERS_OF_HEADER +
+      (this.body?.length ?? 0) +
+      (this.answerBody?.length ?? 0)
+    );
+  }
+
+  settle(): void {
+    if (this.body !== undefined) {
+      this.bodyBytes = this.body.length;
+      this.body = keptBytes(this.body);
+    }
+    const { answerBody } = this;
+    if (answerBody === undefined) return;
+    this.answerBytes = Buffer.byteLength(answerBody);
+    this.answerBody = typeof answerBody === 'string' ? keptText(answerBody) : keptBytes(answerBody);
+  }
+}

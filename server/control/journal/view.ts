@@ -1,0 +1,149 @@
+/** Entries as people and programs read them: plain JSON, secrets masked, everything found out here. */
+
+import type { Refusal } from '../../http/refusal.ts';
+import { type BodyView, bodyView } from './body-view.ts';
+import type { JournalEntry } from './entry.ts';
+import { type Belongings, deploymentOf, deviceOf, operationOf, userIdOf } from './facts.ts';
+import type { FrameRecord } from './frame.ts';
+import { maskHeaders, maskJson, maskText } from './masking.ts';
+import type { ExchangeRecord } from './record.ts';
+import type { UnreadableRecord } from './unreadable.ts';
+
+/** An entry in a line: `at`, `method`, `path`, `status` and bodies as `fleetbed calendar` reads them. */
+export type EntryView = Readonly<Record<string, unknown>> & {
+  readonly sequence: number;
+  readonly kind: JournalEntry['kind'];
+  /** The world's time, ISO 8601 in UTC. */
+  readonly at: string;
+};
+
+/** Shows an entry; headers and bodies only when it is to be `whole`. */
+export function entryView(entry: JournalEntry, world: Belongings, whole = false): EntryView {
+  const { sequence, kind, atMs } = entry;
+  const device = deviceOf(entry, world);
+  return defined({
+    sequence,
+    kind,
+    at: new Date(atMs).toISOString(),
+    requestId: maskText(entry.kind === 'frame' ? entry.origin.requestId : entry.requestId),
+    operation: operationOf(entry),
+    ...factsOf(entry, whole),
+    device: device && {
+      ...device,
+      ...(device.identity && { identity: maskText(device.identity) }),
+    },
+    userId: userIdOf(entry),
+  }) as EntryView;
+}
+
+function factsOf(entry: JournalEntry, whole: boolean): object {
+  if (entry.kind === 'unreadable') return unreadableView(entry);
+  if (entry.kind === 'frame') return { ...frameView(entry), ...(whole && frameBodyView(entry)) };
+  return { ...exchangeView(entry), ...(whole && exchangeBodiesView(entry)) };
+}
+
+function exchangeView(record: ExchangeRecord) {
+  const { method, status, refusal, noUpdate, fault, varied } = record;
+  return {
+    method,
+    path: maskText(record.url),
+    status,
+    tookMs: rounded(record.tookMs),
+    streamedMs: record.isStreamed ? rounded(record.streamedMs) : undefined,
+    deployment: deploymentOf(record),
+    requestBytes: record.bodyBytes,
+    responseBytes: record.answerBytes,
+    cut: record.isCut || undefined,
+    refusal: refusal && refusalView(refusal),
+    noUpdate,
+    fault: maskJson(fault),
+    varied: varied && varied.length > 0 ? varied : undefined,
+  };
+}
+
+/** What was wrong; the mistake behind it is looked for only by who asks for the explanation. */
+function refusalView({ status, error, detail }: Refusal) {
+  const { path, expected, actual, rule } = detail ?? {};
+  return {
+    status,
+    error: maskText(error),
+    ...(maskJson({ path, expected, actual, rule }) as object),
+  };
+}
+
+function exchangeBodiesView(record: ExchangeRecord) {
+  const { headers, body, bodyBytes, answerHeaders, answerBody, answerBytes } = record;
+  return {
+    requestHeaders: maskHeaders(headers),
+    ...named('request', viewOf(headers, body, bodyBytes)),
+    responseHeaders: maskHeaders(answerHeaders),
+    ...named('response', viewOf(answerHeaders, answerBody, answerBytes)),
+  };
+}
+
+/** A body by its own headers; nothing where none was kept. */
+export function viewOf(
+  headers: readonly (string | readonly string[])[],
+  kept: Buffer | string | undefined,
+  bytes: number,
+): BodyView | undefined {
+  if (kept === undefined || kept.length === 0) return undefined;
+  return bodyView({ kept, bytes, mediaType: headerOf(headers, 'content-type') });
+}
+
+/** The first value of a header; empty when it is not there. */
+export function headerOf(flat: readonly (string | readonly string[])[], name: string): string {
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    if (String(flat[at]).toLowerCase() === name) return String(flat[at + 1]);
+  }
+  return '';
+}
+
+function named(side: 'request' | 'response', view: BodyView | undefined) {
+  if (!view) return {};
+  return {
+    [`${side}Body`]: view.value,
+    ...(view.form === 'base64' && { [`${side}BodyForm`]: view.form }),
+    ...(view.cutAt !== undefined && { [`${side}BodyCutAt`]: view.cutAt }),
+  };
+}
+
+function frameView({ origin, from, opcode, code, bytes, message }: FrameRecord) {
+  return {
+    socket: origin.socket,
+    from,
+    opcode,
+    bytes,
+    code,
+    proto: message?.proto,
+    typ: message?.typ === undefined ? undefined : maskText(message.typ),
+    sid: message?.sid === undefined ? undefined : maskText(message.sid),
+  };
+}
+
+function frameBodyView(frame: FrameRecord) {
+  const { message, payload, bytes } = frame;
+  const cut = bytes > payload.length;
+  const kept = message && !cut ? Buffer.from(message.body ?? []) : payload;
+  const view = viewOf([], kept, cut ? bytes : kept.length);
+  return {
+    props: message?.props && maskJson(message.props),
+    body: view?.value,
+    bodyForm: view?.form === 'base64' ? view.form : undefined,
+    bodyCutAt: view?.cutAt,
+  };
+}
+
+function unreadableView({ code, status, line, bytes }: UnreadableRecord) {
+  return { code, status, bytes, line: line === undefined ? undefined : maskText(line) };
+}
+
+/** Milliseconds to a hundredth; the rest is noise. */
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100;
+}
+
+/** Without members that are undefined, which JSON has no word for; bigint becomes a text. */
+function defined(members: object): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,91 @@
+/** The order in which a world comes about: what it holds, as steps in time. Pure; `load.ts` takes the steps. */
+import { agoMs, type World, type WorldDeployment, type WorldDevice } from './world-shape.ts';
+
+/** One thing that comes about; `at` is milliseconds before the world's time. */
+export type Step = { readonly agoMs: number } & (
+  | { readonly kind: 'user'; readonly user: World['users'][number] }
+  | { readonly kind: 'device'; readonly device: WorldDevice }
+  | { readonly kind: 'artifact'; readonly artifact: World['artifacts'][number] }
+  | { readonly kind: 'deployment'; readonly deployment: WorldDeployment }
+);
+
+/** A world that contradicts itself; the sentence names the place. */
+export class WorldFault extends Error {
+  override readonly name = 'WorldFault';
+}
+
+/** What is equally long ago comes about in this order. */
+const order = { user: 0, artifact: 1, device: 2, deployment: 3 } as const;
+
+/** The steps, the oldest first. @throws WorldFault for what cannot have come about */
+export function timelineOf(world: World): readonly Step[] {
+  checkNames(world);
+  for (const deployment of world.deployments) checkDeployment(world, deployment);
+  const steps: Step[] = [
+    ...world.users.map((user) => ({ kind: 'user' as const, user, agoMs: oldest(world) })),
+    ...world.artifacts.map((artifact) => ({
+      kind: 'artifact' as const,
+      artifact,
+      agoMs: agoMs(artifact.ago),
+    })),
+    ...world.devices.map((device) => ({
+      kind: 'device' as const,
+      device,
+      agoMs: agoMs(device.ago),
+    })),
+    ...world.deployments.map((deployment) => ({
+      kind: 'deployment' as const,
+      deployment,
+      agoMs: agoMs(deployment.ago),
+    })),
+  ];
+  return steps.toSorted((a, b) => b.agoMs - a.agoMs || order[a.kind] - order[b.kind]);
+}
+
+function oldest({ devices, artifacts, deployments }: World): number {
+  return Math.max(0, ...[...devices, ...artifacts, ...deployments].map(({ ago }) => agoMs(ago)));
+}
+
+function checkNames({ devices, artifacts, users }: World): void {
+  requireDifferent(
+    'devices',
+    devices.map(({ name }) => name),
+  );
+  requireDifferent(
+    'artifacts',
+    artifacts.map(({ name }) => name),
+  );
+  requireDifferent(
+    'users',
+    users.map(({ email }) => email),
+  );
+}
+
+function requireDifferent(place: string, names: readonly string[]): void {
+  const doubled = names.find((name, index) => names.indexOf(name) !== index);
+  if (doubled !== undefined) throw new WorldFault(`${place}: the name "${doubled}" is used twice`);
+}
+
+function checkDeployment(world: World, deployment: WorldDeployment): void {
+  const place = `deployments: ${deployment.name}`;
+  const artifact = world.artifacts.find(({ name }) => name === deployment.artifact);
+  if (!artifact) throw new WorldFault(`${place}: there is no artifact "${deployment.artifact}"`);
+  const beganMs = agoMs(deployment.ago);
+  if (agoMs(artifact.ago) < beganMs) {
+    throw new WorldFault(
+      `${place}: its artifact was created later; give the artifact a longer ago`,
+    );
+  }
+  const meant = deployment.devices ?? world.devices.map(({ name }) => name);
+  for (const name of [...meant, ...Object.keys(deployment.reached)]) {
+    const device = world.devices.find((one) => one.name === name);
+    if (!device) throw new WorldFault(`${place}: there is no device "${name}"`);
+    const isMeant = meant.includes(name) && device.status === 'accepted';
+    if (!isMeant && name in deployment.reached) {
+      throw new WorldFault(`${place}: reached: "${name}" is not one of its accepted devices`);
+    }
+    if (deployment.devices && agoMs(device.ago) < beganMs) {
+      throw new WorldFault(`${place}: device "${name}" was created later; give it a longer ago`);
+    }
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * What worlds can be brought back to: the state at their start, named snapshots, and what a file
+ * says; and the fork of one world into another.
+ */
+
+import type { Services } from '../../pipeline/services.ts';
+import { readIdentity } from '../../rules/identity.ts';
+import type { DeviceReset, Snapshot } from '../../store/snapshot.ts';
+import { dropWorld } from '../../tenants/dropped-tenants.ts';
+import type { AddedTenant, GivenAdmin, Tenant, TenantFault } from '../../tenants/tenants.ts';
+import { deviceNamed } from '../journal/known-devices.ts';
+import { type LoadedWorld, loadWorld } from './load.ts';
+import type { Ask } from './steps.ts';
+import type { World } from './world-shape.ts';
+
+/** A snapshot with its name. */
+export interface NamedSnapshot {
+  readonly name: string;
+  /** The world's time, milliseconds since the Unix epoch. */
+  readonly takenMs: number;
+}
+
+/** Each holds a copy of the whole state. */
+export const SNAPSHOTS_MAX = 20;
+
+interface Kept extends NamedSnapshot {
+  readonly snapshot: Snapshot;
+}
+
+interface Inside {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Brings worlds back. */
+export class Worlds {
+  readonly #services: Services;
+  readonly #openInside: () => Promise<Inside>;
+  readonly #named = new WeakMap<Tenant, Map<string, Kept>>();
+  /** Before anything was loaded. */
+  readonly #origins = new WeakMap<Tenant, Snapshot>();
+  readonly #starts = new WeakMap<Tenant, Snapshot>();
+  /** Loads wait for each other: each moves the clock of its world. */
+  #loading: Promise<unknown> = Promise.resolve();
+
+  constructor(services: Services, openInside: () => Promise<Inside>) {
+    this.#services = services;
+    this.#openInside = openInside;
+  }
+
+  /** Adds a world with its first user; its start is empty. */
+  async add(name: string, admin: GivenAdmin): Promise<AddedTenant | TenantFault> {
+    const added = await this.#services.tenants.add(name, admin);
+    if (typeof added !== 'string') this.markStart(added.tenant);
+    return added;
+  }
+
+  /** Drops a world that is not the first, with everything in it. */
+  drop(tenant: Tenant): Promise<void> {
+    return dropWorld(this.#services, tenant);
+  }
+
+  /** Makes what the world holds now the state that it is reset to, and that a file is loaded into. */
+  markStart(tenant: Tenant): void {
+    const start = tenant.store.snapshot();
+    this.#origins.set(tenant, start);
+    this.#starts.set(tenant, start);
+  }
+
+  /** Back to the start: state and clock; no planned faults, no mail, an empty journal. */
+  reset(tenant: Tenant): void {
+    const start = this.#starts.get(tenant);
+    if (start) this.#restore(tenant, start);
+    tenant.clock.reset();
+    tenant.rates.set(this.#services.settings.rateLimit);
+    tenant.faults.clear();
+    tenant.status = 'active';
+    this.#services.outbox.forget(tenant.id);
+    tenant.journal.clear();
+  }
+
+  /**
+   * One device back to the start, or gone when it was not there; its socket ends.
+   * @param named its id, or its identity as JSON
+   */
+  resetDevice(tenant: Tenant, named: string): DeviceReset | undefined {
+    const start = this.#starts.get(tenant);
+    if (!start) return undefined;
+    const deviceId = deviceIdOf(tenant, named);
+    this.#services.sockets.drop(deviceId, 'the device was reset');
+    return tenant.store.resetDevice(deviceId, start, tenant.clock.now());
+  }
+
+  /**
+   * In place of all that the world holds, and its start from now on. Planned faults stay, and wait
+   * meanwhile. The state stays as it was when the file is refused.
+   * @throws WorldFault
+   */
+  load(tenant: Tenant, world: World): Promise<LoadedWorld> {
+    const loaded = this.#loading.then(() => this.#load(tenant, world));
+    this.#loading = loaded.catch(() => undefined);
+    return loaded;
+  }
+
+  snapshots(tenant: Tenant): readonly NamedSnapshot[] {
+    return [...this.#of(tenant).values()].map(({ name, takenMs }) => ({ name, takenMs }));
+  }
+
+  /** Takes a snapshot, in place of one of the same name; false when there are too many. */
+  take(tenant: Tenant, name: string): boolean {
+    const named = this.#of(tenant);
+    const former = named.get(name);
+    if (!former && named.size >= SNAPSHOTS_MAX) return false;
+    named.set(name, { name, takenMs: tenant.clock.now(), snapshot: tenant.store.snapshot() });
+    former?.snapshot.discard();
+    return true;
+  }
+
+  /** False when there is none of this name. */
+  restore(tenant: Tenant, name: string): boolean {
+    const kept = this.#of(tenant).get(name);
+    if (kept) this.#restore(tenant, kept.snapshot);
+    return kept !== undefined;
+  }
+
+  /** False when there is none of this name. */
+  discard(tenant: Tenant, name: string): boolean {
+    const named = this.#of(tenant);
+    named.get(name)?.snapshot.discard();
+    return named.delete(name);
+  }
+
+  /** Another world that begins with what this one holds now, but with its own admin. */
+  async fork(
+    tenant: Tenant,
+    { name, admin }: { name: string; admin: GivenAdmin },
+  ): Promise<AddedTenant | TenantFault> {
+    const added = await this.#services.tenants.add(name, admin);
+    if (typeof added === 'string') return added;
+    const snapshot = tenant.store.snapshot();
+    added.tenant.store.restore(snapshot, { keepsUsers: true });
+    snapshot.discard();
+    this.markStart(added.tenant);
+    return added;
+  }
+
+  async #load(tenant: Tenant, world: World): Promise<LoadedWorld> {
+    const before = tenant.store.snapshot();
+    const origin = this.#origins.get(tenant);
+    const inside = await this.#openInside();
+    const goOn = tenant.faults.pause();
+    try {
+      if (origin) this.#restore(tenant, origin);
+      const loaded = await loadWorld(this.#services, tenant, { world, ask: askAt(inside.url) });
+      const former = this.#starts.get(tenant);
+      if (former !== origin) former?.discard();
+      this.#starts.set(tenant, tenant.store.snapshot());
+      return loaded;
+    } catch (fault) {
+      this.#restore(tenant, before);
+      throw fault;
+    } finally {
+      goOn();
+      before.discard();
+      await inside.close();
+    }
+  }
+
+  /** Devices connect anew: a restored store knows nothing of open sockets. */
+  #restore(tenant: Tenant, snapshot: Snapshot): void {
+    const { sockets } = this.#services;
+    for (const id of tenant.store.connections.connectedIds())
+      sockets.drop(id, 'the tenant was reset');
+    tenant.store.restore(snapshot);
+  }
+
+  #of(tenant: Tenant): Map<string, Kept> {
+    const named = this.#named.get(tenant) ?? new Map<string, Kept>();
+    this.#named.set(tenant, named);
+    return named;
+  }
+}
+
+function deviceIdOf({ store }: Tenant, named: string): string {
+  const identity = readIdentity(named);
+  const known = deviceNamed(store, 'because' in identity ? named : identity.canonical);
+  return 'id' in known ? known.id : named;
+}
+
+/** Asks the API at this URL. */
+function askAt(url: string): Ask {
+  return async ({ method }, path, { token, json, form }) => {
+    const headers = new Headers({ Authorization: `Bearer ${token}` });
+    if (json !== undefined) headers.set('Content-Type', 'application/json');
+    const body = form ?? (json === undefined ? null : JSON.stringify(json));
+    const answer = await fetch(url + path, { method, headers, body });
+    return {
+      status: answer.status,
+      text: await answer.text(),
+      location: answer.headers.get('location'),
+    };
+  };
+}

@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { type ServerWithInside, startServerWithInside } from '../server.ts';
+import { readReply } from '../testing/raw-http.ts';
+import { acceptedDevice } from '../testing/test-device.ts';
+import { callsTo, startOfTest, type TestServer } from '../testing/test-server.ts';
+import { openSocket } from '../testing/test-sockets.ts';
+import { ByteBudget } from './byte-budget.ts';
+
+const MOST = 400_000;
+const PIECE = Buffer.alloc(150_000, ' ');
+
+let inside: ServerWithInside;
+let server: TestServer;
+const open: Socket[] = [];
+
+beforeAll(async () => {
+  const patience = { underwayMaxBytes: MOST, headersMaxMs: 2000, requestMaxMs: 2000, checkMs: 20 };
+  const clock = new ManualClock(startOfTest);
+  const options = { port: 0, controlPort: 0, logLevel: 'silent', patience, clock } as const;
+  inside = await startServerWithInside(options);
+  server = { ...inside.server, clock, ...callsTo(inside.server.baseUrl) };
+});
+
+afterEach(() => {
+  for (const socket of open.splice(0)) socket.destroy();
+});
+
+afterAll(() => inside.server.close());
+
+function heldBytes(): number {
+  return inside.services.underway.heldBytes;
+}
+
+/** Waits, by asking the server for other things, until so many bytes are held. */
+async function untilHeld(least: number, most = least): Promise<void> {
+  for (let trip = 0; trip < 10_000; trip += 1) {
+    if (heldBytes() >= least && heldBytes() <= most) return;
+    await server.call('count-devices', { token: server.adminToken });
+  }
+  throw new Error(`${heldBytes()} bytes are held, never ${least} to ${most}`);
+}
+
+function reach(): Socket {
+  const { hostname, port } = new URL(server.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  open.push(socket);
+  return socket;
+}
+
+/** A request whose last byte does not come. */
+function stalled(head: string, body: Buffer): Socket {
+  const socket = reach();
+  socket.write(`${head} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length + 1}\r\n`);
+  socket.write('\r\n');
+  socket.write(body);
+  return socket;
+}
+
+async function answerOn(socket: Socket) {
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return readReply(answer.toString());
+}
+
+const ask = `POST ${operations['post-auth-request'].path}`;
+
+describe('bodies underway', () => {
+  it('make room for newer ones, the oldest first, and get 503', async () => {
+    const bodies: Socket[] = [];
+    for (let count = 1; count <= 2; count += 1) {
+      bodies.push(stalled(ask, PIECE));
+      await untilHeld(count * PIECE.length, MOST);
+    }
+    const [oldest, newer] = bodies as [Socket, Socket];
+    const refused = answerOn(oldest);
+    stalled(ask, PIECE);
+    const { status, headers, body } = await refused;
+    expect([status, headers['retry-after'], headers.connection]).toEqual([503, '5', 'close']);
+    expect(JSON.parse(body)).toEqual({
+      error: expect.stringContaining('unfinished requests'),
+      request_id: headers['x-svc-requestid'],
+    });
+    expect(newer.bytesRead).toBe(0);
+    // Another one that comes whole is answered all the same.
+    const whole = await server.call('post-auth-request', { body: Buffer.alloc(300_000, ' ') });
+    expect(whole.status).toBe(400);
+  });
+
+  it.each<[string, (socket: Socket) => void]>([
+    ['finished', (socket) => socket.write(' ')],
+    ['cut off', (socket) => socket.destroy()],
+    ['left until their time is over', () => undefined],
+  ])('that are %s give back what they held', async (_, end) => {
+    const socket = stalled(ask, PIECE);
+    await untilHeld(PIECE.length, MOST);
+    end(socket);
+    await untilHeld(0);
+  });
+
+  it('count for more in small pieces, and give it back when they become too large', async () => {
+    const chunks = Buffer.from('1\r\nx\r\n'.repeat(1000));
+    const socket = reach();
+    socket.write(`${ask} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    socket.write(chunks);
+    await untilHeld(200_000, MOST);
+    socket.write(chunks);
+    expect((await answerOn(socket)).status).toBe(503);
+    await untilHeld(0);
+  });
+
+  it('of an upload are its fields, and not its file', async () => {
+    const { method, path } = managementOperations['upload-artifact'];
+    const head = [
+      `${method} ${path} HTTP/1.1`,
+      'Host: a',
+      `Authorization: Bearer ${server.adminToken}`,
+      'Content-Type: multipart/form-data; boundary=x',
+      'Content-Length: 900000\r\n\r\n',
+    ].join('\r\n');
+    const part = (name: string) => `--x\r\nContent-Disposition: form-data; name="${name}"`;
+    const field = `${head}${part('description')}\r\n\r\n`;
+    const upload = reach();
+    upload.write(field);
+    upload.write(PIECE);
+    await untilHeld(PIECE.length, MOST);
+    upload.write(`\r\n${part('artifact')}; filename="a"\r\n\r\nfile`);
+    await untilHeld(0);
+    expect(upload.bytesRead).toBe(0);
+    upload.destroy();
+    const tooMuch = reach();
+    tooMuch.write(field);
+    tooMuch.write(Buffer.concat([PIECE, PIECE, PIECE]));
+    expect((await answerOn(tooMuch)).status).toBe(503);
+    await untilHeld(0);
+  });
+});
+
+describe('messages underway', () => {
+  it('count as bodies do; the socket of the oldest one is closed with 1013', async () => {
+    const device = await acceptedDevice(server, 'talker');
+    const socket = await openSocket(server, device);
+    const connection = Reflect.get(socket, '_socket') as Socket;
+    // A fragment, a ping in between, and a frame that does not end.
+    const head = (first: number, length: number) => {
+      const bytes = Buffer.alloc(14);
+      bytes.writeUInt8(first);
+      bytes.writeUInt8(0xff, 1);
+      bytes.writeBigUInt64BE(BigInt(length), 2);
+      return bytes;
+    };
+    connection.write(Buffer.concat([head(0x02, PIECE.length), PIECE]));
+    socket.ping();
+    await untilHeld(PIECE.length, MOST);
+    connection.write(Buffer.concat([head(0x00, PIECE.length + 1), PIECE]));
+    await untilHeld(2 * PIECE.length, MOST);
+    const ended = once(socket, 'close');
+    stalled(ask, PIECE);
+    const [code] = (await ended) as [number];
+    expect(code).toBe(1013);
+  });
+
+  it('that are whole hold nothing', async () => {
+    const device = await acceptedDevice(server, 'other');
+    const socket = await openSocket(server, device);
+    socket.send(PIECE, { fin: false });
+    await untilHeld(PIECE.length, MOST);
+    socket.send(PIECE, { fin: true });
+    await untilHeld(0);
+    socket.terminate();
+  });
+});
+
+describe('a budget', () => {
+  it('is never exceeded for long, and gives up no one who holds nothing', () => {
+    const budget = new ByteBudget(10);
+    const gone: string[] = [];
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => budget.open(() => gone.push(name)));
+    a?.set(4);
+    b?.set(4);
+    a?.set(0);
+    a?.set(6);
+    expect([gone, budget.heldBytes]).toEqual([[], 10]);
+    c?.set(1);
+    expect([gone, budget.heldBytes]).toEqual([['b'], 7]);
+    c?.set(20);
+    expect([gone, budget.heldBytes]).toEqual([['b', 'a', 'c'], 0]);
+  });
+});

@@ -1,0 +1,79 @@
+/**
+ * How long a listener waits for slow clients, and how much they may hold up: headers, whole
+ * requests, unread answers, connections. Not its websockets, which have pings of their own.
+ */
+import type { Server, ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { systemClock } from '../../fixtures/clock.ts';
+
+/** The bounds of one listener; real time, whatever the clock of a world shows. */
+export interface Patience {
+  /** From the connection, or the first byte of a later request, to the end of its headers. */
+  readonly headersMaxMs: number;
+  /** From there to the end of the request's body; as long as an upload may take. */
+  readonly requestMaxMs: number;
+  /** For an answer, of which a client takes nothing in that time. */
+  readonly unreadMaxMs: number;
+  /** How often a listener looks for requests that take too long. */
+  readonly checkMs: number;
+  /** Of the request line and all headers together. */
+  readonly headersMaxBytes: number;
+  /** At the same time, of all listeners of the API; fewer where the process may open fewer files. */
+  readonly connectionsMax: number;
+  /** Of bodies and messages that have not arrived whole, of all connections of the API together. */
+  readonly underwayMaxBytes: number;
+}
+
+const defaultPatience: Patience = {
+  headersMaxMs: 20_000,
+  requestMaxMs: 300_000,
+  unreadMaxMs: 60_000,
+  checkMs: 5000,
+  headersMaxBytes: 16_384,
+  connectionsMax: 50_000,
+  underwayMaxBytes: 134_217_728,
+};
+
+/** Fills in defaults. */
+export function completePatience(given: Partial<Patience> | undefined): Patience {
+  return { ...defaultPatience, ...given };
+}
+
+/** How long a client that was refused may take to take the refusal. */
+export const LAST_WORD_MS = 2000;
+
+/** What a node:http server is made with. */
+export function patienceOptions({
+  headersMaxMs,
+  requestMaxMs,
+  checkMs,
+  headersMaxBytes,
+}: Patience): ServerOptions {
+  return {
+    headersTimeout: headersMaxMs,
+    requestTimeout: requestMaxMs,
+    connectionsCheckingInterval: checkMs,
+    maxHeaderSize: headersMaxBytes,
+  };
+}
+
+/** Ends the connections of a server whose client leaves an answer unread. */
+export function keepPatience(server: Server, { unreadMaxMs }: Patience): void {
+  server.timeout = unreadMaxMs;
+  server.on('timeout', (socket: Socket) => {
+    // Between two requests Node sets the time of keep-alive. A request that is underway may be
+    // silent for long, as while a device takes a file; only an unread answer is the client's fault.
+    const isIdle = socket.timeout !== server.timeout;
+    if (isIdle || socket.writableLength > 0) socket.destroy();
+  });
+}
+
+/** Says a last word and ends the connection, whether or not the client ends it too. */
+export function dismiss(socket: Duplex, lastWord?: string | Buffer): void {
+  socket.end(lastWord);
+  // The client's end is behind whatever it has sent: unread bytes would keep it from being seen.
+  socket.resume();
+  const timer = systemClock.after(LAST_WORD_MS, () => socket.destroy(), true);
+  socket.once('close', () => timer.cancel());
+}

@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { shareOpenFiles } from '../http/open-files.ts';
+import { type RunningServer, type ServerOptions, startServerWithInside } from '../server.ts';
+import { readReply } from '../testing/raw-http.ts';
+import { linkTo, publish } from '../testing/test-artifacts.ts';
+import { acceptedDevice } from '../testing/test-device.ts';
+import { startTestServer } from '../testing/test-server.ts';
+
+const quiet = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
+const encrypted: ServerOptions = { tls: { gallery: true } };
+const open: Socket[] = [];
+
+afterEach(() => {
+  for (const socket of open.splice(0)) socket.destroy();
+});
+
+async function reach(url: string): Promise<Socket> {
+  const { hostname: host, port, protocol } = new URL(url);
+  const way = { host, port: Number(port), allowHalfOpen: true };
+  const loose = {
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1',
+    ciphers: 'ALL@SECLEVEL=0',
+  } as const;
+  const isSecure = protocol === 'https:';
+  const socket = isSecure ? connectSecurely({ ...way, ...loose }) : connect(way);
+  open.push(socket);
+  socket.on('error', () => undefined);
+  await once(socket, isSecure ? 'secureConnect' : 'connect');
+  return socket;
+}
+
+/** What the server says up to its end. */
+async function answerOn(socket: Socket, request = '') {
+  if (request !== '') socket.write(request);
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  await once(socket, 'end');
+  return readReply(Buffer.concat(chunks).toString());
+}
+
+function listenersOf({ baseUrl, controlUrl, storageUrl, tls }: RunningServer, inside: string) {
+  return { baseUrl, controlUrl, inside, ...(storageUrl && { storageUrl }), ...tls?.gallery };
+}
+
+const refusedUpgrade = 'Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+
+describe('a refused upgrade whose client never ends it', () => {
+  it.each<[string, ServerOptions]>([
+    ['plain', { variants: new Set(['storage-host']) }],
+    ['encrypted', encrypted],
+  ])('keeps no listener from closing: %s', async (_, options) => {
+    const { server, openInside } = await startServerWithInside({ ...quiet, ...options });
+    const inside = await openInside();
+    const urls = Object.values(listenersOf(server, inside.url));
+    const cut = urls.flatMap((url) =>
+      ['GET', 'CONNECT'].map(async (method) => {
+        const socket = await reach(url);
+        socket.write(`${method} /nowhere HTTP/1.1\r\n${refusedUpgrade}`);
+        await Promise.race([once(socket, 'data'), once(socket, 'end')]);
+        socket.write('x');
+      }),
+    );
+    await Promise.all(cut);
+    await Promise.all([inside.close(), server.close()]);
+    expect(open).toHaveLength(2 * urls.length);
+  });
+
+  it('is ended by the server', async () => {
+    const server = await startTestServer();
+    const socket = await reach(server.baseUrl);
+    const request = `GET /nowhere HTTP/1.1\r\n${refusedUpgrade}`;
+    expect((await answerOn(socket, request)).status).toBe(404);
+    // Only who goes on to write to a connection that is gone hears of it.
+    const writing = systemClock.every(10, () => socket.write('x'));
+    await new Promise((resolve) => socket.once('close', resolve));
+    writing.cancel();
+    await server.close();
+  });
+});
+
+describe('a connection beyond the limit', () => {
+  it.each<[string, ServerOptions]>([
+    ['plain', {}],
+    ['encrypted', encrypted],
+  ])('is answered 503, whatever it asks for: %s', async (_, options) => {
+    const patience = { connectionsMax: 1 };
+    const { server } = await startServerWithInside({ ...quiet, ...options, patience });
+    await reach(server.baseUrl);
+    for (const request of [
+      'GET / HTTP/1.1\r\nHost: a\r\n',
+      `GET ${operations.connect.path} HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`,
+      'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n',
+    ]) {
+      const surplus = await reach(server.baseUrl);
+      const reply = await answerOn(surplus, `${request}X-SVC-RequestID: surplus\r\n\r\n`);
+      expect([reply.status, reply.headers['retry-after']]).toEqual([503, '5']);
+      expect(JSON.parse(reply.body)).toEqual({
+        error: expect.stringContaining('reached its limit of open connections'),
+        request_id: 'surplus',
+      });
+      surplus.destroy();
+    }
+    const silent = await reach(server.baseUrl);
+    if (server.tls) await once(silent, 'end');
+    else expect((await answerOn(silent)).status).toBe(503);
+    expect((await fetch(`${server.controlUrl}/ready`)).status).toBe(200);
+    await server.close();
+  });
+
+  it('gets in as soon as another one has gone; a file that is sent counts as one', async () => {
+    const server = await startTestServer({ patience: { connectionsMax: 3 } });
+    const device = await acceptedDevice(server, 'reader');
+    const { uri } = await linkTo(server, device.token, await publish(server));
+    const others = [await reach(server.baseUrl), await reach(server.baseUrl)];
+    const refused = await fetch(uri);
+    expect([refused.status, await refused.json()]).toEqual([
+      503,
+      { error: expect.stringContaining('open files'), request_id: expect.any(String) },
+    ]);
+    for (const other of others) other.destroy();
+    await Promise.all(others.map((other) => once(other, 'close')));
+    expect((await fetchUntil(uri, 200)).status).toBe(200);
+    await server.close();
+  });
+
+  it('of the control listener is answered 503 too', async () => {
+    const server = await startTestServer({ patience: { connectionsMax: 1 } });
+    await reach(server.controlUrl);
+    const { status, body } = await answerOn(
+      await reach(server.controlUrl),
+      'GET /ready HTTP/1.1\r\nHost: a\r\n\r\n',
+    );
+    expect([status, JSON.parse(body).error]).toEqual([503, expect.stringContaining('control')]);
+    await server.close();
+  });
+});
+
+describe('the shares of the open files', () => {
+  it.each([
+    [200, { api: 72, control: 32, refused: 16 }],
+    [1024, { api: 768, control: 64, refused: 32 }],
+    [20_000, { api: 18_976, control: 256, refused: 128 }],
+    [1_048_576, { api: 50_000, control: 256, refused: 128 }],
+    [Number.POSITIVE_INFINITY, { api: 50_000, control: 256, refused: 128 }],
+    [32, { api: 16, control: 32, refused: 16 }],
+  ])('of %d are %o', (openFiles, shares) => {
+    expect(shareOpenFiles(openFiles, 50_000)).toEqual(shares);
+  });
+});
+
+/** Asks again until the server has seen that others have gone. */
+async function fetchUntil(url: string, status: number): Promise<Response> {
+  for (let trip = 0; trip < 1000; trip += 1) {
+    const answer = await fetch(url);
+    await answer.arrayBuffer();
+    if (answer.status === status) return answer;
+  }
+  throw new Error(`the answer never became ${status}`);
+}

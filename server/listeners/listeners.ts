@@ -1,0 +1,169 @@
+/** The listeners of the protocol: the API, and artifact files on a port of their own where a variant asks for it. */
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '../../fixtures/clock.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import { absentInOpenSource, type VariantName } from '../../fixtures/contract/variants.ts';
+import { endpoints } from '../api/device/endpoints.ts';
+import { confirmationPages } from '../api/management/confirmation-pages.ts';
+import { managementEndpoints } from '../api/management/management.ts';
+import type { ActivityFeed } from '../control/activity.ts';
+import { openFilesLimit, shareOpenFiles } from '../http/open-files.ts';
+import type { Endpoint } from '../pipeline/endpoint.ts';
+import { Pipeline } from '../pipeline/pipeline.ts';
+import { assertComplete, mountRoutes } from '../pipeline/routes.ts';
+import type { Services } from '../pipeline/services.ts';
+import type { Watchdog } from '../pipeline/watchdog.ts';
+import { LAST_WORD_MS } from './connection-limits.ts';
+import { Connections } from './connections.ts';
+import { createListener } from './protocol.ts';
+import type { TlsIdentity } from './tls/identity.ts';
+
+/** What clients need to know of the encrypted listeners. */
+export interface RunningTls {
+  /** The test CA's certificate in PEM; absent with a certificate file of one's own. */
+  readonly caPem?: string;
+  /** The base URL of each way in which TLS can be wrong; empty unless the gallery was asked for. */
+  readonly gallery: Readonly<Record<string, string>>;
+}
+
+/** Listeners that accept. */
+export interface OpenListeners {
+  readonly baseUrl: string;
+  /** Where artifact files are, when that is not `baseUrl`. */
+  readonly storageUrl?: string;
+  /** Absent without TLS. */
+  readonly tls?: RunningTls;
+  /** Opens the API once more, plain and on loopback, for the server's own calls; tells its URL and its end. */
+  openInside(): Promise<{ readonly url: string; close(): Promise<void> }>;
+  /** Stops accepting, and ends what is still open; websockets once the farewell is over, or soon. */
+  close(farewell?: Promise<void>): Promise<void>;
+}
+
+/**
+ * Opens them. Rejects with the system's error (such as EADDRINUSE) when one cannot open.
+ * @throws SettingError when a file of TLS cannot be used
+ */
+export async function openListeners(
+  services: Services,
+  activity: ActivityFeed,
+  rest: { readonly consoleUrl?: () => string | undefined; readonly watchdog?: Watchdog } = {},
+): Promise<OpenListeners> {
+  const at: { own: string; storage?: string } = { own: '' };
+  const origins = { own: () => at.own, storage: () => at.storage, consoleUrl: rest.consoleUrl };
+  const pipeline = new Pipeline(services, { activity, origins, watchdog: rest.watchdog });
+  const { api, storage } = sharedOut(services.settings.variants);
+  const tls = await preparedTls(services);
+  const doors = new Doors(services, pipeline);
+  try {
+    at.own = await doors.open(api, { port: services.settings.port, tls: tls?.own });
+    if (storage.length > 0) at.storage = await doors.open(storage, { port: 0, tls: tls?.own });
+    const gallery: Record<string, string> = {};
+    for (const [name, wrong] of Object.entries(tls?.gallery ?? {})) {
+      gallery[name] = await doors.open(api, { port: 0, tls: wrong });
+    }
+    return {
+      baseUrl: at.own,
+      ...(at.storage !== undefined && { storageUrl: at.storage }),
+      ...(tls && { tls: { ...(tls.caPem !== undefined && { caPem: tls.caPem }), gallery } }),
+      openInside: async () => {
+        const inside = new Doors(services, pipeline, '127.0.0.1');
+        const url = await inside.open(api, { port: 0, tls: undefined });
+        return { url, close: () => inside.close() };
+      },
+      close: (farewell) => doors.close(farewell),
+    };
+  } catch (fault) {
+    await doors.close();
+    throw fault;
+  }
+}
+
+/** Keys and certificates; loaded only when asked for, since a plain server starts faster without. */
+async function preparedTls({ settings, clock, random }: Services) {
+  if (!settings.tls) return undefined;
+  const { prepareTls } = await import('./tls/tls.ts');
+  return prepareTls(settings.tls, { clock, random, host: settings.host });
+}
+
+/** The open servers, each with its own routes. */
+class Doors {
+  readonly #services: Services;
+  readonly #pipeline: Pipeline;
+  readonly #host: string;
+  readonly #servers: Server[] = [];
+  readonly #connections: Connections;
+
+  constructor(services: Services, pipeline: Pipeline, host = services.settings.host) {
+    this.#host = host;
+    this.#services = services;
+    const { openFiles } = services;
+    const { refused } = shareOpenFiles(openFilesLimit(), openFiles.max);
+    this.#connections = new Connections({ openFiles, surplusMax: refused });
+    this.#pipeline = pipeline;
+  }
+
+  /** Tells the URL. */
+  async open(
+    mounted: readonly Endpoint[],
+    { port, tls }: { port: number; tls: TlsIdentity | undefined },
+  ): Promise<string> {
+    const { names, random, log, settings, tenants } = this.#services;
+    const routes = mountRoutes(mounted, this.#pipeline, confirmationPages);
+    const { newRequestId } = this.#pipeline;
+    const { patience } = settings;
+    const shared = { routes, names, random, log, tls, newRequestId, patience };
+    const connections = this.#connections;
+    const server = createListener({ ...shared, connections, world: tenants.first });
+    const authority = await listen(server, this.#host, port);
+    this.#servers.push(server);
+    return `${tls ? 'https' : 'http'}://${authority}`;
+  }
+
+  async close(farewell?: Promise<void>): Promise<void> {
+    const closed = this.#servers.map(shut);
+    // Real time: in that of a world, which may stand still, a farewell may never be over.
+    const over = new AbortController();
+    const patience = systemClock.sleep(LAST_WORD_MS, over.signal);
+    await Promise.race([farewell, patience]);
+    over.abort();
+    this.#connections.destroy();
+    await Promise.all(closed);
+  }
+}
+
+/** Which listener serves what. */
+function sharedOut(variants: ReadonlySet<VariantName>): Record<'api' | 'storage', Endpoint[]> {
+  const all = [...endpoints, ...managementEndpoints];
+  assertComplete(all);
+  const absent = variants.has('open-source') ? absentInOpenSource : [];
+  const present = all.filter(
+    ({ operation }) => !absent.some((beginning) => operation.path.startsWith(beginning)),
+  );
+  if (!variants.has('storage-host')) return { api: present, storage: [] };
+  const isStorage = ({ operation }: Endpoint): boolean => operation.id in storageOperations;
+  return {
+    api: present.filter((endpoint) => !isStorage(endpoint)),
+    storage: present.filter(isStorage),
+  };
+}
+
+/** Listens and tells host and port. */
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      const { port: actual } = server.address() as AddressInfo;
+      resolve(`${host.includes(':') ? `[${host}]` : host}:${actual}`);
+    });
+  });
+}
+
+/** Accepts no more, and ends all requests; resolves once every connection has ended. */
+function shut(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,208 @@
+/** The protocol listener: a node:http or node:https server whose requests are born as Express's own, so that Express need not convert them. */
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { UnreadableRecord } from '../control/journal/unreadable.ts';
+import { jsonType } from '../http/answer.ts';
+import { type Exchange, openExchange } from '../http/exchange.ts';
+import type { Log } from '../pipeline/log.ts';
+import { type CarriesExchange, type Routes, tooManyConnections } from '../pipeline/routes.ts';
+import type { Tenant } from '../tenants/tenants.ts';
+import {
+  completePatience,
+  dismiss,
+  keepPatience,
+  type Patience,
+  patienceOptions,
+} from './connection-limits.ts';
+import type { Connections } from './connections.ts';
+import type { TlsIdentity } from './tls/identity.ts';
+
+interface ListenerOptions {
+  readonly routes: Routes;
+  readonly names: VendorNames;
+  readonly random: Random;
+  /** Makes ids of requests that came without one; UUIDs when absent. */
+  readonly newRequestId?: () => string;
+  readonly log: Pick<Log, 'info'>;
+  /** Holds what comes in, and says what is too many. */
+  readonly connections: Connections;
+  /** Whose journal is told of what cannot be read. */
+  readonly world?: Pick<Tenant, 'clock' | 'journal'>;
+  /** Encrypted when given. */
+  readonly tls?: TlsIdentity | undefined;
+  /** After which an unfinished TLS handshake is cut. */
+  readonly handshakeMaxMs?: number;
+  /** Towards slow clients, where it differs from the usual one. */
+  readonly patience?: Partial<Patience> | undefined;
+}
+
+/** Node would wait two minutes. */
+const HANDSHAKE_MAX_MS = 10_000;
+
+/** Makes the server; it does not listen yet. */
+export function createListener(options: ListenerOptions): Server {
+  const { names, random, log, connections, newRequestId = () => random.uuid() } = options;
+  const { app, exact, refuseSurplus, withoutHost } = options.routes;
+  const classes = classesOf(app);
+  const open = (request: IncomingMessage, response: ServerResponse): Exchange =>
+    openExchange(request, response, { names, newRequestId });
+  const dispatch = (exchange: Exchange): void => {
+    const { request, response, path } = exchange;
+    const isNamed = request.headers.host !== undefined || request.httpVersion === '1.0';
+    let answer = isNamed ? exact.get(path) : withoutHost;
+    if (connections.isSurplus(request.socket)) answer = refuseSurplus;
+    if (answer) {
+      answer(exchange);
+      return;
+    }
+    (request as unknown as CarriesExchange).exchange = exchange;
+    app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
+  };
+  const patience = completePatience(options.patience);
+  const server = openServer(classes, { ...options, patience });
+  keepPatience(server, patience);
+  connections.watch(server, () => {
+    // Nobody has agreed yet on how to encrypt it.
+    if (options.tls) return '';
+    const { status, error, headers } = tooManyConnections;
+    const id = random.uuid();
+    return bareAnswer(`${status} Service Unavailable`, {
+      error,
+      id,
+      header: names.requestId,
+      headers,
+    });
+  });
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!response.socket) closeWithRequest(request, response);
+    dispatch(open(request, response));
+  };
+  const takeBare = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const response = responseOn(request, socket as Socket, classes.ServerResponse);
+    dispatch({ ...open(request, response), upgrade: { socket, head } });
+  };
+  server.on('request', take);
+  // Node would answer these two by itself, with an empty 417 and with nothing at all.
+  server.on('checkExpectation', take);
+  server.on('connect', takeBare);
+  server.on('upgrade', takeBare);
+  server.on('clientError', (fault: Error & { code?: string }, socket) => {
+    const { code = '' } = fault;
+    if (isOfTls.test(code)) log.info(`a TLS connection failed: ${code}`);
+    const id = random.uuid();
+    const status = refuseUnreadable(fault, socket, { header: names.requestId, id });
+    const { world } = options;
+    if (code === 'ECONNRESET' || !world) return;
+    const piece =
+      'rawPacket' in fault && Buffer.isBuffer(fault.rawPacket) ? fault.rawPacket : undefined;
+    const atMs = world.clock.now();
+    world.journal.add(new UnreadableRecord({ atMs, requestId: id, code, status, piece }));
+  });
+  return server;
+}
+
+const isOfTls = /^ERR_(SSL|TLS)_/;
+
+function openServer(
+  classes: ReturnType<typeof classesOf>,
+  {
+    tls,
+    handshakeMaxMs = HANDSHAKE_MAX_MS,
+    patience,
+  }: ListenerOptions & { readonly patience: Patience },
+): Server {
+  const bounds = patienceOptions(patience);
+  const shared = { ...bounds, ...classes, requireHostHeader: false, keepAliveTimeout: 65_000 };
+  if (!tls) return createServer(shared);
+  return createSecureServer({ ...shared, ...tls, handshakeTimeout: handshakeMaxMs });
+}
+
+/** Request and response classes whose prototypes are the app's own: Express then changes nothing. */
+function classesOf(app: Routes['app']) {
+  class AppRequest extends IncomingMessage {}
+  class AppResponse extends ServerResponse {}
+  for (const [own, expressed] of [
+    [AppRequest.prototype, app.request],
+    [AppResponse.prototype, app.response],
+  ] as const) {
+    Object.setPrototypeOf(own, Object.getPrototypeOf(expressed));
+    Object.defineProperty(own, 'app', { value: app, configurable: true, writable: true });
+  }
+  app.request = AppRequest.prototype as typeof app.request;
+  app.response = AppResponse.prototype as typeof app.response;
+  return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
+}
+
+/** Node forgets an answer that waits for its turn behind another one when the caller goes. */
+function closeWithRequest(request: IncomingMessage, response: ServerResponse): void {
+  request.once('close', () => {
+    if (response.writableFinished || response.socket) return;
+    response.destroy();
+    response.emit('close');
+  });
+}
+
+function responseOn(
+  request: IncomingMessage,
+  socket: Socket,
+  ResponseClass: new (request: IncomingMessage) => ServerResponse,
+): ServerResponse {
+  const response = new ResponseClass(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.on('finish', () => dismiss(socket));
+  // A caller that goes away in the middle of a refused handshake is no fault of ours.
+  socket.on('error', () => socket.destroy());
+  // Node does not watch it any more for a client that leaves its answer unread.
+  socket.on('timeout', () => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
+  return response;
+}
+
+const unreadable: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** What is not even HTTP still gets an answer with the Error body. Tells its status, 0 without one. */
+function refuseUnreadable(
+  fault: Error & { code?: string },
+  socket: Duplex,
+  { header, id }: { header: string; id: string },
+): number {
+  const { code = '' } = fault;
+  if (code === 'ECONNRESET' || isOfTls.test(code) || !socket.writable) {
+    socket.destroy();
+    return 0;
+  }
+  const status = unreadable[code] ?? '400 Bad Request';
+  const error = `the request cannot be read as HTTP: ${status.slice(4)}`;
+  dismiss(socket, bareAnswer(status, { error, header, id, headers: { Connection: 'close' } }));
+  return Number.parseInt(status, 10);
+}
+
+interface BareAnswer {
+  readonly error: string;
+  /** Name of the header that carries `id`. */
+  readonly header: string;
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A refusal with the Error body, for a connection that has no request. */
+function bareAnswer(status: string, { error, header, id, headers }: BareAnswer): string {
+  const body = JSON.stringify({ error, request_id: id });
+  const head = [
+    `HTTP/1.1 ${status}`,
+    `${header}: ${id}`,
+    `Content-Type: ${jsonType}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}

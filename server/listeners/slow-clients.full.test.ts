@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { readReply } from '../testing/raw-http.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+
+const { path } = operations['put-configuration'];
+const patience = { headersMaxMs: 200, requestMaxMs: 400, unreadMaxMs: 200, checkMs: 20 };
+const DRIP_MS = 10;
+
+let server: TestServer;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  server = await startTestServer({ patience });
+});
+
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+afterAll(() => server.close());
+
+/** A connection whose client never ends it. */
+function stubborn(url = server.baseUrl): Socket {
+  const { hostname: host, port } = new URL(url);
+  const socket = connect({ host, port: Number(port), allowHalfOpen: true });
+  // Being cut is what the tests wait for.
+  socket.on('error', () => undefined);
+  sockets.push(socket);
+  return socket;
+}
+
+/** Writes a beginning and then, for as long as it can, the same piece again and again. */
+function drip(socket: Socket, beginning: string, piece: string): void {
+  socket.write(beginning);
+  const dripping = systemClock.every(DRIP_MS, () => socket.write(piece));
+  socket.once('close', () => dripping.cancel());
+}
+
+/** What the server sends until it has ended its side. */
+async function answerOn(socket: Socket) {
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  await once(socket, 'end');
+  return readReply(Buffer.concat(chunks).toString());
+}
+
+async function expectAnswersOthers(): Promise<void> {
+  expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
+}
+
+const length = 'Content-Length: 100000\r\n';
+const chunked = 'Transfer-Encoding: chunked\r\n';
+
+describe.each(['baseUrl', 'controlUrl'] as const)('at %s', (url) => {
+  it.each<[string, number, string, string]>([
+    ['never says anything', 408, '', ''],
+    ['stops within the request line', 408, `GET ${path}`, ''],
+    ['drips its request line', 408, 'GET /', 'a'],
+    ['drips its headers', 408, `GET ${path} HTTP/1.1\r\n`, 'A: b\r\n'],
+    ['drips one header', 408, `GET ${path} HTTP/1.1\r\nA: `, 'b'],
+    ['drips a second request', 408, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\nGET ${path}`, 'x'],
+    ['sends a header without end', 431, `GET ${path} HTTP/1.1\r\nA: `, 'b'.repeat(20_000)],
+    ['sends headers without end', 431, `GET ${path} HTTP/1.1\r\n`, 'A: b\r\n'.repeat(4000)],
+    ['sends a path without end', 431, 'GET /', 'a'.repeat(20_000)],
+  ])('a client that %s is refused with %i and cut', async (_, status, beginning, piece) => {
+    const socket = stubborn(server[url]);
+    drip(socket, beginning, piece);
+    const text = await answerOn(socket);
+    // Of two requests on a connection the first one has its own answer.
+    const last = text.body.includes('HTTP/1.1 4')
+      ? readReply(text.body.slice(text.body.lastIndexOf('HTTP/1.1 4')))
+      : text;
+    expect(last.status).toBe(status);
+    expect(last.headers.connection).toBe('close');
+    await expectAnswersOthers();
+  });
+});
+
+describe('a client that has sent its headers', () => {
+  const token = () => `Authorization: Bearer ${server.adminToken}\r\n`;
+  const { path: upload } = managementOperations['upload-artifact'];
+  const form = 'Content-Type: multipart/form-data; boundary=x\r\n';
+
+  it.each<[string, () => string, string]>([
+    ['and never sends the body', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${length}\r\n`, ''],
+    ['and drips the body', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${length}\r\n`, ' '],
+    ['and drips chunks', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${chunked}\r\n`, '1\r\n \r\n'],
+    [
+      'and drips an upload',
+      () => `POST ${upload} HTTP/1.1\r\nHost: a\r\n${token()}${form}${length}\r\n`,
+      '-',
+    ],
+  ])('%s is cut', async (_, beginning, piece) => {
+    const socket = stubborn();
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    drip(socket, beginning(), piece);
+    const { status } = await answerOn(socket);
+    // Who has no token hears so at once; the others hear of the time.
+    expect([401, 408]).toContain(status);
+    // It goes on all the same, until there is nobody any more to write to.
+    if (piece === '') drip(socket, 'x', 'x');
+    await closed;
+    await expectAnswersOthers();
+  });
+
+  it('is cut when it does not take its answers', async () => {
+    const socket = stubborn();
+    socket.pause();
+    const { path: list } = managementOperations['list-permission-sets'];
+    const requests = `GET ${list} HTTP/1.1\r\nHost: a\r\n${token()}\r\n`.repeat(100);
+    drip(socket, requests, requests);
+    // What cannot be written any more is the only thing that such a client would notice.
+    await once(socket, 'error');
+    await expectAnswersOthers();
+  });
+});
+
+describe('connections that do nothing', () => {
+  it('are refused beyond the bound, and take no room of others once they are cut', async () => {
+    const connectionsMax = 12;
+    const small = await startTestServer({ patience: { ...patience, connectionsMax } });
+    const idle = Array.from({ length: connectionsMax }, () => stubborn(small.baseUrl));
+    await Promise.all(idle.map((socket) => once(socket, 'connect')));
+    const surplus = stubborn(small.baseUrl);
+    surplus.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nX-SVC-RequestID: too-many\r\n\r\n`);
+    const { status, headers, body } = await answerOn(surplus);
+    expect([status, headers['retry-after'], headers.connection]).toEqual([503, '5', 'close']);
+    expect(JSON.parse(body)).toEqual({
+      error: expect.stringContaining('reached its limit of open connections'),
+      request_id: 'too-many',
+    });
+    const refused = await Promise.all(idle.map(answerOn));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([408]));
+    for (const socket of idle) socket.destroy();
+    const count = () => small.call('count-devices', { token: small.adminToken });
+    let reply = await count();
+    // That they have gone is seen a moment later.
+    for (let trip = 0; reply.status === 503 && trip < 1000; trip += 1) reply = await count();
+    expect(reply.status).toBe(200);
+    await small.close();
+  });
+});
+
+it('waits as long as it takes for the next request of a client that is in order', async () => {
+  const socket = stubborn();
+  const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  socket.write(request);
+  await once(socket, 'data');
+  await systemClock.sleep(3 * patience.unreadMaxMs);
+  socket.write(request);
+  const [again] = await once(socket, 'data');
+  expect(readReply(String(again)).status).toBe(401);
+});

@@ -1,0 +1,102 @@
+/** Test authorities: made anew, or out of PEM that was kept. */
+import type { KeyObject } from 'node:crypto';
+import forge from 'node-forge';
+import { freshRsaKey, type Random } from '../../../fixtures/random.ts';
+import {
+  type CertificatePlan,
+  type Issuer,
+  makeCertificate,
+  type Validity,
+} from './certificate.ts';
+
+const KEY_BITS = 2048;
+const DAY_MS = 86_400_000;
+const YEAR_MS = 365 * DAY_MS;
+/**
+ * On either side of the clock's time: clients check with clocks of their own, which neither
+ * `--date` nor an advance of the test clock moves.
+ */
+const VALID_YEARS = 10;
+
+/** A key in both libraries' hands. */
+export interface SigningKey {
+  readonly pem: string;
+  readonly forged: forge.pki.rsa.PrivateKey;
+}
+
+/** What a certificate of an authority says; chance is the authority's own. */
+export type WantedCertificate = Omit<CertificatePlan, 'key' | 'random'> & {
+  readonly key: SigningKey;
+};
+
+/** An authority that can sign. */
+export interface Authority {
+  readonly certificatePem: string;
+  readonly keyPem: string;
+  /** A certificate in PEM. */
+  issue(wanted: WantedCertificate): string;
+}
+
+/** When what should be in order is valid. */
+export function longValidity(nowMs: number): Validity {
+  return { fromMs: nowMs - VALID_YEARS * YEAR_MS, toMs: nowMs + VALID_YEARS * YEAR_MS };
+}
+
+/** Over before, or beginning after, everything that is in order; a year long. */
+export function outsideValidity(nowMs: number, side: 'before' | 'after'): Validity {
+  const { fromMs, toMs } = longValidity(nowMs);
+  return side === 'before'
+    ? { fromMs: fromMs - YEAR_MS, toMs: fromMs }
+    : { fromMs: toMs, toMs: toMs + YEAR_MS };
+}
+
+/** A fresh RSA key. */
+export async function freshSigningKey(): Promise<SigningKey> {
+  return signingKey(await freshRsaKey(KEY_BITS));
+}
+
+/** @param key RSA, private */
+export function signingKey(key: KeyObject): SigningKey {
+  const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
+  return { pem, forged: forge.pki.privateKeyFromPem(pem) };
+}
+
+/** Makes an authority; a part of its serial number goes into its name, so that two can be told apart. */
+export async function createAuthority(
+  title: string,
+  { nowMs, random }: { nowMs: number; random: Random },
+): Promise<Authority> {
+  const key = await freshSigningKey();
+  const certificate = makeCertificate({
+    purpose: 'authority',
+    commonName: `${title} ${random.bytes(4).toString('hex')}`,
+    validity: longValidity(nowMs),
+    key: key.forged,
+    random,
+  });
+  return authorityOf(pemOf(certificate), key, random);
+}
+
+/** An authority of a certificate in PEM and its key. @throws Error when node-forge cannot read it */
+export function authorityOf(certificatePem: string, key: SigningKey, random: Random): Authority {
+  const issuer: Issuer = {
+    certificate: forge.pki.certificateFromPem(certificatePem),
+    key: key.forged,
+  };
+  return {
+    certificatePem,
+    keyPem: key.pem,
+    issue: ({ key: { forged }, ...plan }) =>
+      pemOf(makeCertificate({ ...plan, key: forged, random }, issuer)),
+  };
+}
+
+/** With bare line feeds, as files of the field have. */
+function pemOf(certificate: forge.pki.Certificate): string {
+  return forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
+}
+
+/** A certificate in PEM that its own key has signed. */
+export function selfSigned({ key, ...plan }: WantedCertificate, random: Random): string {
+  return pemOf(makeCertificate({ ...plan, key: key.forged, random }));
+}

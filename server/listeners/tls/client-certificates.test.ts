@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../fixtures/random.ts';
+import { acceptedDevice } from '../../testing/test-device.ts';
+import { startOfTest, type TestServer } from '../../testing/test-server.ts';
+import {
+  type ClientTls,
+  caOf,
+  refusalOf,
+  sendSecurely,
+  startTlsServer,
+} from '../../testing/test-tls.ts';
+import {
+  type Authority,
+  createAuthority,
+  freshSigningKey,
+  longValidity,
+  outsideValidity,
+  type SigningKey,
+  selfSigned,
+} from './authority.ts';
+import type { Purpose, Validity } from './certificate.ts';
+
+let folder: string;
+let authority: Authority;
+let stranger: Authority;
+let key: SigningKey;
+let server: TestServer;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-mtls-'));
+  const given = { nowMs: startOfTest, random: systemRandom };
+  [authority, stranger, key] = await Promise.all([
+    createAuthority('client CA', given),
+    createAuthority('client CA', given),
+    freshSigningKey(),
+  ]);
+  const clientCaFile = join(folder, 'clients.pem');
+  writeFileSync(clientCaFile, authority.certificatePem);
+  const client = { key: key.pem, cert: clientCertificate() };
+  server = await startTlsServer({ clientCaFile, gallery: true }, { client });
+});
+
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+function clientCertificate(
+  changes: { by?: Authority; purpose?: Purpose; validity?: Validity } = {},
+): string {
+  const { by = authority, ...plan } = changes;
+  const validity = longValidity(startOfTest);
+  return by.issue({ purpose: 'client', commonName: 'device', validity, key, ...plan });
+}
+
+describe('a server that wants certificates of its clients', () => {
+  it('serves one whose certificate is of the authority', async () => {
+    expect((await acceptedDevice(server, 'with-certificate')).token).toMatch(/\./);
+  });
+
+  it.each<[string, () => ClientTls, RegExp]>([
+    ['without any', () => ({}), /CERTIFICATE_REQUIRED/],
+    ['without any, over TLS 1.2', () => ({ maxVersion: 'TLSv1.2' }), /ECONNRESET|EPROTO|ERR_SSL/],
+    [
+      'of another authority of the same title',
+      () => ({ key: key.pem, cert: clientCertificate({ by: stranger }) }),
+      /UNKNOWN_CA|ECONNRESET/,
+    ],
+    [
+      'signed by itself',
+      () => {
+        const plan = { purpose: 'client', commonName: 'device', key } as const;
+        const validity = longValidity(startOfTest);
+        return { key: key.pem, cert: selfSigned({ ...plan, validity }, systemRandom) };
+      },
+      /UNKNOWN_CA|BAD_CERTIFICATE|ECONNRESET/,
+    ],
+    [
+      'that has expired',
+      () => {
+        const validity = outsideValidity(startOfTest, 'before');
+        return { key: key.pem, cert: clientCertificate({ validity }) };
+      },
+      /CERTIFICATE_EXPIRED|ECONNRESET/,
+    ],
+    [
+      'that is for servers',
+      () => ({ key: key.pem, cert: clientCertificate({ purpose: 'server' }) }),
+      /UNSUPPORTED_CERTIFICATE|ECONNRESET/,
+    ],
+  ])('refuses a client with a certificate %s', async (_, client, code) => {
+    const tls = { ca: caOf(server), ...client() };
+    expect(await refusalOf(server.baseUrl, tls)).toMatch(code);
+  });
+
+  it('asks for none in the gallery, where one thing is wrong at a time', async () => {
+    const url = `${server.tls?.gallery.expired}`;
+    const careless = { rejectUnauthorized: false };
+    expect((await sendSecurely(url, { tls: careless })).status).toBe(404);
+  });
+});

@@ -1,0 +1,184 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock, systemClock } from '../../../fixtures/clock.ts';
+import { systemRandom } from '../../../fixtures/random.ts';
+import { SettingError } from '../../settings.ts';
+import { startOfTest, startTestServer } from '../../testing/test-server.ts';
+import { caOf, openssl, refusalOf, startTlsServer } from '../../testing/test-tls.ts';
+import {
+  type Authority,
+  createAuthority,
+  freshSigningKey,
+  longValidity,
+  outsideValidity,
+  type SigningKey,
+} from './authority.ts';
+import type { TlsSettings } from './settings.ts';
+
+const DAY_MS = 86_400_000;
+
+let folder: string;
+let authority: Authority;
+let key: SigningKey;
+
+const at = (name: string): string => join(folder, name);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-tls-'));
+  [authority, key] = await Promise.all([
+    createAuthority('test', { nowMs: startOfTest, random: systemRandom }),
+    freshSigningKey(),
+  ]);
+  const plan = { purpose: 'server', commonName: 'own', names: ['127.0.0.1'], key } as const;
+  const long = longValidity(startOfTest);
+  const files: Record<string, string> = {
+    'ca.pem': authority.certificatePem,
+    'ca-key.pem': authority.keyPem,
+    'key.pem': key.pem,
+    'cert.pem': authority.issue({ ...plan, validity: long }),
+    'expired.pem': authority.issue({ ...plan, validity: outsideValidity(startOfTest, 'before') }),
+    'early.pem': authority.issue({ ...plan, validity: outsideValidity(startOfTest, 'after') }),
+    'text.pem': 'no certificate\n',
+    'garbled.pem': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+    'large.pem': 'a'.repeat(2 ** 20 + 1),
+    'empty.pem': '',
+  };
+  files['both.pem'] = `${files['ca.pem']}${files['key.pem']}`;
+  files['leaf-both.pem'] = `${files['cert.pem']}${files['key.pem']}`;
+  for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
+  mkdirSync(at('folder'));
+  await openssl(
+    'pkcs8',
+    '-topk8',
+    '-in',
+    at('key.pem'),
+    '-out',
+    at('locked.pem'),
+    '-passout',
+    'pass:x',
+  );
+  const subject = ['-subj', '/CN=own', '-days', '30', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const made = ['req', '-x509', '-nodes', '-keyout', at('ec-key.pem'), '-out', at('ec.pem')];
+  await openssl(...made, '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', ...subject);
+  const weak = ['req', '-x509', '-nodes', '-keyout', at('weak-key.pem'), '-out', at('weak.pem')];
+  await openssl(...weak, '-newkey', 'rsa:512', ...subject);
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const placed = ['certFile', 'keyFile', 'clientCaFile', 'caKeepFile'] as const;
+
+/** The settings with their files in the folder of the test. */
+function inFolder(tls: TlsSettings): TlsSettings {
+  const entries = Object.entries(tls).map(([name, value]) => [
+    name,
+    placed.some((one) => one === name) ? at(String(value)) : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+describe('files of TLS that cannot be used', () => {
+  it.each<[string, TlsSettings]>([
+    ['certificate file .*: there is no such file', { certFile: 'none.pem', keyFile: 'key.pem' }],
+    ['key file .*: there is no such file', { certFile: 'cert.pem', keyFile: 'none.pem' }],
+    ['certificate file .*: it is a folder', { certFile: 'folder', keyFile: 'key.pem' }],
+    ['certificate file .*: it is too large', { certFile: 'large.pem', keyFile: 'key.pem' }],
+    ['certificate file .* holds no certificate', { certFile: 'text.pem', keyFile: 'key.pem' }],
+    ['certificate file .* holds no certificate', { certFile: 'empty.pem', keyFile: 'key.pem' }],
+    ['certificate that cannot be read', { certFile: 'garbled.pem', keyFile: 'key.pem' }],
+    ['key file .* holds no private key', { certFile: 'cert.pem', keyFile: 'cert.pem' }],
+    ['key with a passphrase', { certFile: 'cert.pem', keyFile: 'locked.pem' }],
+    ['does not belong to the certificate', { certFile: 'cert.pem', keyFile: 'ca-key.pem' }],
+    ['expired at .* renew it', { certFile: 'expired.pem', keyFile: 'key.pem' }],
+    ['is valid from .* only', { certFile: 'early.pem', keyFile: 'key.pem' }],
+    ['cannot be used with its key', { certFile: 'weak.pem', keyFile: 'weak-key.pem' }],
+    ['client CA file .*: there is no such file', { clientCaFile: 'none.pem' }],
+    ['client CA file .* holds no certificate', { clientCaFile: 'key.pem' }],
+    ['certificate that is not an authority', { clientCaFile: 'cert.pem' }],
+    ['client CA file .* expired', { clientCaFile: 'expired.pem' }],
+    ['CA file .*: it is a folder', { caKeepFile: 'folder' }],
+    ['CA file .* cannot be made: there is no such', { caKeepFile: 'none/ca.pem' }],
+    ['CA file .* holds no private key', { caKeepFile: 'ca.pem' }],
+    ['CA file .* holds no certificate', { caKeepFile: 'ca-key.pem' }],
+    ['its own RSA key', { caKeepFile: 'both.pem' }],
+    ['its own RSA key', { caKeepFile: 'leaf-both.pem' }],
+  ])('keep the server from starting, with one sentence: %s', async (sentence, tls) => {
+    const starting = startTestServer({ tls: inFolder(tls), clock: systemClock });
+    await expect(starting).rejects.toThrow(SettingError);
+    await expect(starting).rejects.toThrow(new RegExp(`^TLS [^\\n]*${sentence}[^\\n]*$`));
+  });
+
+  it('are out of date by the clock of the server', async () => {
+    const tls = { certFile: at('ec.pem'), keyFile: at('ec-key.pem') };
+    const later = new ManualClock(systemClock.now() + 31 * DAY_MS);
+    await expect(startTestServer({ tls, clock: later })).rejects.toThrow('expired at');
+    const earlier = new ManualClock(systemClock.now() - DAY_MS);
+    await expect(startTestServer({ tls, clock: earlier })).rejects.toThrow('is valid from');
+  });
+});
+
+describe('a certificate of ones own', () => {
+  it.each([
+    ['RSA, of an authority', 'cert.pem', 'key.pem', 'ca.pem'],
+    ['P-256, signed by itself', 'ec.pem', 'ec-key.pem', 'ec.pem'],
+  ])('serves who trusts it, and there is no test CA: %s', async (_, cert, keyFile, ca) => {
+    const server = await startTestServer({
+      tls: { certFile: at(cert), keyFile: at(keyFile) },
+      clock: systemClock,
+    });
+    expect(server.tls).toEqual({ gallery: {} });
+    expect(await refusalOf(server.baseUrl, { ca: readFileSync(at(ca)) })).toBe('answered');
+    expect(await refusalOf(server.baseUrl, {})).toMatch(/^(DEPTH_ZERO|UNABLE)/);
+    await server.close();
+  });
+});
+
+describe('a test CA that is kept', () => {
+  it('is made once, for its owner only, and the same in every later server', async () => {
+    const caKeepFile = at('kept.pem');
+    const first = await startTlsServer({ caKeepFile });
+    const kept = readFileSync(caKeepFile, 'utf8');
+    expect(kept).toContain(caOf(first));
+    expect(statSync(caKeepFile).mode & 0o777).toBe(0o600);
+    const second = await startTlsServer({ caKeepFile });
+    expect(caOf(second)).toBe(caOf(first));
+    expect(await refusalOf(second.baseUrl, { ca: caOf(first) })).toBe('answered');
+    expect(readFileSync(caKeepFile, 'utf8')).toBe(kept);
+    expect(readdirSync(folder).filter((name) => name.startsWith('kept.pem'))).toHaveLength(1);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  it('is one for two servers that start at once', async () => {
+    const caKeepFile = at('raced.pem');
+    const servers = await Promise.all([
+      startTlsServer({ caKeepFile }),
+      startTlsServer({ caKeepFile }),
+    ]);
+    const [one, other] = servers.map(caOf);
+    expect(one).toBe(other);
+    await Promise.all(servers.map((server) => server.close()));
+  });
+
+  it('may be of another making, as long as it is RSA', async () => {
+    const parts = ['-keyout', at('other-key.pem'), '-out', at('other-ca.pem'), '-days', '30'];
+    await openssl('req', '-x509', '-nodes', '-newkey', 'rsa:2048', ...parts, '-subj', '/CN=Our CA');
+    const [ca, caKey] = ['other-ca.pem', 'other-key.pem'].map((name) =>
+      readFileSync(at(name), 'utf8'),
+    );
+    writeFileSync(at('other.pem'), `${caKey}${ca}`);
+    const server = await startTlsServer({ caKeepFile: at('other.pem') }, { clock: systemClock });
+    expect(caOf(server)).toBe(ca);
+    expect(await refusalOf(server.baseUrl, { ca })).toBe('answered');
+    await server.close();
+  });
+});

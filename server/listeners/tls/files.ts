@@ -1,0 +1,197 @@
+/** Keys and certificates that a user keeps on disk; whatever is wrong with them is one sentence. */
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { link, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import type { Random } from '../../../fixtures/random.ts';
+import { SettingError } from '../../settings.ts';
+import { type Authority, authorityOf, createAuthority, signingKey } from './authority.ts';
+
+const FILE_MAX_BYTES = 1_048_576;
+/** It holds a private key. */
+const OWNER_ONLY = 0o600;
+
+const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'this user may not use it',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of the path is no folder',
+};
+
+/**
+ * The server's key and certificate.
+ * @throws SettingError when one cannot be read or used, or does not belong to the other
+ */
+export async function readIdentity(
+  { certFile, keyFile }: { certFile: string; keyFile: string },
+  nowMs: number,
+): Promise<{ key: string; cert: string }> {
+  const [cert, key] = await Promise.all([
+    readText('certificate file', certFile),
+    readText('key file', keyFile),
+  ]);
+  const what = `TLS certificate file ${certFile}`;
+  const certificate = firstCertificate(what, cert);
+  requireInDate(what, certificate, nowMs);
+  const privateKey = readKey(`TLS key file ${keyFile}`, key);
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw new SettingError(
+      `TLS key file ${keyFile} does not belong to the certificate in ${certFile}; name the key that it was made for`,
+    );
+  }
+  try {
+    createSecureContext({ key, cert });
+  } catch (fault) {
+    throw new SettingError(`${what} cannot be used with its key: ${because(fault)}`);
+  }
+  return { key, cert };
+}
+
+/** Authorities of callers, in PEM. @throws SettingError when there is none, or one is out of date */
+export async function readClientAuthorities(path: string, nowMs: number): Promise<string[]> {
+  const what = `TLS client CA file ${path}`;
+  const text = await readText('client CA file', path);
+  const blocks = text.match(certificateBlock) ?? [];
+  if (blocks.length === 0) throw new SettingError(noCertificate(what));
+  for (const block of blocks) {
+    const certificate = firstCertificate(what, block);
+    requireInDate(what, certificate, nowMs);
+    if (!certificate.ca) {
+      throw new SettingError(
+        `${what} holds a certificate that is not an authority's; give that of the CA`,
+      );
+    }
+  }
+  return blocks;
+}
+
+/**
+ * The test CA of a file that holds its certificate and its private key; the file is made, for its
+ * owner only, when there is none.
+ * @throws SettingError
+ */
+export async function keptAuthority(
+  path: string,
+  { nowMs, random, title }: { nowMs: number; random: Random; title: string },
+): Promise<Authority> {
+  const present = await readText('CA file', path).catch((fault: unknown) => {
+    if (fault instanceof UnreadableFile && fault.code === 'ENOENT') return undefined;
+    throw fault;
+  });
+  if (present === undefined) {
+    const made = await createAuthority(title, { nowMs, random });
+    const isFirst = await writeOnce(path, made.certificatePem + made.keyPem);
+    if (isFirst) return made;
+  }
+  return authorityIn(path, present ?? (await readText('CA file', path)), { nowMs, random });
+}
+
+function authorityIn(
+  path: string,
+  text: string,
+  { nowMs, random }: { nowMs: number; random: Random },
+): Authority {
+  const what = `TLS CA file ${path}`;
+  const certificate = firstCertificate(what, text);
+  requireInDate(what, certificate, nowMs);
+  const key = readKey(what, text);
+  const isUsable = certificate.ca && certificate.checkPrivateKey(key);
+  if (!isUsable || key.asymmetricKeyType !== 'rsa') {
+    throw new SettingError(
+      `${what} must hold an authority's certificate and its own RSA key; name a file that is not there yet to have one made`,
+    );
+  }
+  return authorityOf(certificate.toString(), signingKey(key), random);
+}
+
+/** A file that cannot be read, with the system's code. */
+class UnreadableFile extends SettingError {
+  readonly code: string;
+
+  constructor(what: string, code: string) {
+    super(`TLS ${what}: ${reasons[code] ?? code}; name another file`);
+    this.code = code;
+  }
+}
+
+async function readText(what: string, path: string): Promise<string> {
+  try {
+    const file = await open(path);
+    try {
+      const bytes = Buffer.alloc(FILE_MAX_BYTES + 1);
+      let length = 0;
+      for (let more = -1; more !== 0 && length < bytes.length; length += more) {
+        more = (await file.read(bytes, length, bytes.length - length, null)).bytesRead;
+      }
+      if (length > FILE_MAX_BYTES) throw Object.assign(new Error(), { code: 'it is too large' });
+      return bytes.toString('utf8', 0, length);
+    } finally {
+      await file.close();
+    }
+  } catch (fault) {
+    throw new UnreadableFile(`${what} ${path}`, codeOf(fault));
+  }
+}
+
+/** Puts the file there whole, or not at all; says whether none was there before. */
+async function writeOnce(path: string, text: string): Promise<boolean> {
+  let folder: string | undefined;
+  try {
+    folder = await mkdtemp(`${path}.`);
+    const draft = join(folder, 'draft');
+    await writeFile(draft, text, { mode: OWNER_ONLY });
+    // Unlike a rename, this leaves alone what another server has put there meanwhile.
+    await link(draft, path);
+    return true;
+  } catch (fault) {
+    if (codeOf(fault) === 'EEXIST') return false;
+    throw new UnreadableFile(`CA file ${path} cannot be made`, codeOf(fault));
+  } finally {
+    if (folder !== undefined) await rm(folder, { recursive: true });
+  }
+}
+
+function firstCertificate(what: string, text: string): X509Certificate {
+  const [block] = text.match(certificateBlock) ?? [];
+  if (block === undefined) throw new SettingError(noCertificate(what));
+  try {
+    return new X509Certificate(block);
+  } catch (fault) {
+    throw new SettingError(`${what} holds a certificate that cannot be read: ${because(fault)}`);
+  }
+}
+
+function noCertificate(what: string): string {
+  return `${what} holds no certificate; it must be PEM, with "BEGIN CERTIFICATE"`;
+}
+
+function readKey(what: string, text: string): KeyObject {
+  try {
+    return createPrivateKey(text);
+  } catch (fault) {
+    const why = /passphrase|encrypted|interrupted or cancelled/i.test(String(fault))
+      ? 'a private key with a passphrase; take the passphrase off'
+      : 'no private key; it must be PEM, with "BEGIN PRIVATE KEY" or such';
+    throw new SettingError(`${what} holds ${why}`, { cause: fault });
+  }
+}
+
+function requireInDate(what: string, { validFrom, validTo }: X509Certificate, nowMs: number): void {
+  const now = `the server's clock shows ${new Date(nowMs).toISOString()}`;
+  if (Date.parse(validTo) <= nowMs) {
+    throw new SettingError(`${what} expired at ${validTo} and ${now}; renew it`);
+  }
+  if (Date.parse(validFrom) > nowMs) {
+    throw new SettingError(`${what} is valid from ${validFrom} only and ${now}; use one in date`);
+  }
+}
+
+function because(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}
+
+function codeOf(fault: unknown): string {
+  return fault instanceof Error && 'code' in fault ? String(fault.code) : because(fault);
+}

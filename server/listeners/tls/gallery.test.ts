@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import type { TestServer } from '../../testing/test-server.ts';
+import {
+  type ClientTls,
+  caOf,
+  handshakeWith,
+  refusalOf,
+  sendSecurely,
+  startTlsServer,
+} from '../../testing/test-tls.ts';
+import { type GalleryMember, galleryMembers } from './gallery.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTlsServer({ gallery: true });
+});
+
+afterAll(() => server.close());
+
+function urlOf(member: GalleryMember): string {
+  return `${server.tls?.gallery[member]}`;
+}
+
+const old = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+
+/** How a strict client refuses, and what makes a careless one go on. */
+const refusals: Readonly<Record<GalleryMember, { code: string; careless: ClientTls }>> = {
+  expired: { code: 'CERT_HAS_EXPIRED', careless: { rejectUnauthorized: false } },
+  notYetValid: { code: 'CERT_NOT_YET_VALID', careless: { rejectUnauthorized: false } },
+  wrongHost: { code: 'ERR_TLS_CERT_ALTNAME_INVALID', careless: { rejectUnauthorized: false } },
+  unknownCa: {
+    code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    careless: { rejectUnauthorized: false },
+  },
+  selfSigned: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT', careless: { rejectUnauthorized: false } },
+  oldProtocol: { code: 'EPROTO', careless: old },
+};
+
+describe('the gallery of wrong TLS', () => {
+  it('has a port of its own for each member, beside the one that is in order', async () => {
+    expect(Object.keys(server.tls?.gallery ?? {})).toEqual([...galleryMembers]);
+    const urls = [server.baseUrl, ...galleryMembers.map(urlOf)];
+    expect(new Set(urls).size).toBe(galleryMembers.length + 1);
+    expect(await refusalOf(server.baseUrl, { ca: caOf(server) })).toBe('answered');
+  });
+
+  it.each(galleryMembers)('is refused by a strict client: %s', async (member) => {
+    const { code } = refusals[member];
+    expect(await refusalOf(urlOf(member), { ca: caOf(server) })).toBe(code);
+  });
+
+  it.each(galleryMembers)('answers a careless client as the API does: %s', async (member) => {
+    const { careless } = refusals[member];
+    const path = operations['get-configuration'].path;
+    const tls = { ca: caOf(server), ...careless };
+    const reply = await sendSecurely(urlOf(member) + path, { tls });
+    expect(reply.status).toBe(401);
+    expect(reply.json()).toEqual({
+      error: expect.stringContaining('Authorization header'),
+      request_id: reply.headers.get('x-svc-requestid'),
+    });
+  });
+
+  it.each(['expired', 'notYetValid', 'unknownCa', 'selfSigned'] as const)(
+    'has one fault only, which is no other name: %s',
+    async (member) => {
+      const { code } = refusals[member];
+      const given = { ca: caOf(server), servername: 'localhost' };
+      expect(await handshakeWith(urlOf(member), given)).toEqual({
+        fault: code,
+        protocol: 'TLSv1.3',
+      });
+    },
+  );
+
+  it('has a chain in order where only the host is wrong, and where only the protocol is old', async () => {
+    const ca = caOf(server);
+    const other = { ca, checkServerIdentity: () => undefined };
+    expect((await handshakeWith(urlOf('wrongHost'), other)).fault).toBeUndefined();
+    const spoken = await handshakeWith(urlOf('oldProtocol'), { ca, ...old });
+    expect(spoken).toEqual({ fault: undefined, protocol: 'TLSv1.1' });
+  });
+
+  it('ends a handshake that offers no old protocol with the alert that says so', async () => {
+    const asked = sendSecurely(urlOf('oldProtocol'), { tls: { ca: caOf(server) } });
+    await expect(asked).rejects.toThrow('alert protocol version');
+  });
+
+  it('speaks TLS 1.0 too where the protocol is old', async () => {
+    const options = { ca: caOf(server), ...old, maxVersion: 'TLSv1' } as const;
+    expect((await handshakeWith(urlOf('oldProtocol'), options)).protocol).toBe('TLSv1');
+  });
+
+  it('is not there unless it was asked for', async () => {
+    const plain = await startTlsServer();
+    expect(plain.tls?.gallery).toEqual({});
+    await plain.close();
+  });
+});

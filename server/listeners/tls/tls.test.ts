@@ -1,0 +1,211 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { connect as connectPlainly } from 'node:net';
+import { connect } from 'node:tls';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { artifactBytes, uploadArtifact } from '../../testing/test-artifacts.ts';
+import { board, deploy, instructionsIn } from '../../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { caOf, refusalOf, sendSecurely, startTlsServer } from '../../testing/test-tls.ts';
+
+const CLOSE_MAX_MS = 2000;
+const { path } = operations['get-configuration'];
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeAll(async () => {
+  server = await startTlsServer({ names: ['Update.Example.com', '*.fleet.test', 'fd00::17'] });
+  device = await acceptedDevice(server, 'behind-tls');
+  await uploadArtifact(server, await artifactBytes());
+  await deploy(server, [device]);
+});
+
+afterAll(() => server.close());
+
+/** The link of the deployment that the device is to have, asked for with these headers. */
+async function linkFor(asked: TestServer, { token }: AcceptedDevice, headers = {}) {
+  const call = { token, query: board, headers };
+  const { uri } = instructionsIn(await asked.call('get-next-deployment', call)).artifact.source;
+  if (uri === undefined) throw new Error('the instructions have no link');
+  return uri;
+}
+
+describe('a client that trusts the test CA', () => {
+  it('signs in, polls and downloads by a link of https', async () => {
+    expect(new URL(server.baseUrl).protocol).toBe('https:');
+    const uri = await linkFor(server, device);
+    expect(uri.startsWith(`${server.baseUrl}/`)).toBe(true);
+    const reply = await sendSecurely(uri, { tls: { ca: caOf(server) } });
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-length')).toBe(String((await artifactBytes()).length));
+  });
+
+  it('connects by wss', async () => {
+    const url = server.baseUrl.replace('https', 'wss') + operations.connect.path;
+    const headers = { Authorization: `Bearer ${device.token}` };
+    const socket = new WebSocket(url, { headers, ca: caOf(server) });
+    await once(socket, 'open');
+    socket.ping('alive');
+    expect(String((await once(socket, 'pong'))[0])).toBe('alive');
+    socket.close(1000);
+    expect((await once(socket, 'close'))[0]).toBe(1000);
+  });
+
+  it('is served by undici too, several times on one connection', async () => {
+    const agent = new Agent({ connections: 1, connect: { ca: caOf(server) } });
+    const headers = { authorization: `Bearer ${device.token}` };
+    for (const status of [200, 200]) {
+      const answer = await request(server.baseUrl + path, { dispatcher: agent, headers });
+      expect(answer.statusCode).toBe(status);
+      await answer.body.dump();
+    }
+    await agent.close();
+  });
+
+  it.each(['update.example.com', 'a.fleet.test', 'localhost'])(
+    'may call the server %s',
+    async (servername) => {
+      expect(await refusalOf(server.baseUrl, { ca: caOf(server), servername })).toBe('answered');
+    },
+  );
+
+  it.each(['fd00::17', '::1', '127.0.0.1'])(
+    'may call the server %s, an address',
+    async (address) => {
+      const { port } = new URL(server.baseUrl);
+      const socket = connect({ host: '127.0.0.1', port: Number(port), ca: caOf(server) });
+      await once(socket, 'secureConnect');
+      const certificate = new X509Certificate(socket.getPeerCertificate().raw);
+      socket.destroy();
+      expect(certificate.checkIP(address)).toBe(address);
+    },
+  );
+
+  it('reads the Error body of what is not even HTTP', async () => {
+    const { port } = new URL(server.baseUrl);
+    const socket = connect({ host: '127.0.0.1', port: Number(port), ca: caOf(server) });
+    socket.end('SSH-2.0-client\r\n');
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text).toContain('the request cannot be read as HTTP');
+  });
+});
+
+describe('a client gives up by itself', () => {
+  it.each([
+    ['that does not know the CA', {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['that calls another name', { servername: 'other.example' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    [
+      'that calls a name two levels below a wildcard',
+      { servername: 'a.b.fleet.test' },
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+    ],
+    [
+      'that speaks only TLS 1.1',
+      { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const,
+      'EPROTO',
+    ],
+  ])('%s', async (_, tls, code) => {
+    const ca = code.startsWith('UNABLE') ? {} : { ca: caOf(server) };
+    expect(await refusalOf(server.baseUrl, { ...ca, ...tls })).toBe(code);
+  });
+
+  it('that knows the CA of another server', async () => {
+    const other = await startTlsServer();
+    expect(caOf(other)).not.toBe(caOf(server));
+    const code = await refusalOf(server.baseUrl, { ca: caOf(other) });
+    expect(code).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+    await other.close();
+  });
+
+  it('that knows the CA of no world, by wss', async () => {
+    const url = server.baseUrl.replace('https', 'wss') + operations.connect.path;
+    const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${device.token}` } });
+    const [fault] = await once(socket, 'error');
+    expect(fault).toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+  });
+
+  it('that speaks plain HTTP', async () => {
+    await expect(fetch(server.baseUrl.replace('https', 'http'))).rejects.toThrow('fetch failed');
+  });
+});
+
+describe('links behind TLS', () => {
+  it('are of http when a trusted proxy says that its caller came by http', async () => {
+    const proxied = await startTlsServer({}, { trustProxy: true });
+    const caller = await acceptedDevice(proxied, 'behind-proxy');
+    await uploadArtifact(proxied, await artifactBytes());
+    await deploy(proxied, [caller]);
+    const from = (scheme: string) => ({
+      'X-Forwarded-Host': 'fleet.example',
+      'X-Forwarded-Proto': scheme,
+    });
+    expect(await linkFor(proxied, caller, from('http'))).toMatch(/^http:\/\/fleet\.example\//);
+    expect(await linkFor(proxied, caller, from('https'))).toMatch(/^https:\/\/fleet\.example\//);
+    const silent = { 'X-Forwarded-Host': 'fleet.example' };
+    expect(await linkFor(proxied, caller, silent)).toMatch(/^https:\/\/fleet\.example\//);
+    await proxied.close();
+  });
+
+  it('lead to the host of artifact files by https', async () => {
+    const apart = await startTlsServer({}, { variants: new Set(['storage-host']) });
+    const caller = await acceptedDevice(apart, 'storage');
+    await uploadArtifact(apart, await artifactBytes());
+    await deploy(apart, [caller]);
+    const uri = await linkFor(apart, caller);
+    expect(apart.storageUrl).toMatch(/^https:/);
+    expect(new URL(uri).origin).toBe(apart.storageUrl);
+    expect((await sendSecurely(uri, { tls: { ca: caOf(apart) } })).status).toBe(200);
+    await apart.close();
+  });
+
+  it('do not become https by a header alone', async () => {
+    const plain = await startTestServer();
+    const caller = await acceptedDevice(plain, 'plain');
+    await uploadArtifact(plain, await artifactBytes());
+    await deploy(plain, [caller]);
+    const uri = await linkFor(plain, caller, { 'X-Forwarded-Proto': 'https' });
+    expect(uri).toMatch(/^http:/);
+    expect(plain.tls).toBeUndefined();
+    await plain.close();
+  });
+});
+
+describe('a server behind TLS', () => {
+  it('leaves the control listener on plain HTTP', async () => {
+    expect(server.controlUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);
+    expect((await fetch(`${server.controlUrl}/ready`)).status).toBe(200);
+  });
+
+  it('ends at once though a handshake has not even begun', async () => {
+    const ending = await startTlsServer();
+    const { port } = new URL(ending.baseUrl);
+    const idle = connectPlainly(Number(port), '127.0.0.1');
+    await once(idle, 'connect');
+    // A whole exchange later the server knows of the idle connection as well.
+    expect(await refusalOf(ending.baseUrl, { ca: caOf(ending) })).toBe('answered');
+    const closed = once(idle, 'close');
+    const startedMs = systemClock.monotonicMs();
+    await Promise.all([ending.close(), closed]);
+    expect(systemClock.monotonicMs() - startedMs).toBeLessThan(CLOSE_MAX_MS);
+  });
+
+  it('closes sockets with 1001 when it ends', async () => {
+    const ending = await startTlsServer();
+    const caller = await acceptedDevice(ending, 'last');
+    const url = ending.baseUrl.replace('https', 'wss') + operations.connect.path;
+    const headers = { Authorization: `Bearer ${caller.token}` };
+    const socket = new WebSocket(url, { headers, ca: caOf(ending) });
+    await once(socket, 'open');
+    const [[code]] = await Promise.all([once(socket, 'close'), ending.close()]);
+    expect(code).toBe(1001);
+  });
+});

@@ -1,0 +1,64 @@
+/** From the settings of TLS to what each listener shows. */
+import type { Clock } from '../../../fixtures/clock.ts';
+import type { Random } from '../../../fixtures/random.ts';
+import { createAuthority, freshSigningKey, longValidity } from './authority.ts';
+import { keptAuthority, readClientAuthorities, readIdentity } from './files.ts';
+import { type GalleryMember, makeGallery } from './gallery.ts';
+import type { TlsIdentity } from './identity.ts';
+import { servedNames } from './names.ts';
+import type { TlsSettings } from './settings.ts';
+
+/** What the listeners show. */
+export interface PreparedTls {
+  /** Of the API, and of artifact files. */
+  readonly own: TlsIdentity;
+  /** The test CA in PEM, where there is one. */
+  readonly caPem?: string;
+  readonly gallery?: Readonly<Record<GalleryMember, TlsIdentity>>;
+}
+
+const title = 'Fleetbed test CA';
+
+/** Reads or makes keys and certificates. @throws SettingError */
+export async function prepareTls(
+  tls: TlsSettings,
+  { clock, random, host }: { clock: Clock; random: Random; host: string },
+): Promise<PreparedTls> {
+  const nowMs = clock.now();
+  const { clientCaFile, certFile, keyFile } = tls;
+  const callers = clientCaFile && {
+    ca: await readClientAuthorities(clientCaFile, nowMs),
+    requestCert: true,
+    rejectUnauthorized: true,
+  };
+  if (certFile !== undefined && keyFile !== undefined) {
+    return { own: { ...(await readIdentity({ certFile, keyFile }, nowMs)), ...callers } };
+  }
+  const { own, ...rest } = await makeIdentity(tls, { nowMs, host, random: random.stream('tls') });
+  return { own: { ...own, ...callers }, ...rest };
+}
+
+async function makeIdentity(
+  { names: chosen = [], caKeepFile, gallery = false }: TlsSettings,
+  { nowMs, host, random }: { nowMs: number; host: string; random: Random },
+): Promise<PreparedTls & { caPem: string }> {
+  const [authority, key] = await Promise.all([
+    caKeepFile === undefined
+      ? createAuthority(title, { nowMs, random })
+      : keptAuthority(caKeepFile, { nowMs, random, title }),
+    freshSigningKey(),
+  ]);
+  const names = servedNames(chosen, host);
+  const cert = authority.issue({
+    purpose: 'server',
+    commonName: 'Fleetbed test server',
+    names,
+    validity: longValidity(nowMs),
+    key,
+  });
+  return {
+    own: { key: key.pem, cert },
+    caPem: authority.certificatePem,
+    ...(gallery && { gallery: await makeGallery({ authority, key, names, nowMs, random }) }),
+  };
+}

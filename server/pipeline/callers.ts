@@ -1,0 +1,243 @@
+/** Who is calling? Tokens of devices and users, from the header or, but for plain calls of devices, the cookie. Spec: Authentication */
+import type { IncomingMessage } from 'node:http';
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
+import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
+import { storageFault } from '../store/storage-fault.ts';
+import type { Store } from '../store/store.ts';
+import type { StoredUserToken } from '../store/user-tokens.ts';
+import { accessOf } from '../tenants/access.ts';
+import type { Tenant, Tenants } from '../tenants/tenants.ts';
+import type { CallingDevice, CallingUser } from './endpoint.ts';
+import { hostOf } from './links.ts';
+import type { Services } from './services.ts';
+
+/** The caller, of the kind that the operation asks for; a caller with a token has a tenant. */
+export interface Caller {
+  readonly tenant?: Tenant;
+  readonly device?: CallingDevice;
+  readonly user?: CallingUser;
+}
+
+/** What a caller asks for: an operation, or something that is none and has no id. */
+type AskedFor = Pick<Operation, 'authorization'> & Partial<Pick<Operation, 'id'>>;
+
+/** Verified tokens are held, since checking a signature costs a hundred times a look-up. */
+const HELD_TOKENS_MAX = 100_000;
+
+const bearer = /^bearer +([^\s]+) *$/i;
+
+/** Finds out the caller of a request by its token. */
+export class Callers {
+  readonly #tokens: TokenIssuer;
+  readonly #tenants: Tenants;
+  readonly #trustProxy: boolean;
+  readonly #held = new Map<string, ReadClaims>();
+
+  constructor({ tokens, tenants, settings }: Pick<Services, 'tokens' | 'tenants' | 'settings'>) {
+    this.#tokens = tokens;
+    this.#tenants = tenants;
+    this.#trustProxy = settings.trustProxy;
+  }
+
+  /**
+   * The caller, or the refusal with its reason: 401 for the token, 403 where the user's roles do
+   * not open the operation. Operations without a token have no caller.
+   */
+  identify(request: IncomingMessage, { authorization: kind, id }: AskedFor): Caller | Refusal {
+    if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return nobody;
+    const mayBeCookie = kind !== 'device';
+    const token = bearerToken(request, mayBeCookie);
+    if (typeof token !== 'string') return token;
+    const claims = this.#read(token);
+    if ('because' in claims) {
+      const detail = tokenDetail('a token issued by this server', `one that ${claims.because}`);
+      return refuse.unauthorized(`the token ${claims.because}`, detail);
+    }
+    const tenant = this.#tenants.find(claims.tenantId ?? '');
+    if (!tenant) {
+      const detail = tokenDetail('a token of an existing tenant', `tenant ${claims.tenantId}`);
+      return refuse.unauthorized('the tenant of this token no longer exists', detail);
+    }
+    const nowMs = tenant.clock.now();
+    if (claims.expiresAt !== undefined && claims.expiresAt * 1000 <= nowMs) {
+      const detail = tokenDetail(
+        `a token that expires after ${isoOf(nowMs)}`,
+        `one that expired at ${isoOf(claims.expiresAt * 1000)}`,
+        'tokens.expired-is-refused',
+      );
+      return refuse.unauthorized('the token has expired; sign in again', detail);
+    }
+    if (tenant.status === 'suspended') return accountSuspended;
+    const found = { claims, tenant, nowMs };
+    const caller = kind === 'user' ? userOf(found, id) : deviceOf(found);
+    if (!mayBeCookie || caller instanceof Refusal) return caller;
+    return refuseForeignPage(request, kind === 'user', this.#trustProxy) ?? caller;
+  }
+
+  /** The world that a request's token names, in order or not; nothing without one that we signed. */
+  worldOf(request: IncomingMessage): Tenant | undefined {
+    const token = bearerToken(request, true);
+    const claims = typeof token === 'string' ? this.#read(token) : undefined;
+    return claims && 'tenantId' in claims ? this.#tenants.find(claims.tenantId ?? '') : undefined;
+  }
+
+  #read(token: string): ReadClaims | { because: string } {
+    const known = this.#held.get(token);
+    if (known) return known;
+    const claims = this.#tokens.read(token);
+    if ('because' in claims) return claims;
+    if (this.#held.size >= HELD_TOKENS_MAX) this.#held.clear();
+    this.#held.set(token, claims);
+    return claims;
+  }
+}
+
+/** A token that is in order, and whose it is to be found out. */
+interface Found {
+  readonly claims: ReadClaims;
+  readonly tenant: Tenant;
+  readonly nowMs: number;
+}
+
+function deviceOf({ claims, tenant, nowMs }: Found): Caller | Refusal {
+  if (claims.kind !== 'device') {
+    const detail = tokenDetail("a device's token", "a user's token");
+    return refuse.unauthorized("the token is a user's; this operation is for devices", detail);
+  }
+  const facts = tenant.store.devices.acceptedDevice(claims.id);
+  if (!facts) {
+    const detail = tokenDetail(
+      'a token of an accepted device',
+      `a token of device ${claims.subject}, whose key is not accepted`,
+    );
+    return refuse.unauthorized('the device of this token is no longer accepted', detail);
+  }
+  if (claims.issuedAt < facts.tokensFromSeconds) {
+    const detail = tokenDetail(
+      `a token issued at ${isoOf(facts.tokensFromSeconds * 1000)} or later`,
+      `one issued at ${isoOf(claims.issuedAt * 1000)}`,
+    );
+    return refuse.unauthorized('the token has been revoked; authenticate again', detail);
+  }
+  facts.checkInMs = nowMs;
+  return { tenant, device: { id: facts.deviceId, authSetId: claims.id } };
+}
+
+function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller | Refusal {
+  if (claims.kind !== 'user') {
+    const detail = tokenDetail("a user's token", "a device's token");
+    return refuse.unauthorized("the token is a device's; this operation is for users", detail);
+  }
+  const { store } = tenant;
+  const user = store.users.find(claims.subject);
+  if (!user) {
+    const detail = tokenDetail('a token of an existing user', `user ${claims.subject}`);
+    return refuse.unauthorized('the user of this token no longer exists', detail);
+  }
+  const token = store.userTokens.find(claims.id);
+  if (!token) {
+    const detail = tokenDetail('a valid token', 'one that was revoked, or whose session has ended');
+    return refuse.unauthorized(
+      'the token has been revoked, or its session has ended; sign in again',
+      detail,
+    );
+  }
+  if (isUseToRecord(token, nowMs)) recordUse(store, token.id, nowMs);
+  const caller = { id: user.id, email: user.email, tokenId: claims.id };
+  if (operationId === undefined) return { tenant, user: caller };
+  const access = accessOf(store, user, operationId);
+  if (access.decision === 'refuse') {
+    const roles = user.roles.join(', ');
+    return refuse.forbidden(access.because, {
+      ...tokenDetail('a user whose roles permit this', roles, 'errors.role-forbidden-is-403'),
+      rule: roleRule,
+    });
+  }
+  return { tenant, user: { ...caller, ...(access.groups && { groups: access.groups }) } };
+}
+
+/** Nobody is refused because this cannot be written down. */
+function recordUse(store: Store, tokenId: string, nowMs: number): void {
+  try {
+    store.userTokens.recordUse(tokenId, nowMs);
+  } catch (fault) {
+    if (storageFault(fault) === undefined) throw fault;
+  }
+}
+
+function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number): boolean {
+  return kind === 'personal' && nowMs - lastUsedMs >= limits.personalTokenLastUsedSeconds * 1000;
+}
+
+/** What everybody of a suspended tenant hears. */
+export const accountSuspended = refuse.unauthorized(
+  "Account suspended: the tenant's users and devices cannot sign in",
+  tokenDetail('a token of an active tenant', 'a token of a suspended one'),
+);
+const nobody: Caller = {};
+const roleRule = 'Users may call what their roles permit; a user without roles may do everything.';
+
+function tokenDetail(
+  expected: string,
+  actual: string,
+  requirement = 'tokens.invalid-is-401',
+): RefusalDetail {
+  return { path: 'header.Authorization', expected, actual, requirement };
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Refusal {
+  const header = request.headers.authorization;
+  if (header === undefined) {
+    const cookie = cookieToo ? cookieToken(request.headers.cookie) : undefined;
+    const detail = tokenDetail('Bearer <token>', 'nothing', 'tokens.missing-is-401');
+    return cookie ?? refuse.unauthorized('the Authorization header is missing', detail);
+  }
+  const token = bearer.exec(header)?.[1];
+  if (token !== undefined) return token;
+  const form = 'a header in another form';
+  const detail = tokenDetail('Bearer <token>', form, 'tokens.malformed-is-401');
+  return refuse.unauthorized('the Authorization header must be "Bearer <token>"', detail);
+}
+
+/**
+ * 403 for a cookie that a browser may have sent on behalf of a foreign page, which it does without
+ * being asked. A browser tells the Origin of every websocket, and of every other request that changes something.
+ */
+function refuseForeignPage(
+  request: IncomingMessage,
+  isUser: boolean,
+  trustProxy: boolean,
+): Refusal | undefined {
+  const { authorization, origin, upgrade } = request.headers;
+  const needsOrigin = isUser && upgrade !== undefined;
+  if (authorization !== undefined || (origin === undefined && !needsOrigin)) return undefined;
+  const host = hostOf(request, trustProxy) ?? '';
+  if (origin !== undefined && isOfHost(origin, host)) return undefined;
+  return refuse.forbidden(
+    'the cookie JWT is accepted only from pages of this server: Origin must match Host; other clients must send the Authorization header',
+    { path: 'header.Origin', expected: host, actual: origin ?? 'nothing' },
+  );
+}
+
+function isOfHost(origin: string, host: string): boolean {
+  const [scheme = ''] = origin.split('//', 1);
+  // Either one may tell the default port of the scheme or leave it out.
+  const [page, own] = [origin, `${scheme}//${host}`].map((url) =>
+    URL.canParse(url) ? new URL(url).host : '',
+  );
+  return page !== '' && page === own;
+}
+
+function cookieToken(header: string | undefined): string | undefined {
+  const cookie = header?.split(';').find((part) => part.trim().startsWith('JWT='));
+  return cookie
+    ?.trim()
+    .slice('JWT='.length)
+    .replace(/^"(.*)"$/, '$1');
+}

@@ -1,0 +1,120 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { exampleOf } from '../control/explain/example.ts';
+import { Refusal } from '../http/refusal.ts';
+import { readJson, readQuery } from './input.ts';
+
+const rows: readonly Operation[] = Object.values({ ...operations, ...managementOperations });
+const bodies = rows.flatMap(({ id, body }) => (body ? [[id, body] as const] : []));
+const queries = rows.flatMap((row) => (row.query ? [[row.id, row] as const] : []));
+
+/** Words of the validator, not of the contract. */
+const foreign =
+  /\bmust be (string|number|boolean)\b|\bnever\b|another form|\bsound as\b|\bArray\b|\bObject\b|\||undefined|Invalid|Expected|NaN|null or/;
+
+const wrongValues: readonly unknown[] = [
+  undefined,
+  null,
+  true,
+  1.5,
+  -1,
+  1e300,
+  '',
+  'x'.repeat(5000),
+  '\u{1f600}',
+  [],
+  [null],
+  {},
+  { unknown: 1 },
+];
+
+/** What a shape of valibot may have within, whatever its kind. */
+interface Shape extends v.GenericSchema {
+  readonly pipe?: readonly Shape[];
+  readonly wrapped?: Shape;
+  readonly item?: Shape;
+  readonly entries?: Readonly<Record<string, Shape>>;
+}
+
+/** An example that has the optional fields too, as far as they go together. */
+function wholeExample(schema: Shape, name = ''): unknown {
+  const whole = wholeOf(schema, name);
+  return whole !== undefined && v.is(schema, whole) ? whole : exampleOf(schema, name);
+}
+
+function wholeOf({ pipe = [], wrapped, item, entries }: Shape, name: string): unknown {
+  if (wrapped) return wholeExample(wrapped, name);
+  if (item) return [wholeExample(item, name)];
+  if (entries) {
+    const members = Object.entries(entries).map(([key, one]) => [key, wholeExample(one, key)]);
+    return Object.fromEntries(members.filter(([, one]) => one !== undefined));
+  }
+  const inner = pipe.find((one) => one.entries ?? one.item ?? one.wrapped);
+  return inner && wholeExample(inner, name);
+}
+
+type Place = readonly (string | number)[];
+
+/** Every place of a value, the value itself first. */
+function placesIn(value: unknown, before: Place = []): Place[] {
+  const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const keyOf = (key: string) => (Array.isArray(value) ? Number(key) : key);
+  return [before, ...inner.flatMap(([key, one]) => placesIn(one, [...before, keyOf(key)]))];
+}
+
+function withValue(value: unknown, [key, ...rest]: Place, wrong: unknown): unknown {
+  if (key === undefined) return wrong;
+  const into = (old: unknown): unknown => withValue(old, rest, wrong);
+  if (Array.isArray(value)) return value.map((one, index) => (index === key ? into(one) : one));
+  return Object.fromEntries(
+    Object.entries(value as object).map(([name, one]) => [name, name === key ? into(one) : one]),
+  );
+}
+
+/** The faults found in sentences about wrong values, in one list. */
+function unplain(sentence: string, key: string | number | undefined): string[] {
+  const names = key === undefined || typeof key === 'number' || sentence.includes(`${key}`);
+  // A quoted value is the caller's own.
+  const isForeign = foreign.test(sentence.replace(/"(?:[^"\\]|\\.)*"?/g, '""'));
+  return names && !isForeign ? [] : [sentence];
+}
+
+describe('the sentence about a wrong body', () => {
+  it.each(bodies)('is plain and names the field, whatever is wrong: %s', (_, schema) => {
+    const example = wholeExample(schema);
+    const answers = placesIn(example).flatMap((place) =>
+      wrongValues.map((wrong) => {
+        const text = JSON.stringify(withValue(example, place, wrong)) ?? '';
+        return { place, answer: readJson(schema, Buffer.from(text)) };
+      }),
+    );
+    const refused = answers.flatMap(({ place, answer }) =>
+      answer instanceof Refusal ? [{ key: place.at(-1), sentence: answer.error }] : [],
+    );
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.flatMap(({ key, sentence }) => unplain(sentence, key))).toEqual([]);
+    for (const { sentence } of refused) expect(sentence).toMatch(/^body: /);
+  });
+
+  it.each(bodies)('says of an array in the place of an object that it is one: %s', (_, schema) => {
+    const answer = readJson(schema, Buffer.from('[]'));
+    if (Array.isArray(exampleOf(schema)) || !(answer instanceof Refusal)) return;
+    expect(answer.error).toMatch(/^body: must be an object/);
+  });
+});
+
+describe('the sentence about a wrong query', () => {
+  it.each(queries)('is plain and names the parameter: %s', (_, row) => {
+    for (const name of Object.keys(row.query ?? {})) {
+      for (const search of [name, `${name}=x`, `${name}=-1.5`, `${name}=a&${name}=b`]) {
+        const answer = readQuery(row, search);
+        if (!(answer instanceof Refusal)) continue;
+        expect(unplain(answer.error, undefined)).toEqual([]);
+        expect(answer.error).toMatch(/^query: \w+: /);
+      }
+    }
+  });
+});

@@ -1,0 +1,173 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import * as v from 'valibot';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { refuse } from '../http/refusal.ts';
+import { serveEndpoint, startPipeline, type TestPipeline } from '../testing/test-pipeline.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** So long the server may take to notice that a connection has gone. */
+const ROUND_TRIPS_MAX = 1000;
+const secret = 'detail that is for the log only';
+const user = { id: 'u', email: 'u@example.com', passwordHash: 'none' };
+
+let test: TestPipeline;
+let closeListener: () => Promise<void>;
+
+beforeEach(async () => {
+  test = await startPipeline();
+});
+
+afterEach(async () => {
+  await closeListener();
+  test.close();
+});
+
+function operationOf(fields: Partial<Operation>): Operation {
+  return {
+    id: 'faulty',
+    method: 'POST',
+    path: '/faulty',
+    authorization: 'signature',
+    success: { 200: { mediaType: 'text/plain' }, 204: {} },
+    refusals: [],
+    heading: 'Errors',
+    ...fields,
+  };
+}
+
+/** Serves the handler; its URL. */
+async function serve(handle: Endpoint['handle'], fields: Partial<Operation> = {}): Promise<string> {
+  const endpoint = { operation: operationOf(fields), handle };
+  const { baseUrl, close } = await serveEndpoint(test, endpoint);
+  closeListener = close;
+  return `${baseUrl}/faulty`;
+}
+
+async function post(url: string, init: RequestInit = {}) {
+  const headers = { 'X-SVC-RequestID': 'call-1', ...init.headers };
+  const answer = await fetch(url, { method: 'POST', ...init, headers });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+const handlers: readonly (readonly [string, Endpoint['handle']])[] = [
+  [
+    'throws',
+    () => {
+      throw new Error(secret);
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error(secret))],
+  [
+    'throws something that is no error',
+    () => {
+      throw secret;
+    },
+  ],
+];
+
+describe('a handler that fails', () => {
+  it.each(handlers)(
+    'is 500 with a fixed text, and keeps the detail in the log: %s',
+    async (_, h) => {
+      const reply = await post(await serve(h));
+      expect(reply.status).toBe(500);
+      expect(JSON.parse(reply.text)).toEqual({ error: 'internal error', request_id: 'call-1' });
+      expect(reply.headers.get('x-svc-requestid')).toBe('call-1');
+      expect(test.lines).toEqual([
+        { level: 'error', line: '500 POST /faulty (call-1)', cause: expect.anything() },
+      ]);
+      expect(String(test.lines[0]?.cause)).toContain(secret);
+    },
+  );
+
+  it('has written nothing', async () => {
+    const url = await serve(() => {
+      test.services.tenants.first.store.users.create(user, 0);
+      throw new Error(secret);
+    });
+    expect((await post(url)).status).toBe(500);
+    expect(test.services.tenants.first.store.users.find('u')).toBeUndefined();
+  });
+
+  it('is seen by those who watch the activity', async () => {
+    const url = await serve(() => {
+      throw new Error(secret);
+    });
+    await post(url);
+    expect(test.activities).toMatchObject([{ status: 500, requestId: 'call-1' }]);
+  });
+
+  it('does not take the server with it, in the middle of a body neither', async () => {
+    const url = await serve(() => ({ status: 200, body: failingParts() }));
+    await expect(post(url)).rejects.toThrow();
+    const failed = test.lines.filter(({ level }) => level !== 'debug');
+    expect(failed).toMatchObject([{ level: 'error', line: '500 POST /faulty (call-1)' }]);
+    await expect(post(url)).rejects.toThrow();
+  });
+});
+
+function* failingParts(): Generator<string> {
+  yield 'the beginning';
+  throw new Error(secret);
+}
+
+describe('a handler that refuses', () => {
+  it('keeps what it has written', async () => {
+    const url = await serve(() => {
+      test.services.tenants.first.store.users.create(user, 0);
+      return refuse.conflict('it is so');
+    });
+    expect((await post(url)).status).toBe(409);
+    expect(test.services.tenants.first.store.users.find('u')).toMatchObject({
+      email: 'u@example.com',
+    });
+  });
+
+  it('leaves one line for people and one activity', async () => {
+    await post(await serve(() => refuse.notFound('not here')));
+    expect(test.lines).toEqual([
+      {
+        level: 'info',
+        line: '404 POST /faulty: not here (call-1); explain with: fleetbed explain call-1',
+      },
+    ]);
+    expect(test.activities).toMatchObject([{ operation: 'faulty', method: 'POST', status: 404 }]);
+  });
+
+  it('may add to the Error body, but not replace its fields', async () => {
+    const body = { id: 'd', error: 'other', request_id: 'other' };
+    const reply = await post(await serve(() => refuse.conflict('it is so', body)));
+    expect(JSON.parse(reply.text)).toEqual({ id: 'd', error: 'it is so', request_id: 'call-1' });
+  });
+});
+
+describe('a caller that goes away in the middle of a body', () => {
+  it('is no fault of the server: nothing is handled, nothing is an error', async () => {
+    let handled = 0;
+    const url = new URL(
+      await serve(
+        () => {
+          handled += 1;
+          return { status: 204 };
+        },
+        { body: v.unknown() },
+      ),
+    );
+    const socket = connect({ host: url.hostname, port: Number(url.port) });
+    await once(socket, 'connect');
+    const head =
+      'POST /faulty HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9';
+    socket.write(`${head}\r\nExpect: 100-continue\r\n\r\n`);
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    for (let trip = 0; trip < ROUND_TRIPS_MAX && test.lines.length === 0; trip += 1) {
+      await fetch(`${url.origin}/nowhere`);
+    }
+    expect(test.lines).toEqual([
+      { level: 'debug', line: 'POST /faulty: the connection closed before the end of the body' },
+    ]);
+    expect([handled, test.activities]).toEqual([0, []]);
+  });
+});

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import express from 'express';
+import { afterEach, describe, expect, it } from 'vitest';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { seededRandom, systemRandom } from '../../fixtures/random.ts';
+import { Semaphore } from '../http/open-files.ts';
+import { Connections } from '../listeners/connections.ts';
+import { createListener } from '../listeners/protocol.ts';
+import { createAuthority, freshSigningKey, longValidity } from '../listeners/tls/authority.ts';
+import { startOfTest } from '../testing/test-server.ts';
+
+type Listener = ReturnType<typeof createListener>;
+let listener: Listener | undefined;
+const connections = new Connections({ openFiles: new Semaphore(10), surplusMax: 10 });
+
+afterEach(async () => {
+  if (!listener) return;
+  const closed = once(listener, 'close');
+  listener.close();
+  connections.destroy();
+  await closed;
+});
+
+/** An encrypted listener without any route, and what it logs. */
+async function listen(handshakeMaxMs: number) {
+  const lines: string[] = [];
+  const random = seededRandom('handshakes');
+  const [authority, key] = await Promise.all([
+    createAuthority('test', { nowMs: startOfTest, random: systemRandom }),
+    freshSigningKey(),
+  ]);
+  const validity = longValidity(startOfTest);
+  const cert = authority.issue({ purpose: 'server', commonName: 'test', validity, key });
+  listener = createListener({
+    routes: {
+      exact: new Map(),
+      app: express(),
+      refuseSurplus: () => undefined,
+      withoutHost: () => undefined,
+    },
+    connections,
+    names: vendorNames('X-SVC'),
+    random,
+    log: { info: (line) => lines.push(line) },
+    tls: { key: key.pem, cert },
+    handshakeMaxMs,
+  });
+  listener.listen({ host: '127.0.0.1', port: 0 });
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  return { lines, port };
+}
+
+describe('a TLS handshake', () => {
+  it.each([
+    ['that never begins', ''],
+    ['that stops within its first message', Buffer.from([0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3])],
+  ])('is cut when its time is over: one %s', async (_, bytes) => {
+    const { port, lines } = await listen(50);
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    if (bytes.length > 0) socket.write(bytes);
+    await once(socket, 'close');
+    expect(lines).toEqual(['a TLS connection failed: ERR_TLS_HANDSHAKE_TIMEOUT']);
+  });
+
+  it.each([
+    ['plain HTTP', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'ERR_SSL_HTTP_REQUEST'],
+    ['another protocol', 'SSH-2.0-client\r\n', 'ERR_SSL_WRONG_VERSION_NUMBER'],
+  ])('is refused and logged when what comes is %s', async (_, text, code) => {
+    const { port, lines } = await listen(10_000);
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.write(text);
+    await once(socket, 'close');
+    expect(Buffer.concat(chunks).toString('latin1')).not.toContain('HTTP/1.1');
+    expect(lines).toEqual([`a TLS connection failed: ${code}`]);
+  });
+});

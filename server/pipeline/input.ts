@@ -1,0 +1,104 @@
+/** Checks parameters, query and body against the operation's shapes; the first fault becomes a 400. */
+import * as v from 'valibot';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { arrayForObject, sentenceOf } from '../../fixtures/shape-sentences.ts';
+import { shapeDetail } from '../http/fault-detail.ts';
+import { type Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
+
+/** Only one is told, and a body may have a hundred thousand. */
+const firstFault = { abortEarly: true } as const;
+
+const querySchemas = new WeakMap<Operation, v.GenericSchema>();
+
+/** The checked query as the handler gets it. */
+export function readQuery(operation: Operation, search: string): object | Refusal {
+  if (!operation.query) return {};
+  const given: Record<string, string | string[]> = Object.create(null);
+  const parameters = new URLSearchParams(search);
+  for (const name of Object.keys(operation.query)) {
+    const values = parameters.getAll(name);
+    if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
+  }
+  const checked = v.safeParse(querySchemaOf(operation, operation.query), given, firstFault);
+  if (checked.success) return checked.output as object;
+  const [issue] = checked.issues;
+  return refuse.malformed(`query: ${faultOf(issue)}`, shapeDetail('query', issue));
+}
+
+/** The checked body as the handler gets it. */
+export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown } | Refusal {
+  let text: string;
+  let given: unknown;
+  try {
+    text = utf8.decode(raw);
+    given = JSON.parse(text);
+  } catch (fault) {
+    return refuse.malformed('body: is not JSON text in UTF-8', notJson(raw, fault));
+  }
+  // Texts that no store can keep come by escapes only, so that hardly any body is looked through.
+  if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
+  if (Array.isArray(given) && objectTypes.has(schema.type)) return refuse.malformed(noObject);
+  const checked = v.safeParse(schema, given, firstFault);
+  if (checked.success) return { body: checked.output };
+  const [issue] = checked.issues;
+  return refuse.malformed(`body: ${faultOf(issue)}`, shapeDetail('body', issue));
+}
+
+/** Shapes that would take an array for an object. */
+const objectTypes = new Set(['object', 'loose_object', 'strict_object', 'object_with_rest']);
+const noObject = 'body: must be an object, not an array';
+
+function notJson(raw: Buffer, fault: unknown): RefusalDetail {
+  const isText = fault instanceof SyntaxError;
+  const place = isText ? / at position (\d+)/.exec(fault.message)?.[1] : undefined;
+  return {
+    path: 'body',
+    expected: 'JSON text in UTF-8',
+    actual: isText
+      ? `text that is not JSON: it ${place === undefined ? 'ends too early' : `breaks at position ${place}`}`
+      : `${raw.length} bytes that are not UTF-8`,
+  };
+}
+
+const surrogateEscape = /\\u[dD][89a-fA-F]/;
+const halfSurrogate = refuse.malformed(
+  'body: contains half a surrogate pair, which UTF-8 cannot encode',
+);
+
+/** Whether all names and texts of a JSON value can be written in UTF-8. */
+function isWellFormed(json: unknown): boolean {
+  const left = [json];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value === 'string' && halfPair.test(value)) return false;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, member] of Object.entries(value)) left.push(name, member);
+  }
+  return true;
+}
+
+const halfPair = /\p{Cs}/u;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** One sentence that names the field and the fault. `names` replaces fields by their wire names. */
+export function faultOf(
+  issue: v.BaseIssue<unknown>,
+  names: Readonly<Record<string, string>> = {},
+): string {
+  const keys = issue.path?.map(({ key }) => String(key)) ?? [];
+  const object = arrayForObject(issue);
+  const path = keys.slice(0, object).join('.');
+  const place = path === '' ? '' : `${names[path] ?? path}: `;
+  const told = object === undefined ? sentenceOf(issue) : 'must be an object, not an array';
+  return `${place}${told}`.slice(0, FAULT_MAX_CHARACTERS);
+}
+
+/** A fault quotes what was given; the quotation must not grow with the input. */
+const FAULT_MAX_CHARACTERS = 500;
+
+function querySchemaOf(operation: Operation, entries: v.ObjectEntries): v.GenericSchema {
+  const known = querySchemas.get(operation);
+  if (known) return known;
+  const schema = v.object(entries);
+  querySchemas.set(operation, schema);
+  return schema;
+}

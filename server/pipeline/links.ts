@@ -1,0 +1,116 @@
+/** Signed links: making them from the address the caller used, and checking them. Spec: Authentication, rule 8 */
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import * as v from 'valibot';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { signedLinkShape } from '../../fixtures/contract/operations.ts';
+import { shapeDetail } from '../http/fault-detail.ts';
+import { type Refusal, refuse } from '../http/refusal.ts';
+import type { Tenant } from '../tenants/tenants.ts';
+import type { RequestContext } from './endpoint.ts';
+import { faultOf } from './input.ts';
+import type { Services } from './services.ts';
+
+const linkRule = 'A link is opaque: it must be used unchanged, and before it expires.';
+const linkQuery = v.object(signedLinkShape);
+const authority = /^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
+
+/** A link and the moment at which it ends, ISO 8601. */
+export type Link = {
+  readonly uri: string;
+  readonly expire: string;
+};
+
+/** Scheme and authority by which the caller reached us; our own when the caller named none. */
+export function originOf(
+  request: IncomingMessage,
+  { trustProxy, own }: { trustProxy: boolean; own: string },
+): string {
+  const host = hostOf(request, trustProxy) ?? '';
+  if (!authority.test(host)) return own;
+  const told = trustProxy ? firstOf(request.headers['x-forwarded-proto']) : undefined;
+  const isSecure = told === undefined ? request.socket instanceof TLSSocket : told === 'https';
+  return `${isSecure ? 'https' : 'http'}://${host}`;
+}
+
+/** The host that the caller has asked, by the Host header or what a trusted proxy tells of it. */
+export function hostOf(request: IncomingMessage, trustProxy: boolean): string | undefined {
+  const forwarded = trustProxy ? firstOf(request.headers['x-forwarded-host']) : undefined;
+  return forwarded ?? request.headers.host;
+}
+
+/** A link to `path` (escaped) that is valid for the link lifetime from now. */
+export function makeLink(
+  context: Pick<RequestContext, 'links' | 'names' | 'settings' | 'nowMs' | 'origin'> & {
+    readonly tenant?: Pick<Tenant, 'id' | 'isFirst'>;
+  },
+  path: string,
+): Link {
+  const { links, names, settings, nowMs, origin, tenant } = context;
+  // Whole seconds, as the field writes them into the query.
+  const endMs = Math.ceil((nowMs + settings.linkLifetimeSeconds * 1000) / 1000) * 1000;
+  const expire = new Date(endMs).toISOString();
+  const tenantId = !tenant || tenant.isFirst ? '' : tenant.id;
+  const query = new URLSearchParams({
+    [names.linkExpire]: expire,
+    [names.linkSignature]: links.sign({ path, expire, tenantId }),
+    tenant_id: tenantId,
+  });
+  return { uri: `${origin}${path}?${query}`, expire };
+}
+
+/** A link to an artifact's file. */
+export function artifactLink(
+  context: Parameters<typeof makeLink>[0] & Pick<RequestContext, 'storageOrigin'>,
+  id: string,
+): Link {
+  const path = pathOf(storageOperations['download-artifact'], { id });
+  const { links, names, settings, nowMs, tenant, storageOrigin: origin } = context;
+  return makeLink({ links, names, settings, nowMs, origin, ...(tenant && { tenant }) }, path);
+}
+
+/** Checks the signed query of a request; nothing when it is in order. */
+export function checkLink(
+  services: Pick<Services, 'links' | 'names'>,
+  { path, search, nowMs }: { path: string; search: URLSearchParams; nowMs: number },
+): Refusal | undefined {
+  const { linkExpire, linkSignature } = services.names;
+  const given = v.safeParse(linkQuery, {
+    expire: search.get(linkExpire) ?? undefined,
+    signature: search.get(linkSignature) ?? undefined,
+    tenant_id: search.get('tenant_id') ?? undefined,
+  });
+  if (!given.success) {
+    const names = { expire: linkExpire, signature: linkSignature };
+    const [issue] = given.issues;
+    const detail = { ...shapeDetail('query', issue, names), rule: linkRule };
+    return refuse.malformed(`query: ${faultOf(issue, names)}`, detail);
+  }
+  const { expire, signature, tenant_id: tenantId } = given.output;
+  if (!services.links.verifies({ path, expire, tenantId }, signature)) {
+    return refuse.forbidden(
+      `the link's ${linkSignature} is wrong; use the link exactly as received`,
+      {
+        path: `query.${linkSignature}`,
+        expected: `the signature issued for this path and ${linkExpire}`,
+        actual: 'another signature, or one for another path, time or tenant',
+        rule: linkRule,
+      },
+    );
+  }
+  if (Date.parse(expire) <= nowMs) {
+    return refuse.forbidden(`the link expired at ${expire}; request a new one`, {
+      path: `query.${linkExpire}`,
+      expected: `a time after ${new Date(nowMs).toISOString()}`,
+      actual: expire,
+      rule: linkRule,
+    });
+  }
+  return undefined;
+}
+
+function firstOf(header: string | string[] | undefined): string | undefined {
+  const value = Array.isArray(header) ? header[0] : header;
+  return value?.split(',')[0]?.trim();
+}

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { rawRequest, sendRaw } from '../testing/raw-http.ts';
+import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'paths');
+});
+
+afterAll(() => server.close());
+
+const everyOperation: readonly Operation[] = [
+  ...Object.values(operations),
+  ...Object.values(managementOperations),
+];
+const everyPath = [...new Set(everyOperation.map(({ path }) => path))];
+
+function methodsOf(path: string): readonly string[] {
+  return everyOperation.filter((row) => row.path === path).map(({ method }) => method);
+}
+
+function filledIn(path: string): string {
+  return path.replace(/\{\w+\}/g, 'some');
+}
+
+it('the root tells what lives where', async () => {
+  const reply = await server.request('GET', '/');
+  expect([reply.status, reply.json().error]).toEqual([
+    404,
+    expect.stringMatching(
+      /^there is no page at \/: devices call \/api\/devices\/\S+, users \/api\/management\/\S+; the console is at http:\/\/127\.0\.0\.1:\d+\/$/,
+    ),
+  ]);
+});
+
+describe('a path that is none of the API', () => {
+  it.each([
+    '/api',
+    '/api/devices/v1',
+    '/api/devices/v3/deployments/device/deployments/next',
+    '/api/devices/v2/deployments/artifacts',
+    '/api/devices/v1/deviceconfig',
+    '/api/devices/v1/inventory/attributes',
+    '/api/0.1.0/attributes',
+  ])('is 404 with and without a token: %s', async (path) => {
+    for (const token of [device.token, server.adminToken, undefined]) {
+      const reply = await server.request('GET', path, { ...(token && { token }) });
+      expect(reply.status).toBe(404);
+      expect(reply.json()).toEqual({
+        error: 'this API has no such path',
+        request_id: expect.any(String),
+      });
+    }
+  });
+
+  it.each([
+    ['a slash at the end', '/api/devices/v1/deviceconfig/configuration/'],
+    ['a capital letter', '/api/devices/v1/deviceconfig/Configuration'],
+    ['a doubled slash', '/api/devices/v1//deviceconfig/configuration'],
+    ['a matrix parameter', '/api/devices/v1/deviceconfig/configuration;v=1'],
+    ['an empty parameter', '/api/devices/v1/deployments/device/deployments//status'],
+    ['a step upwards that stays in the path', '/api/devices/v1/deviceconfig/x/%2e%2e%2fy'],
+  ])('is 404 where a client may have meant a known one: %s', async (_, path) => {
+    const text = rawRequest(`GET ${path}`, [`Authorization: Bearer ${device.token}`]);
+    expect((await sendRaw(server, text)).status).toBe(404);
+  });
+
+  it.each([
+    '/api/internal/v1/devauth/tokens/verify',
+    '/api/internal/v1/deployments/tenants',
+    '/api/internal/v1/inventory/tenants/x/devices',
+    '/api/internal/v1/useradm/tenants/x/users',
+    '/api/internal/v2/devauth/health',
+  ])('is every internal one, whatever the method and the token: %s', async (path) => {
+    for (const method of ['GET', 'POST', 'OPTIONS']) {
+      const reply = await server.request(method, path, { token: server.adminToken });
+      expect(reply.status).toBe(404);
+    }
+  });
+});
+
+describe.each(everyPath)('%s', (path) => {
+  const known = methodsOf(path);
+  const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'PROPFIND'].filter(
+    (method) => !known.includes(method),
+  );
+
+  it('answers 405 to every other method, without a token too, and names its own', async () => {
+    for (const method of others) {
+      const reply = await server.request(method, filledIn(path));
+      expect([method, reply.status]).toEqual([method, 405]);
+      expect(reply.headers.get('allow')?.split(', ')).toEqual([...known, 'OPTIONS']);
+      if (method === 'HEAD') expect(reply.text).toBe('');
+      else expect(reply.json().error).toBe(`method not allowed; use ${allowed(known)}`);
+    }
+  });
+
+  it('answers 204 without a body to OPTIONS, and names its methods', async () => {
+    const reply = await server.request('OPTIONS', filledIn(path));
+    expect([reply.status, reply.text]).toEqual([204, '']);
+    expect(reply.headers.get('allow')).toBe(allowed(known));
+    expect(reply.headers.get('access-control-allow-methods')).toBe(allowed(known));
+  });
+});
+
+function allowed(methods: readonly string[]): string {
+  return [...methods, 'OPTIONS'].join(', ');
+}
+
+describe('a percent escape in a path', () => {
+  const status = (id: string): string =>
+    operations['put-deployment-status'].path.replace('{id}', id);
+  const report = async (id: string) => {
+    const body = '{"status":"success"}';
+    const headers = [
+      `Authorization: Bearer ${device.token}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ];
+    return sendRaw(server, rawRequest(`PUT ${status(id)}`, headers, body));
+  };
+
+  it.each(['a%2Fb', 'a%20b', '%00', '%C3%A9', '..', '%2e%2e', "';DROP TABLE devices"])(
+    'is decoded, and what it says is looked up like any other id: %s',
+    async (id) => {
+      const reply = await report(id.replaceAll(' ', '%20'));
+      expect(reply.status).toBe(404);
+      expect(JSON.parse(reply.body).error).toBe(
+        'this device was not offered a deployment of this id',
+      );
+    },
+  );
+
+  it.each(['%', '%z', '%zz', '%2', '%ff', '%C3', '%C3%28'])(
+    'is 400 when it cannot be decoded: %s',
+    async (id) => {
+      const reply = await report(id);
+      expect(reply.status).toBe(400);
+      expect(JSON.parse(reply.body).error).toBe(
+        'path: contains a percent escape that cannot be decoded',
+      );
+    },
+  );
+
+  it.each(['/%', '/%zz/x', '/api/devices/v1/deviceconfig/%ff'])(
+    'is 404 in a path that is none of the API, decodable or not: %s',
+    async (path) => {
+      expect((await sendRaw(server, rawRequest(`GET ${path}`))).status).toBe(404);
+    },
+  );
+
+  it('does not make a slash: an escaped one is a part of the parameter', async () => {
+    const path = operations['get-artifact'].path.replace('{id}', 'x%2Fdownload');
+    const reply = await server.request('GET', path, { token: device.token });
+    expect(reply.json().error).toBe('there is no artifact with this id');
+  });
+});

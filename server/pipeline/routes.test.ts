@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { endpoints } from '../api/device/endpoints.ts';
+import { managementEndpoints } from '../api/management/management.ts';
+import type { Endpoint } from './endpoint.ts';
+import { assertComplete } from './routes.ts';
+
+const all = [...endpoints, ...managementEndpoints];
+
+/** The endpoint at another path. */
+function movedTo(path: string, endpoint: Endpoint | undefined): Endpoint {
+  if (!endpoint) throw new Error('there is no such endpoint');
+  return { ...endpoint, operation: { ...endpoint.operation, path } };
+}
+
+describe('mounting the operations', () => {
+  it('takes every operation once', () => {
+    expect(() => assertComplete(all)).not.toThrow();
+  });
+
+  it.each(all.map(({ operation }, index) => [operation.id, index] as const))(
+    'refuses to do without %s',
+    (id, index) => {
+      const rest = all.toSpliced(index, 1);
+      expect(() => assertComplete(rest)).toThrow(`operations not mounted: ${id}`);
+    },
+  );
+
+  it('refuses an operation that is there twice, and names it', () => {
+    const doubled = [...all, ...all.slice(3, 5)];
+    const ids = doubled.slice(-2).map(({ operation }) => operation.id);
+    expect(() => assertComplete(doubled)).toThrow(
+      `operations mounted more than once: ${ids.join(', ')}`,
+    );
+  });
+
+  it('refuses a path that is written twice with other parameters, and names both', () => {
+    const [one, other] = [movedTo('/a/{id}/b', all[0]), movedTo('/a/{name}/b', all[1])];
+    expect(() => assertComplete([one, other, ...all.slice(2)])).toThrow(
+      '/a/{name}/b is also written /a/{id}/b',
+    );
+  });
+
+  it('refuses to mount nothing', () => {
+    expect(() => assertComplete([])).toThrow('operations not mounted');
+  });
+});

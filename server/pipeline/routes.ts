@@ -1,0 +1,133 @@
+/**
+ * From path and method to operation. Paths without parameters are found in a table, at the speed
+ * of node:http; the others by Express.
+ */
+import express, { type Express } from 'express';
+import type { Exchange } from '../http/exchange.ts';
+import { refuse } from '../http/refusal.ts';
+import type { Endpoint } from './endpoint.ts';
+import { mountedOperations } from './endpoint.ts';
+import type { Pipeline } from './pipeline.ts';
+
+type Answerer = (exchange: Exchange) => void;
+
+/** Where requests find their way. */
+export interface Routes {
+  /** Answerers of the paths without parameters. */
+  readonly exact: ReadonlyMap<string, Answerer>;
+  /** Every other path; expects `exchange` on the request. */
+  readonly app: Express;
+  /** Answers what comes over a connection too many. */
+  readonly refuseSurplus: Answerer;
+  /** Refuses a request that does not say for which host it is, whatever its path. */
+  readonly withoutHost: Answerer;
+}
+
+/** What the listener leaves on a request for Express to find. */
+export interface CarriesExchange {
+  exchange: Exchange;
+}
+
+/** Mounts the operations. `pages` are what a browser gets that opens a path in the place of a GET. */
+export function mountRoutes(
+  endpoints: readonly Endpoint[],
+  pipeline: Pipeline,
+  pages: ReadonlyMap<string, string> = new Map(),
+): Routes {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  const exact = new Map<string, Answerer>();
+  const paths = new Set(endpoints.map(({ operation }) => operation.path));
+  for (const path of paths) {
+    const group = endpoints.filter(({ operation }) => operation.path === path);
+    const answer = answererOf(group, pipeline, pages.get(path));
+    if (!path.includes('{')) exact.set(path, answer);
+    else {
+      app.all(path.replace(/\{(\w+)\}/g, ':$1'), (request) => {
+        const { exchange } = request as unknown as CarriesExchange;
+        answer({ ...exchange, parameters: request.params as Record<string, string> });
+      });
+    }
+  }
+  addFallbacks(app, pipeline);
+  const refuseSurplus: Answerer = (exchange) =>
+    pipeline.refuseUnmatched(exchange, tooManyConnections);
+  const withoutHost: Answerer = (exchange) => pipeline.refuseUnmatched(exchange, missingHost);
+  return { exact, app, refuseSurplus, withoutHost };
+}
+
+/** Says why, and when to come back. */
+export const tooManyConnections = refuse.unavailable(
+  'the server has reached its limit of open connections; try again later',
+);
+
+const missingHost = refuse.malformed('the Host header is missing, which HTTP/1.1 requires', {
+  path: 'header.Host',
+  expected: 'exactly one Host header (RFC 9112, section 3.2)',
+  actual: 'none',
+});
+
+function answererOf(
+  group: readonly Endpoint[],
+  pipeline: Pipeline,
+  page: string | undefined,
+): Answerer {
+  const byMethod = new Map(
+    group.map((endpoint) => [endpoint.operation.method as string, endpoint]),
+  );
+  const methods = [...byMethod.keys(), 'OPTIONS'];
+  return (exchange) => {
+    const method = exchange.request.method ?? '';
+    const endpoint = byMethod.get(method);
+    if (endpoint) pipeline.run(endpoint, exchange);
+    else if (method === 'OPTIONS') pipeline.preflight(exchange, methods);
+    else if (page !== undefined && isOpenedByBrowser(exchange)) pipeline.show(exchange, page);
+    else pipeline.turnAway(exchange, refuse.methodNotAllowed(methods, method));
+  };
+}
+
+function isOpenedByBrowser({ request }: Exchange): boolean {
+  return request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '');
+}
+
+function addFallbacks(app: Express, pipeline: Pipeline): void {
+  app.use((request) => {
+    const { exchange } = request as unknown as CarriesExchange;
+    const detail = { path: 'path', actual: exchange.path };
+    const told = exchange.path === '/' ? pipeline.whatLivesWhere : 'this API has no such path';
+    pipeline.turnAway(exchange, refuse.notFound(told, detail));
+  });
+  app.use(((fault, request, _response, _next) => {
+    const { exchange } = request as unknown as CarriesExchange;
+    const refusal =
+      fault instanceof URIError
+        ? refuse.malformed('path: contains a percent escape that cannot be decoded')
+        : refuse.internal();
+    pipeline.refuseUnmatched(exchange, refusal);
+  }) satisfies express.ErrorRequestHandler);
+}
+
+/**
+ * Makes sure that every operation has one handler.
+ * @throws Error when one is missing, doubled, or shares its path with another under other names
+ */
+export function assertComplete(endpoints: readonly Endpoint[]): void {
+  const ids = endpoints.map(({ operation }) => operation.id);
+  const doubled = ids.filter((id, index) => ids.indexOf(id) !== index);
+  const missing = Object.keys(mountedOperations).filter((id) => !ids.includes(id));
+  if (doubled.length > 0)
+    throw new Error(`operations mounted more than once: ${doubled.join(', ')}`);
+  if (missing.length > 0) throw new Error(`operations not mounted: ${missing.join(', ')}`);
+  const paths = new Map<string, string>();
+  for (const { operation } of endpoints) {
+    // The first of two such paths would take the requests of the other.
+    const form = operation.path.replace(/\{\w+\}/g, '{}');
+    const known = paths.get(form) ?? operation.path;
+    if (known !== operation.path) throw new Error(`${operation.path} is also written ${known}`);
+    paths.set(form, operation.path);
+  }
+}

@@ -1,0 +1,32 @@
+/** What the running server is made of; built once by `server.ts` and handed to every handler. */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { Random } from '../../fixtures/random.ts';
+import type { DeviceSockets } from '../connect/device-sockets.ts';
+import type { LinkSigner } from '../crypto/link-signature.ts';
+import type { TokenIssuer } from '../crypto/tokens.ts';
+import type { ByteBudget } from '../http/byte-budget.ts';
+import type { Semaphore } from '../http/open-files.ts';
+import type { Settings } from '../settings.ts';
+import type { Outbox } from '../tenants/outbox.ts';
+import type { Tenants } from '../tenants/tenants.ts';
+import type { Log } from './log.ts';
+import type { StorageFaults } from './storage-faults.ts';
+
+export interface Services {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly settings: Settings;
+  readonly names: VendorNames;
+  readonly tenants: Tenants;
+  readonly tokens: TokenIssuer;
+  readonly links: LinkSigner;
+  readonly sockets: DeviceSockets;
+  readonly outbox: Outbox;
+  readonly log: Log;
+  /** Held by connections, and by files that are sent or received over them. */
+  readonly openFiles: Semaphore;
+  /** Held by bodies and messages that are not whole yet. */
+  readonly underway: ByteBudget;
+  readonly storageFaults: StorageFaults;
+}

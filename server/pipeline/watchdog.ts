@@ -1,0 +1,114 @@
+/**
+ * Tells when one piece of work has kept everything else waiting: what it was, how long, how often.
+ * Only real time counts here, whatever the clock of a world shows.
+ */
+import { systemClock, type Timer } from '../../fixtures/clock.ts';
+import type { Log } from './log.ts';
+
+/** What has kept the event loop for longer than `STALL_MS` by its own work. */
+export interface Stalls {
+  readonly count: number;
+  /** 0 while there was none. */
+  readonly worstMs: number;
+  /** The operation and request of the worst; empty while there was none. */
+  readonly worstIn: string;
+}
+
+/** A request as the log names it. */
+interface Work {
+  readonly operation: string | undefined;
+  readonly requestId?: string;
+}
+
+const STALL_MS = 100;
+/** How often it looks whether anything else stands still. */
+const PERIOD_MS = 50;
+/** One line in that time; those in between are counted in the next. */
+const LINE_EVERY_MS = 10_000;
+
+/** The watchdog of one server. */
+export class Watchdog {
+  readonly #log: Pick<Log, 'warn'>;
+  #stalls: Stalls = { count: 0, worstMs: 0, worstIn: '' };
+  #last: Work | undefined;
+  #timer: Timer | undefined;
+  #lookedMs = 0;
+  #cpuMs = 0;
+  #lineMs = Number.NEGATIVE_INFINITY;
+  #unsaid = 0;
+
+  constructor(log: Pick<Log, 'warn'>) {
+    this.#log = log;
+  }
+
+  get stalls(): Stalls {
+    return this.#stalls;
+  }
+
+  /** The moment at which a piece of work begins, for `end`. */
+  begin(): number {
+    return systemClock.monotonicMs();
+  }
+
+  /** To be called when a piece of work gives the event loop back. */
+  end(begunMs: number, work: Work): void {
+    this.#last = work;
+    const nowMs = systemClock.monotonicMs();
+    if (nowMs - begunMs <= STALL_MS) return;
+    this.#report(nowMs - begunMs, `in ${nameOf(work)}`);
+    this.#look(nowMs);
+  }
+
+  /** Looks from now on for what stands still outside of the pieces of work that it is told of. */
+  patrol(): void {
+    this.#look(systemClock.monotonicMs());
+    this.#timer = systemClock.every(PERIOD_MS, () => {
+      const nowMs = systemClock.monotonicMs();
+      const lateMs = nowMs - this.#lookedMs - PERIOD_MS;
+      const last = this.#last ? `; the last one was ${nameOf(this.#last)}` : '';
+      if (lateMs > STALL_MS) this.#report(lateMs, `outside of any request${last}`);
+      this.#look(nowMs);
+    });
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+  }
+
+  #look(nowMs: number): void {
+    this.#lookedMs = nowMs;
+    if (this.#timer) this.#cpuMs = cpuMs();
+  }
+
+  #report(tookMs: number, where: string): void {
+    // A process that was stopped, or kept from a core by others, has not worked in that time.
+    const stoodMs = Math.round(this.#timer ? Math.min(tookMs, cpuMs() - this.#cpuMs) : tookMs);
+    if (stoodMs <= STALL_MS) return;
+    const { count, worstMs, worstIn } = this.#stalls;
+    const isWorst = stoodMs > worstMs;
+    this.#stalls = {
+      count: count + 1,
+      worstMs: isWorst ? stoodMs : worstMs,
+      worstIn: isWorst ? where : worstIn,
+    };
+    const nowMs = systemClock.monotonicMs();
+    if (nowMs - this.#lineMs < LINE_EVERY_MS) {
+      this.#unsaid += 1;
+      return;
+    }
+    const more = this.#unsaid > 0 ? ` (${this.#unsaid} more since the last such line)` : '';
+    this.#log.warn(`the event loop stood still for ${stoodMs} ms ${where}${more}`);
+    this.#lineMs = nowMs;
+    this.#unsaid = 0;
+  }
+}
+
+function nameOf({ operation = 'a request of no operation', requestId }: Work): string {
+  return requestId === undefined ? operation : `${operation} (request ${requestId})`;
+}
+
+/** Time on a core that this process has had, all its threads together. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}

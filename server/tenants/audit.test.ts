@@ -1,0 +1,285 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Device } from '../../fixtures/contract/management/devices.ts';
+import { artifactBytes, publish, uploadArtifact } from '../testing/test-artifacts.ts';
+import { entries } from '../testing/test-audit.ts';
+import {
+  abort,
+  board,
+  createDeployment,
+  deploy,
+  doors,
+  report,
+} from '../testing/test-deployments.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  newDevice,
+  pemOf,
+} from '../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+let user: object;
+
+beforeEach(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'audited');
+  const [accepted] = await entries(server);
+  user = { id: accepted?.actor.id, type: 'user', email: server.adminEmail };
+});
+
+afterEach(() => server.close());
+
+/** The entries that `act` writes, the oldest first. */
+async function writtenBy(act: () => Promise<unknown>) {
+  const before = (await entries(server)).length;
+  await act();
+  return (await entries(server, { sort: 'asc' })).slice(before);
+}
+
+/** A call of the user about the audited device. */
+function asUser(json?: unknown) {
+  return { token: server.adminToken, parameters: { id: device.id, aid: device.authSetId }, json };
+}
+
+function deviceObject(id = device.id, identity = '{"mac":"audited"}') {
+  return { id, type: 'device', device: { id, identity_data: identity } };
+}
+
+const now = () => new Date(server.clock.now()).toISOString();
+
+describe('what devices do', () => {
+  it('first contact is create, by the device itself, with its identity', async () => {
+    server.clock.advance(1234);
+    const [entry, ...more] = await writtenBy(() => authenticate(server, newDevice('newcomer')));
+    expect(entry).toEqual({
+      actor: { id: entry?.object.id, type: 'device', identity_data: '{"mac":"newcomer"}' },
+      action: 'create',
+      object: deviceObject(entry?.object.id, '{"mac":"newcomer"}'),
+      change: expect.any(String),
+      time: '2026-11-21T12:00:01.234Z',
+    });
+    expect(more).toEqual([]);
+  });
+
+  it('a new key is update, by the device', async () => {
+    const rotated = { ...newDevice('audited') };
+    const written = await writtenBy(() => authenticate(server, rotated));
+    expect(written).toEqual([
+      {
+        actor: { id: device.id, type: 'device', identity_data: '{"mac":"audited"}' },
+        action: 'update',
+        object: deviceObject(),
+        change: expect.stringContaining('key'),
+        time: now(),
+      },
+    ]);
+  });
+
+  it('the first request of a preauthorized device is update, by the device', async () => {
+    const known = newDevice('preauthorized');
+    const json = { identity_data: { mac: 'preauthorized' }, pubkey: pemOf(known.privateKey) };
+    await server.call('preauthorize-device', asUser(json));
+    const written = await writtenBy(() => authenticate(server, known));
+    expect(written).toMatchObject([{ actor: { type: 'device' }, action: 'update' }]);
+  });
+
+  it('what they do every day is not written', async () => {
+    const id = await publish(server).then(() => deploy(server, [device]));
+    const written = await writtenBy(async () => {
+      await authenticate(server, device);
+      await authenticate(server, newDevice('audited'), { signature: 'wrong' });
+      await doors['POST v1'](server, device.token, board);
+      await report(server, device, { id, status: 'success' });
+      await server.call('put-attributes', { token: device.token, json: [] });
+      await server.call('put-configuration', { token: device.token, json: { a: 'b' } });
+      await server.call('post-alerts', { token: device.token, json: [] });
+    });
+    expect(written).toEqual([]);
+  });
+});
+
+describe('what users do with devices', () => {
+  it.each([
+    ['rejected', 'reject'],
+    ['pending', 'update'],
+  ])('setting a device to %s is %s', async (status, action) => {
+    const written = await writtenBy(() => server.call('set-auth-set-status', asUser({ status })));
+    const change = `status: accepted -> ${status}`;
+    expect(written).toEqual([{ actor: user, action, object: deviceObject(), change, time: now() }]);
+  });
+
+  it('accepting it is update', async () => {
+    const all = await entries(server);
+    expect(all.filter(({ actor }) => actor.type === 'user')).toEqual([
+      {
+        actor: user,
+        action: 'update',
+        object: deviceObject(),
+        change: 'status: pending -> accepted',
+        time: now(),
+      },
+    ]);
+  });
+
+  it('preauthorizing is create', async () => {
+    const json = { identity_data: { b: 1, a: 2 }, pubkey: newDevice('x').publicKeyPem };
+    const written = await writtenBy(() => server.call('preauthorize-device', asUser(json)));
+    const id = written[0]?.object.id;
+    expect(written).toMatchObject([
+      { actor: user, action: 'create', object: deviceObject(id, '{"a":2,"b":1}') },
+    ]);
+    const read = { token: server.adminToken, parameters: { id: `${id}` } };
+    expect((await server.call('get-device', read)).json<Device>().status).toBe('preauthorized');
+  });
+
+  it('decommissioning is decommission', async () => {
+    const written = await writtenBy(() => server.call('decommission-device', asUser()));
+    expect(written).toEqual([
+      { actor: user, action: 'decommission', object: deviceObject(), time: now() },
+    ]);
+  });
+
+  it('setting its configuration is update, with the settings', async () => {
+    const json = { timezone: 'UTC', empty: '' };
+    const written = await writtenBy(() => server.call('set-configuration', asUser(json)));
+    expect(written).toMatchObject([
+      {
+        actor: user,
+        action: 'update',
+        object: deviceObject(),
+        change: 'configuration: {"timezone":"UTC"}',
+      },
+    ]);
+  });
+
+  it('aborting its deployments is abort, of the device', async () => {
+    const written = await writtenBy(() => server.call('abort-device-deployments', asUser()));
+    expect(written).toMatchObject([{ actor: user, action: 'abort', object: deviceObject() }]);
+  });
+});
+
+describe('what users do with artifacts and deployments', () => {
+  it('uploading and deleting an artifact are create and delete', async () => {
+    let id = '';
+    const written = await writtenBy(async () => {
+      id = await publish(server);
+      await server.call('delete-artifact', { token: server.adminToken, parameters: { id } });
+    });
+    const object = { id, type: 'artifact' };
+    const rest = { actor: user, object, change: 'release-1', time: now() };
+    expect(written).toEqual([
+      { action: 'create', ...rest },
+      { action: 'delete', ...rest },
+    ]);
+  });
+
+  it('creating and aborting a deployment are create and abort', async () => {
+    await publish(server);
+    let id = '';
+    const written = await writtenBy(async () => {
+      id = await deploy(server, [device], { name: 'spring' });
+      await abort(server, id);
+    });
+    const deployment = { name: 'spring', artifact_name: 'release-1' };
+    const rest = { actor: user, object: { id, type: 'deployment', deployment }, time: now() };
+    expect(written).toEqual([
+      { action: 'create', ...rest },
+      { action: 'abort', ...rest },
+    ]);
+  });
+
+  it('deploying a configuration is create, of a deployment', async () => {
+    let id = '';
+    const written = await writtenBy(async () => {
+      const reply = await server.call('deploy-configuration', asUser({}));
+      id = reply.json<{ deployment_id: string }>().deployment_id;
+    });
+    const name = `configuration-${id}`;
+    const object = { id, type: 'deployment', deployment: { name, artifact_name: name } };
+    expect(written).toEqual([{ actor: user, action: 'create', object, time: now() }]);
+  });
+});
+
+describe('what is refused or changes nothing is not written', () => {
+  const unknown = { id: '00000000-0000-4000-8000-000000000000', aid: 'unknown' };
+
+  it.each<[string, number, () => Promise<{ status: number }>]>([
+    [
+      'the status that it has already',
+      204,
+      () => server.call('set-auth-set-status', asUser({ status: 'accepted' })),
+    ],
+    [
+      'a status that is none',
+      400,
+      () => server.call('set-auth-set-status', asUser({ status: 'noauth' })),
+    ],
+    [
+      'an unknown device',
+      404,
+      () => server.call('decommission-device', { ...asUser(), parameters: unknown }),
+    ],
+    [
+      'a known identity',
+      409,
+      () =>
+        server.call(
+          'preauthorize-device',
+          asUser({ identity_data: { mac: 'audited' }, pubkey: device.publicKeyPem }),
+        ),
+    ],
+    ['settings that are none', 400, () => server.call('set-configuration', asUser({ a: 1 }))],
+    [
+      'settings of an unknown device',
+      404,
+      () => server.call('set-configuration', { ...asUser({}), parameters: unknown }),
+    ],
+    ['no artifact', 400, () => uploadArtifact(server, Buffer.from('x'))],
+    [
+      'an unknown artifact',
+      404,
+      () => server.call('delete-artifact', { ...asUser(), parameters: unknown }),
+    ],
+    ['a deployment of nothing', 422, () => createDeployment(server, [device])],
+    ['a deployment to nobody', 400, () => createDeployment(server, [])],
+    ['aborting an unknown deployment', 422, () => abort(server, unknown.id)],
+    [
+      'aborting the deployments of nobody',
+      404,
+      () => server.call('abort-device-deployments', { ...asUser(), parameters: unknown }),
+    ],
+    ['reading', 200, () => server.call('get-device', asUser())],
+    [
+      'the token of a device',
+      401,
+      () => server.call('decommission-device', { ...asUser(), token: device.token }),
+    ],
+  ])('%s (%d)', async (_, status, act) => {
+    let answered = 0;
+    const written = await writtenBy(async () => {
+      answered = (await act()).status;
+    });
+    expect([answered, written]).toEqual([status, []]);
+  });
+
+  it('a doubled artifact, a doubled deployment, one that is over', async () => {
+    const id = await publish(server);
+    const deployment = await deploy(server, [device]);
+    const statuses: number[] = [];
+    const written = await writtenBy(async () => {
+      const again = await artifactBytes();
+      statuses.push((await uploadArtifact(server, again)).status);
+      statuses.push((await createDeployment(server, [device])).status);
+      const call = { token: server.adminToken, parameters: { id } };
+      statuses.push((await server.call('delete-artifact', call)).status);
+    });
+    await abort(server, deployment);
+    const twice = await writtenBy(async () => {
+      statuses.push((await abort(server, deployment)).status);
+    });
+    expect([statuses, written, twice]).toEqual([[409, 409, 409, 422], [], []]);
+  });
+});

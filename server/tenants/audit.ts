@@ -1,0 +1,77 @@
+/** The entries of the audit log: who did what to what. Spec: AuditLog entry */
+import type { AuditLog } from '../../fixtures/contract/resources.ts';
+import type { AuditAction, WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
+import type { RequestContext } from '../pipeline/endpoint.ts';
+import type { Settings } from '../settings.ts';
+
+type Actor = AuditLog['actor'];
+type AuditedObject = AuditLog['object'];
+
+/** A user as actor. */
+export function userActor(user: { id: string; email: string }): Actor {
+  return { id: user.id, type: 'user', email: user.email };
+}
+
+/** A device as actor. */
+export function deviceActor(device: { id: string; identity: string }): Actor {
+  return { id: device.id, type: 'device', identity_data: device.identity };
+}
+
+/** A device as object. */
+export function deviceObject(device: { id: string; identity: string }): AuditedObject {
+  return {
+    id: device.id,
+    type: 'device',
+    device: { id: device.id, identity_data: device.identity },
+  };
+}
+
+/** A user as object. */
+export function userObject(user: { id: string; email: string }): AuditedObject {
+  return { id: user.id, type: 'user', user: { email: user.email } };
+}
+
+/** A tenant as object; what belongs to all of it, such as a role, is audited as a change of it. */
+export function tenantObject({ id, name }: { id: string; name: string }): AuditedObject {
+  return { id, type: 'tenant', tenant: { id, name } };
+}
+
+/** A deployment as object. */
+export function deploymentObject(deployment: {
+  id: string;
+  name: string;
+  artifactName: string;
+}): AuditedObject {
+  return {
+    id: deployment.id,
+    type: 'deployment',
+    deployment: { name: deployment.name, artifact_name: deployment.artifactName },
+  };
+}
+
+/** What happened. */
+export interface AuditedAct {
+  readonly actor: Actor;
+  /** In the contract's vocabulary. */
+  readonly action: AuditAction;
+  /** In the field's wider one, where that has a word of its own for it. */
+  readonly wideAction?: WideAuditAction;
+  readonly object: AuditedObject;
+  /** What became different, for people. */
+  readonly change?: string;
+  /** What else an entry in the field's vocabulary has otherwise. */
+  readonly wideEntry?: { readonly object?: AuditedObject; readonly change?: string };
+}
+
+/** Where entries go, and in which vocabulary. */
+type AuditContext = Pick<RequestContext, 'store' | 'nowMs'> & {
+  readonly settings: Pick<Settings, 'variants'>;
+};
+
+/** Writes the entry before the answer goes out; the variant wide-audit-actions chooses the words. */
+export function audit({ store, nowMs, settings }: AuditContext, act: AuditedAct): void {
+  const { wideAction, wideEntry, ...entry } = act;
+  const isWide = settings.variants.has('wide-audit-actions');
+  const wide = isWide && { ...(wideAction && { action: wideAction }), ...wideEntry };
+  store.auditLogs.append({ timeMs: nowMs, ...entry, ...wide });
+}

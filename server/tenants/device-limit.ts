@@ -1,0 +1,32 @@
+/** The limits of accepted and of waiting devices that hold for a tenant, and whether they leave room for one more. */
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
+import type { RequestContext } from '../pipeline/endpoint.ts';
+import { mayAccept } from '../rules/device-limit.ts';
+
+type LimitContext = Pick<RequestContext, 'store' | 'settings'>;
+
+/** The tenant's own limit, else the server's; -1 when there is none. */
+export function deviceLimit({ store, settings }: LimitContext): number {
+  return store.tenantSettings.deviceLimit() ?? settings.deviceLimit;
+}
+
+/** Whether a key of the device may be accepted; a device that is not known yet has no status. */
+export function hasRoomFor(context: LimitContext, device?: { status: DeviceStatus }): boolean {
+  return mayAccept({
+    limit: deviceLimit(context),
+    acceptedCount: context.store.devices.acceptedCount(),
+    isAccepted: device?.status === 'accepted',
+  });
+}
+
+/** Whether one more key may wait: each has a place, and one that takes much room has several. */
+export function hasPlaceFor(
+  { store, settings }: LimitContext,
+  { identity, publicKeyPem }: { readonly identity: string; readonly publicKeyPem: string },
+): boolean {
+  const { count, bytes } = store.devices.waiting;
+  const places = settings.pendingDevicesMax;
+  const bytesAfter = bytes + Buffer.byteLength(identity) + publicKeyPem.length;
+  return count < places && bytesAfter <= places * limits.bytesPerPendingDevice;
+}

@@ -1,0 +1,23 @@
+/** Dropping a world: whoever knocks is a stranger at once, then everything in it goes. */
+import { systemClock } from '../../fixtures/clock.ts';
+import type { Services } from '../pipeline/services.ts';
+import type { Tenant } from './tenants.ts';
+
+/**
+ * Drops a world that is not the first: its tokens, devices and users are unknown from now on, its
+ * sockets are closed, and then its store is, with its folder and mail. Resolves when all is gone;
+ * does nothing to one that was dropped already.
+ */
+export async function dropWorld(
+  { tenants, sockets, outbox }: Pick<Services, 'tenants' | 'sockets' | 'outbox'>,
+  world: Tenant,
+): Promise<void> {
+  if (!tenants.forget(world)) return;
+  world.faults.clear();
+  await sockets.closeWorld(world.store);
+  // What waited for a socket goes on now, and writes into the audit log: the store goes last.
+  await systemClock.sleep(0);
+  outbox.forget(world.id);
+  world.journal.clear();
+  tenants.remove(world);
+}

@@ -1,0 +1,238 @@
+/**
+ * The tenants: each has a store of its own, so that nothing of one can be reached from another.
+ * The first one is there from the start, and is meant wherever no tenant is named.
+ */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { SteeredClock } from '../../fixtures/steered-clock.ts';
+import { FaultPlans } from '../control/faults/fault-plans.ts';
+import { Journal, type JournalBounds } from '../control/journal/journal.ts';
+import { hashPassword } from '../crypto/passwords.ts';
+import { isSameSecret } from '../crypto/same-secret.ts';
+import type { DataFolder, StoredWorld } from '../store/data-folder.ts';
+import { openStore, type Store } from '../store/store.ts';
+import { type RateLimit, RateLimits } from './rate-limits.ts';
+
+/** Whether a tenant's users and devices are let in. */
+export const tenantStatuses = ['active', 'suspended'] as const;
+type TenantStatus = (typeof tenantStatuses)[number];
+
+export interface Tenant {
+  readonly id: string;
+  readonly name: string;
+  /** What devices say in `tenant_token` to belong here. */
+  readonly token: string;
+  readonly isFirst: boolean;
+  readonly createdMs: number;
+  readonly store: Store;
+  /** The tenant's own time, which can be steered. */
+  readonly clock: SteeredClock;
+  readonly journal: Journal;
+  /** What goes wrong on purpose. */
+  readonly faults: FaultPlans;
+  /** How often each of its callers may ask. */
+  readonly rates: RateLimits;
+  status: TenantStatus;
+}
+
+/** The first user of a tenant, as asked for; the password is random when absent. */
+export interface GivenAdmin {
+  readonly email: string;
+  readonly password?: string | undefined;
+}
+
+/** The first user of a tenant, as made. */
+interface TenantAdmin {
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+export interface AddedTenant {
+  readonly tenant: Tenant;
+  readonly admin: TenantAdmin;
+}
+
+/** Why a tenant cannot be added. */
+export type TenantFault = 'too many tenants' | 'name taken' | 'e-mail taken';
+
+/** Each has a database and a folder, so there cannot be many. */
+export const TENANTS_MAX = 50;
+
+/** What tenants are made from. */
+interface Means {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Keeps them over restarts; in memory when absent. */
+  readonly data?: DataFolder | undefined;
+  /** What each tenant begins with; nobody is limited when absent. */
+  readonly rateLimit?: RateLimit | undefined;
+  /** Of each tenant's journal; the default ones when absent. */
+  readonly journalBounds?: JournalBounds;
+}
+
+/** All tenants of a server. */
+export class Tenants {
+  readonly first: Tenant;
+  readonly #all = new Map<string, Tenant>();
+  readonly #means: Means;
+
+  private constructor(first: Tenant, means: Means, others: readonly Tenant[] = []) {
+    this.first = first;
+    this.#means = means;
+    for (const tenant of [first, ...others]) this.#all.set(tenant.id, tenant);
+  }
+
+  /** Opens the tenants that the data folder keeps, or else the first one. @throws StateFault */
+  static async open(means: Means): Promise<Tenants> {
+    const [first, ...others] = await keptTenants(means);
+    if (first) return new Tenants(first, means, others);
+    const tenant = await newTenant('Default', true, means);
+    means.data?.completeWorld(tenant.id);
+    return new Tenants(tenant, means);
+  }
+
+  /** Adds a tenant with its first user, who has no roles and so may do everything. */
+  async add(name: string, given: GivenAdmin): Promise<AddedTenant | TenantFault> {
+    const { data } = this.#means;
+    const prepared = await preparedAdmin(given, this.#means);
+    const tenant = await newTenant(name, false, this.#means);
+    // Asked once the store is open: nothing else can happen from here on.
+    const fault = this.#faultOf(name, given.email);
+    if (fault) {
+      tenant.store.close();
+      data?.removeWorld(tenant.id);
+      return fault;
+    }
+    const admin = createAdmin(tenant, prepared, this.#means);
+    data?.completeWorld(tenant.id);
+    this.#all.set(tenant.id, tenant);
+    return { tenant, admin };
+  }
+
+  #faultOf(name: string, email: string): TenantFault | undefined {
+    if (this.#all.size >= TENANTS_MAX) return 'too many tenants';
+    // A world is named by its id or its name, so that neither may mean two.
+    if (this.list().some((tenant) => tenant.name === name || tenant.id === name))
+      return 'name taken';
+    return this.findByEmail(email) && 'e-mail taken';
+  }
+
+  /** While there is no other than the first one. */
+  get areOne(): boolean {
+    return this.#all.size === 1;
+  }
+
+  /** In order of creation, the first one first. */
+  list(): Tenant[] {
+    return [...this.#all.values()];
+  }
+
+  find(id: string): Tenant | undefined {
+    return this.#all.get(id);
+  }
+
+  /** The tenant of a `tenant_token`. */
+  findByToken(token: string): Tenant | undefined {
+    return this.list().find((tenant) => isSameSecret(tenant.token, token));
+  }
+
+  /** The tenant whose user has this e-mail; an e-mail is in one tenant only. */
+  findByEmail(email: string): Tenant | undefined {
+    return this.list().find(({ store }) => store.users.findByEmail(email));
+  }
+
+  /** Makes a tenant that is not the first unknown; false when it was unknown already. */
+  forget(tenant: Tenant): boolean {
+    return tenant.isFirst ? false : this.#all.delete(tenant.id);
+  }
+
+  /** Removes what a forgotten tenant has left behind. */
+  remove(tenant: Tenant): void {
+    tenant.store.close();
+    this.#means.data?.removeWorld(tenant.id);
+  }
+
+  close(): void {
+    for (const { store } of this.#all.values()) store.close();
+  }
+}
+
+/** A first user who is not there yet. */
+interface PreparedAdmin extends TenantAdmin {
+  readonly passwordHash: string;
+}
+
+/** Draws what was not given of a tenant's first user, and hashes the password. */
+export async function preparedAdmin(
+  given: GivenAdmin,
+  { random }: { random: Random },
+): Promise<PreparedAdmin> {
+  const email = given.email.toLowerCase();
+  const password = given.password ?? random.bytes(12).toString('base64url');
+  const id = random.uuid();
+  return { id, email, password, passwordHash: await hashPassword(password, random) };
+}
+
+/** Makes the first user of a tenant. */
+export function createAdmin(
+  { store }: Tenant,
+  { id, email, password, passwordHash }: PreparedAdmin,
+  { clock }: { clock: Clock },
+): TenantAdmin {
+  store.users.create({ id, email, passwordHash }, clock.now());
+  return { id, email, password };
+}
+
+async function newTenant(name: string, isFirst: boolean, means: Means): Promise<Tenant> {
+  const { clock, random, data } = means;
+  const world = {
+    id: random.uuid(),
+    name,
+    token: random.bytes(32).toString('base64url'),
+    isFirst,
+    createdMs: clock.now(),
+    status: 'active',
+  } as const;
+  return tenantOf(world, await (data ? data.beginWorld(world) : openStore()), means);
+}
+
+/** All or none: a folder that cannot be opened whole is refused. */
+async function keptTenants(means: Means): Promise<Tenant[]> {
+  const tenants: Tenant[] = [];
+  const { data } = means;
+  if (!data) return tenants;
+  try {
+    for (const world of data.worlds()) {
+      tenants.push(tenantOf(world, await data.openWorld(world.id), means));
+    }
+    return tenants;
+  } catch (fault) {
+    for (const { store } of tenants) store.close();
+    throw fault;
+  }
+}
+
+function tenantOf(world: StoredWorld, store: Store, means: Means): Tenant {
+  const { clock, data, rateLimit, journalBounds } = means;
+  let { status } = world;
+  return {
+    id: world.id,
+    name: world.name,
+    token: world.token,
+    isFirst: world.isFirst,
+    createdMs: world.createdMs,
+    store,
+    clock: new SteeredClock(clock),
+    journal: new Journal(journalBounds),
+    faults: new FaultPlans(),
+    rates: new RateLimits(rateLimit),
+    get status() {
+      return status;
+    },
+    set status(changed) {
+      data?.setStatus(world.id, changed);
+      status = changed;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** Issues tokens of users, each recorded so that it can be ended. */
+import type { Random } from '../../fixtures/random.ts';
+import type { TokenIssuer } from '../crypto/tokens.ts';
+import type { UserTokenKind } from '../store/user-tokens.ts';
+import type { Tenant } from './tenants.ts';
+
+/** The token to be. */
+interface WantedToken {
+  readonly userId: string;
+  readonly kind: UserTokenKind;
+  readonly name?: string;
+  readonly nowMs: number;
+  /** Seconds; absent or 0 when it has no end. */
+  readonly lifetimeSeconds?: number | undefined;
+}
+
+/** A signed token of a user of the tenant. */
+export function issueUserToken(
+  { tokens, random }: { readonly tokens: TokenIssuer; readonly random: Random },
+  tenant: Tenant,
+  { userId, kind, name, nowMs, lifetimeSeconds }: WantedToken,
+): string {
+  const id = random.uuid();
+  const issuedAt = Math.floor(nowMs / 1000);
+  const expiresAt = lifetimeSeconds ? issuedAt + lifetimeSeconds : undefined;
+  const expiresMs = expiresAt === undefined ? undefined : expiresAt * 1000;
+  tenant.store.userTokens.record({ id, userId, kind, name, expiresMs }, nowMs);
+  const claims = { kind: 'user', subject: userId, id, tenantId: tenant.id } as const;
+  return tokens.issue({ ...claims, ...(expiresAt !== undefined && { expiresAt }) }, issuedAt);
+}
