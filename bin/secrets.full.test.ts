@@ -6,10 +6,10 @@ import {
   runConformance,
 } from '../conformance/conformance.ts';
 import { coverageOf } from '../conformance/coverage.ts';
-import { withByHand } from '../conformance/report/by-hand.ts';
 import { conformanceHtml } from '../conformance/report/html.ts';
 import { conformanceJunit } from '../conformance/report/junit.ts';
 import { endLine, verdictNdjson } from '../conformance/report/ndjson.ts';
+import { withReproScript } from '../conformance/report/repro-script.ts';
 import { conformanceReport, verdictLine } from '../conformance/report/text.ts';
 import type { Defect, Message } from '../conformance/self-test/defect.ts';
 import { PlantedDefect } from '../conformance/self-test/planted.ts';
@@ -123,7 +123,7 @@ async function judge(server: TestServer, eavesdropper: Eavesdropper) {
 }
 
 function asFailed(verdict: CaseVerdict, baseUrl: string): CaseVerdict {
-  return withByHand(
+  return withReproScript(
     { ...verdict, verdict: 'fail', expected: 'other', actual: 'this' },
     { baseUrl },
   );

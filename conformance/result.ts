@@ -50,7 +50,7 @@ export interface CaseVerdict extends Finding, CaseListing {
   /** The recorded exchanges, unless the case passed or was skipped. */
   readonly exchanges?: readonly Exchange[];
   readonly exchangesDropped?: number;
-  /** Fail: a block for bash that repeats the last exchange by hand. */
+  /** Fail: the repro script, as bash; the name is that of schema `fleetbed-conformance/2`. */
   readonly byHand?: string;
   /** What the case made of its own; absent when it made nothing. */
   readonly made?: Made;

@@ -7,7 +7,7 @@ import { type Capability, operationsWith } from './capabilities.ts';
 import type { PlayableCase } from './case.ts';
 import { eachOf, judgesPatience, lanesOf } from './lanes.ts';
 import { type Ledger, noLedger } from './ledger.ts';
-import { withByHand } from './report/by-hand.ts';
+import { withReproScript } from './report/repro-script.ts';
 import type { CaseVerdict, Finding } from './result.ts';
 import { type Gates, gate, inconclusive, play, unplayed } from './runner.ts';
 import { verdictOfAttempts } from './stability.ts';
@@ -135,7 +135,7 @@ export class Run {
   /** The verdict without secrets, with the way to repeat a failure. */
   #told(verdict: CaseVerdict): CaseVerdict {
     const { mask, target, allEvidence: always } = this.#options;
-    return withByHand(verdict, { baseUrl: target.options.baseUrl, mask, always });
+    return withReproScript(verdict, { baseUrl: target.options.baseUrl, mask, always });
   }
 
   /** Removes what the cases shared, and gives a line for each thing that stayed. */

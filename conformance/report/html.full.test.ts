@@ -6,8 +6,8 @@ import { coverageOf } from '../coverage.ts';
 import { readingsOf } from '../readings.ts';
 import type { CaseVerdict } from '../result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
-import { withByHand } from './by-hand.ts';
 import { conformanceHtml } from './html.ts';
+import { withReproScript } from './repro-script.ts';
 
 const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
 
@@ -40,7 +40,7 @@ function everyVerdict(): readonly CaseVerdict[] {
     const evidence = { exchanges: [exchange, exchange], exchangesDropped: 2, ...times };
     const finding = found[index];
     if (finding === undefined) return verdictOn(id, { verdict: 'pass' }, times);
-    return withByHand(verdictOn(id, finding, evidence), { baseUrl: 'http://host' });
+    return withReproScript(verdictOn(id, finding, evidence), { baseUrl: 'http://host' });
   });
 }
 
@@ -205,9 +205,13 @@ describe('the file', () => {
   it('stays of a size that can be sent around, however much evidence there is', () => {
     const long = { ...exchange, answer: { ...exchange.answer, body: '"'.repeat(4096) } };
     const exchanges = Array.from({ length: 40 }, () => long);
-    const byHand = 'x'.repeat(50_000);
+    const reproScript = 'x'.repeat(50_000);
     const all = listCases().map(({ id }) =>
-      verdictOn(id, { verdict: 'fail', expected: 'x', actual: 'y' }, { exchanges, byHand }),
+      verdictOn(
+        id,
+        { verdict: 'fail', expected: 'x', actual: 'y' },
+        { exchanges, byHand: reproScript },
+      ),
     );
     const worst = conformanceHtml(resultOf(all), coverage);
     expect(Buffer.byteLength(worst)).toBeLessThan(4_000_000);

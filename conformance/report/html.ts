@@ -40,13 +40,13 @@ function boundedVerdicts(verdicts: readonly CaseVerdict[]): readonly object[] {
   const bounded = new Map<CaseVerdict, object>();
   for (const name of verdictNames) {
     for (const verdict of verdicts.filter((each) => each.verdict === name)) {
-      const { exchanges = [], sentences: _, covers: __, byHand = '', ...rest } = verdict;
-      const script = byHand.length <= room ? byHand : '# The script is in the JSON report.';
+      const { exchanges = [], sentences: _, covers: __, byHand: whole = '', ...rest } = verdict;
+      const script = whole.length <= room ? whole : '# The script is in the JSON report.';
       room -= script.length;
       const kept = newestWithin(exchanges, Math.min(room, CASE_EVIDENCE_MAX_CHARACTERS));
       room -= sizeOf(kept);
       const dropped = (verdict.exchangesDropped ?? 0) + exchanges.length - kept.length;
-      const way = byHand === '' ? {} : { byHand: script };
+      const way = whole === '' ? {} : { byHand: script };
       bounded.set(verdict, { ...rest, ...way, exchanges: kept, exchangesDropped: dropped });
     }
   }

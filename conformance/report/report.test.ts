@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
 import type { CaseVerdict, Finding } from '../result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
-import { withByHand } from './by-hand.ts';
 import { conformanceJunit } from './junit.ts';
+import { withReproScript } from './repro-script.ts';
 import { caseList, conformanceReport, verdictLine } from './text.ts';
 
 const exchange = {
@@ -15,7 +15,9 @@ const exchange = {
 };
 
 function verdictOf(id: string, finding: Finding): CaseVerdict {
-  return withByHand(verdictOn(id, finding, { exchanges: [exchange] }), { baseUrl: 'http://host' });
+  return withReproScript(verdictOn(id, finding, { exchanges: [exchange] }), {
+    baseUrl: 'http://host',
+  });
 }
 
 const verdicts = [
@@ -63,7 +65,7 @@ describe('the text report', () => {
     );
   });
 
-  it('tells how a failure is repeated by hand, each line whole', () => {
+  it('shows the repro script of a failure, each line whole', () => {
     expect(text).toContain(
       [
         '    repro script:',

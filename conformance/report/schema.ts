@@ -77,7 +77,7 @@ const caseVerdict = v.pipe(
     waiver: v.optional(v.object(waiver)),
     exchanges: v.optional(v.array(exchange)),
     exchangesDropped: v.optional(count),
-    byHand: v.optional(text),
+    byHand: v.optional(v.pipe(text, v.description('The repro script, for bash.'))),
     made: v.optional(made),
     leftBehind: v.optional(texts),
   }),

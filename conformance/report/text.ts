@@ -15,7 +15,7 @@ import { footprintLines } from './footprint.ts';
 /** Exchanges that are shown of one case, the newest; the JSON report has all. */
 const EXCHANGES_MAX = 2;
 const BODY_MAX_CHARACTERS = 600;
-/** Lines of a script by hand that are shown where many cases fail; the reports have all. */
+/** Lines of a repro script that are shown where many cases fail; the reports have all. */
 const SCRIPT_LINES_MAX = 100;
 const FEW_FAILURES = 3;
 /** Why cases have no verdict after the run has ended early. */
@@ -141,7 +141,7 @@ function capabilityLines(rows: readonly CapabilityRow[], skipped: number): reado
 
 function evidenceLines(each: CaseVerdict, scriptLinesMax: number): readonly string[] {
   const { id, title, sentences, requirements, expected, actual, reason, exchanges = [] } = each;
-  const { byHand, missed } = each;
+  const { byHand: script, missed } = each;
   const required = sentences.map((text, index) => `  requires  ${text} [${requirements[index]}]`);
   const finding =
     expected === undefined
@@ -149,12 +149,12 @@ function evidenceLines(each: CaseVerdict, scriptLinesMax: number): readonly stri
       : [`  expected  ${printableText(expected)}`, `  saw       ${printableText(actual ?? '')}`];
   const shown = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
   const narrowed = missed === undefined ? [] : [`  missed    ${missed.join(', ')}`];
-  const repeated = byHand === undefined ? [] : byHandLines(byHand, scriptLinesMax);
+  const repeated = script === undefined ? [] : reproScriptLines(script, scriptLinesMax);
   return ['', id, `  ${title}`, ...required, ...narrowed, ...finding, ...shown, ...repeated];
 }
 
 /** A script is one command a line, so that the blanks in front do no harm. */
-function byHandLines(script: string, linesMax: number): readonly string[] {
+function reproScriptLines(script: string, linesMax: number): readonly string[] {
   const lines = script.split('\n');
   const left = Math.max(0, lines.length - linesMax);
   const cut =

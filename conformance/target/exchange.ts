@@ -4,7 +4,7 @@ import { MASKED } from './mask.ts';
 import { type RequestSignature, signatureOf } from './signed-request.ts';
 import { packed, type RecordedForm, recordedForm, type UploadForm } from './upload-form.ts';
 
-/** Characters of a body that are kept: of a request more, so that it can be sent again by hand. */
+/** Characters of a body that are kept: of a request more, so that a repro script can send it. */
 const REQUEST_BODY_MAX_CHARACTERS = 16_384;
 const ANSWER_BODY_MAX_CHARACTERS = 4096;
 /** Of an answer that a script takes ids from, which may be a long list. */

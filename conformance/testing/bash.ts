@@ -13,7 +13,7 @@ export interface BlockOutput {
 
 /** A folder for blocks that belong together, as the key that the first one makes; its owner removes it. */
 export function blockFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'fleetbed-by-hand-'));
+  return mkdtempSync(join(tmpdir(), 'fleetbed-repro-script-'));
 }
 
 /** Runs a block that belongs to no other, in a folder that is gone afterwards. */

@@ -108,7 +108,13 @@ function caseBody(
   verdict: ShownVerdict,
   sentences: ReadonlyMap<string, ShownRequirement>,
 ): HTMLElement {
-  const { requirements, missed = [], exchanges = [], exchangesDropped = 0, byHand } = verdict;
+  const {
+    requirements,
+    missed = [],
+    exchanges = [],
+    exchangesDropped = 0,
+    byHand: script,
+  } = verdict;
   const required = requirements.map((id) =>
     element(
       'li',
@@ -130,9 +136,9 @@ function caseBody(
       ? [element('p', { class: 'hint' }, `${exchangesDropped} earlier exchanges are left out.`)]
       : []),
     ...exchanges.map(exchangeBlock),
-    ...(byHand === undefined
+    ...(script === undefined
       ? []
-      : [element('h3', {}, 'Repro script'), element('pre', {}, byHand)]),
+      : [element('h3', {}, 'Repro script'), element('pre', {}, script)]),
   );
 }
 

@@ -90,6 +90,7 @@ describe('the command of a request of the wrong form', () => {
     ['a wrong member', [{ name: 'kernel', value: true }]],
     ['a missing member', [{ name: 'it\'s $(x) `y` "z" \\ !' }]],
     ['another kind', { name: 'kernel', value: '1' }],
+    ['text that looks like a variable', [{ name: `$NONE it's "$OTHER"` }]],
   ])('sends a body that is in order: %s', async (_, json) => {
     const reply = await server.call('patch-attributes', { token: device.token, json });
     await expectAfter(reply, { refused: 400, answered: 200 });
@@ -139,6 +140,20 @@ it('the command defines what is known, and names what only the reader knows', as
   const { stderr } = await runInBash((await explanationOf(server, wrong)).command);
   expect(stderr).toMatch(/TOKEN: set TOKEN to the token of the device or user/);
 });
+
+it.each(keyTypes)(
+  'the command for a malformed %s public key says which file has the key',
+  async (type) => {
+    const own = await acceptedDevice(server, `malformed ${type}`, type);
+    const pubkey = own.publicKeyPem.slice(0, -40);
+    const body = JSON.stringify({ id_data: own.idData, pubkey });
+    const reply = await authenticate(server, own, { body });
+    const { command, needs } = await explanationOf(server, reply);
+    expect(needs).toHaveProperty('KEY');
+    const ran = await runInBash(`set -u; cp ${await keyFile(own)} device.pem\n${command}`);
+    expect([reply.status, ran.status, ran.stderr]).toEqual([400, 200, '']);
+  },
+);
 
 describe('the command of a request that found nothing', () => {
   it('goes to the nearest path', async () => {

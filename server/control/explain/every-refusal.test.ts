@@ -16,6 +16,8 @@ const rows: readonly Operation[] = Object.values({
   ...storageOperations,
 });
 const commands: string[] = [];
+/** What the reader of each command is asked to set. */
+const needed = new Map<string, readonly string[]>();
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -36,6 +38,7 @@ async function ask(method: string, row: Operation, call: Call & { path?: string 
   if (reply.status < 400) return undefined;
   const explanation = await explanationOf(server, reply);
   commands.push(explanation.command);
+  needed.set(explanation.command, Object.keys(explanation.needs));
   expect(explanation).toMatchObject({
     requestId: filled,
     world: filled,
@@ -137,4 +140,13 @@ it('every command that was given is bash, and holds no token', async () => {
   const { stderr } = await runInBash(`${functions.join('\n')}\necho`);
   expect(stderr).toBe('');
   expect(commands.filter((command) => command.includes('eyJ'))).toEqual([]);
+});
+
+it('every command that was given defines or asks for each variable that it uses', async () => {
+  const calls = ['curl', 'openssl', 'sleep'].map((name) => `${name}() { :; }`);
+  const runs = [...needed].map(([command, names]) => {
+    return `(\n${names.map((name) => `${name}=set`).join(' ')}\n${command}\n)`;
+  });
+  const { stderr } = await runInBash(['set -u', ...calls, ...runs].join('\n'));
+  expect(stderr).toBe('');
 });

@@ -208,14 +208,19 @@ const variables: Readonly<Record<string, string>> = {
   FILE: 'the file to send',
 };
 
+/** What bash takes for nothing but text: a request may hold what looks like a variable. */
+const literals = /\\'|\$?'[^']*'/g;
+
+/** What the lines use and do not set themselves. */
 function needsOf(lines: string, asked: Asked): Record<string, string> {
   const origin = originOf(asked);
+  const code = lines.replace(literals, '');
+  const own = new Set([...code.matchAll(/^([A-Z][A-Z0-9_]*)=\$\(/gm)].map(([, name]) => name));
   const needs: Record<string, string> = {
     URL: `the base URL${origin === undefined ? '' : `, as in ${origin}`}`,
   };
-  for (const [, name = ''] of lines.matchAll(/\$\{?([A-Z][A-Z_]*)/g)) {
-    const isSet = lines.includes(`${name}=$(`);
-    if (!isSet && name !== 'URL') needs[name] = variables[name] ?? 'a value of your choice';
+  for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
+    if (!own.has(name) && name !== 'URL') needs[name] = variables[name] ?? 'a value of your choice';
   }
   return needs;
 }

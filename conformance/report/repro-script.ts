@@ -1,5 +1,5 @@
 /**
- * How a person repeats a case by hand: a script for bash with every step of it in order, by curl,
+ * The repro script of a case: a script for bash with every step of it in order, by curl,
  * and by openssl where a request is signed. Secrets are variables, each told how to get; what an
  * answer hands on to later steps is taken from the new answer. Spec: Device authentication
  */
@@ -8,14 +8,14 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { CaseVerdict } from '../result.ts';
 import { reportedExchanges } from '../target/exchange.ts';
-import { cleanupLines, isMaking } from './by-hand-cleanup.ts';
+import { cleanupLines, isMaking } from './repro-script-cleanup.ts';
 import {
   keyLines,
   recordedLines,
   type SentRequest,
   signedLines,
   uploadedFileLines,
-} from './by-hand-request.ts';
+} from './repro-script-request.ts';
 import {
   basicText,
   type DeviceKey,
@@ -24,8 +24,8 @@ import {
   handedValues,
   keyTextOf,
   type Sent,
-} from './by-hand-values.ts';
-import { alteredLines, variableLines } from './by-hand-variables.ts';
+} from './repro-script-values.ts';
+import { alteredLines, variableLines } from './repro-script-variables.ts';
 import { shellWord, variableOf } from './shell.ts';
 
 /** A script is part of every report of a failure; the first steps of a longer one are left out. */
@@ -50,7 +50,7 @@ interface Origin {
 }
 
 /** The script of these exchanges, the last of which is the one that was judged. */
-export function byHand(
+export function reproScript(
   exchanges: readonly Sent[],
   { baseUrl, mask = masked, dropped = 0 }: Origin,
 ): string {
@@ -72,14 +72,14 @@ interface Telling {
 }
 
 /** The verdict without secrets; one that failed has the script of its exchanges. */
-export function withByHand(
+export function withReproScript(
   verdict: CaseVerdict,
   { baseUrl, mask = masked, always = false }: Telling,
 ): CaseVerdict {
   const { exchanges, exchangesDropped: dropped, ...rest } = verdict;
   if (exchanges === undefined) return mask.value(verdict);
   const isWanted = exchanges.length > 0 && (always || verdict.verdict === 'fail');
-  const script = isWanted ? { byHand: byHand(exchanges, { baseUrl, mask, dropped }) } : {};
+  const script = isWanted ? { byHand: reproScript(exchanges, { baseUrl, mask, dropped }) } : {};
   return { ...mask.value({ ...rest, ...reportedExchanges(exchanges, dropped) }), ...script };
 }
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { byHand } from '../conformance/report/by-hand.ts';
+import { reproScript } from '../conformance/report/repro-script.ts';
 import { signingAlgorithms } from '../conformance/signing/algorithms.ts';
 import type { SigningKey } from '../conformance/signing/signing-key.ts';
 import { SuiteDevice } from '../conformance/stage/suite-device.ts';
@@ -49,7 +49,7 @@ function deviceOf(serial: string, key: SigningKey): SuiteDevice {
 function lastBlock(): string {
   const exchange = session.record.exchanges.at(-1);
   if (!exchange) throw new Error('nothing was sent');
-  return byHand([exchange], { baseUrl: server.baseUrl, mask });
+  return reproScript([exchange], { baseUrl: server.baseUrl, mask });
 }
 
 async function accept(serial: string): Promise<void> {
@@ -89,7 +89,7 @@ describe.each(keyTypes)('an authentication request with a %s key', (keyType) => 
     expect(attributes.status).toBe(200);
   });
 
-  it('is refused by hand as it was refused when another key had signed it', async () => {
+  it('is refused as the suite was when another key had signed it', async () => {
     const algorithm = signingAlgorithms[keyType];
     const key = await algorithm.makeKey(seededRandom(`${keyType} right`));
     const signedBy = await algorithm.makeKey(seededRandom(`${keyType} wrong`));

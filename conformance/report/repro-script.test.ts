@@ -7,7 +7,7 @@ import { Mask } from '../target/mask.ts';
 import { Target, type WireRequest } from '../target/target.ts';
 import { blockFolder, runBlock } from '../testing/bash.ts';
 import { serve } from '../testing/tiny-server.ts';
-import { byHand } from './by-hand.ts';
+import { reproScript } from './repro-script.ts';
 
 interface Arrived {
   readonly method: string;
@@ -46,12 +46,12 @@ async function listening(mask = new Mask()) {
       await session.send(request);
       const exchange = session.record.exchanges.at(-1);
       if (!exchange) throw new Error('nothing was recorded');
-      return byHand([exchange], { baseUrl, mask });
+      return reproScript([exchange], { baseUrl, mask });
     },
   };
 }
 
-/** Sends a request by the suite and then by hand, and gives both as they arrived. */
+/** Sends a request by the suite and then by its script, and gives both as they arrived. */
 async function twice(request: WireRequest): Promise<readonly [Arrived, Arrived]> {
   const { arrived, blockOf } = await listening();
   const { code, stdout, stderr } = await runBlock(await blockOf(request), folder);
@@ -62,7 +62,7 @@ async function twice(request: WireRequest): Promise<readonly [Arrived, Arrived]>
   return [bySuite, again];
 }
 
-describe('a request repeated by hand', () => {
+describe('a request repeated by its repro script', () => {
   it.each<[string, string | Buffer]>([
     ['quotes and words of the shell', hostile],
     ['a file name for curl', '@/etc/passwd'],
@@ -181,7 +181,7 @@ describe('a block', () => {
     const key = { 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
     const headers = { connection: 'Upgrade', upgrade: 'websocket', ...key };
     await runBlock(
-      byHand([{ request: { line: `GET ${baseUrl}/`, headers } }], { baseUrl }),
+      reproScript([{ request: { line: `GET ${baseUrl}/`, headers } }], { baseUrl }),
       folder,
     );
     expect(arrived.at(-1)?.headers).toMatchObject({

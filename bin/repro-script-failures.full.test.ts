@@ -52,7 +52,7 @@ let failures: readonly CaseVerdict[];
 beforeAll(async () => {
   server = await startTestServer();
   const { baseUrl: targetUrl, headerPrefix, adminToken } = server;
-  const random = seededRandom('by hand');
+  const random = seededRandom('repro scripts');
   proxy = await DefectProxy.open({
     targetUrl,
     names: vendorNames(headerPrefix),
@@ -96,11 +96,11 @@ function seenStatuses(stdout: string): readonly string[] {
 describe('the script of a failed case', { timeout: 120_000 }, () => {
   it('is there for each failure, with every step in order', () => {
     expect(failures.length).toBeGreaterThan(15);
-    expect(failures.some(({ byHand }) => byHand?.includes('/tenants'))).toBe(true);
-    for (const { id, byHand = '', exchanges = [] } of failures) {
-      const headings = byHand.match(/^# Step /gm) ?? [];
+    expect(failures.some(({ byHand: script }) => script?.includes('/tenants'))).toBe(true);
+    for (const { id, byHand: script = '', exchanges = [] } of failures) {
+      const headings = script.match(/^# Step /gm) ?? [];
       expect([id, headings.length > 0 && headings.length <= exchanges.length]).toEqual([id, true]);
-      expect(byHand).toContain(`# Step ${headings.length} of ${headings.length}: `);
+      expect(script).toContain(`# Step ${headings.length} of ${headings.length}: `);
     }
   });
 
@@ -110,10 +110,10 @@ describe('the script of a failed case', { timeout: 120_000 }, () => {
     const variables = { USER_TOKEN, CONTROL_TOKEN, LINK_SIGNATURE: 'altered' };
     const outcomes: Record<string, unknown> = {};
     const expected: Record<string, unknown> = {};
-    for (const { id, byHand = '' } of failures) {
-      const { stdout, stderr } = await runLoneBlock(byHand, variables);
+    for (const { id, byHand: script = '' } of failures) {
+      const { stdout, stderr } = await runLoneBlock(script, variables);
       outcomes[id] = { seen: seenStatuses(stdout), stderr: stderr.replace(/^[.+*\n]+/, '') };
-      expected[id] = { seen: saidStatuses(byHand), stderr: '' };
+      expected[id] = { seen: saidStatuses(script), stderr: '' };
     }
     expect(outcomes).toEqual(expected);
   });

@@ -5,8 +5,8 @@
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { bodyNotes, type SentRequest } from './by-hand-request.ts';
-import type { HandedValue } from './by-hand-values.ts';
+import { bodyNotes, type SentRequest } from './repro-script-request.ts';
+import type { HandedValue } from './repro-script-values.ts';
 import { masksIn, shellWord, variableOf } from './shell.ts';
 
 const parts = ['header', 'claims', 'signature'];
