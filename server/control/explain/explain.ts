@@ -219,14 +219,8 @@ function needsOf(lines: string, asked: Asked): Record<string, string> {
   const needs: Record<string, string> = {
     URL: `the base URL${origin === undefined ? '' : `, as in ${origin}`}`,
   };
-<<<<<<< HEAD:server/control/explain/explain.ts
-  for (const [, name = ''] of lines.matchAll(/\$\{?([A-Z][A-Z_]*)/g)) {
-    const isSet = lines.includes(`${name}=$(`);
-    if (!isSet && name !== 'URL') needs[name] = variables[name] ?? 'a value of your choice';
-=======
   for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
-    if (!own.has(name) && name !== 'URL') needs[name] = variables[name] ?? 'a value of yours';
->>>>>>> w-a-scripts:server/explain/explain.ts
+    if (!own.has(name) && name !== 'URL') needs[name] = variables[name] ?? 'a value of your choice';
   }
   return needs;
 }
