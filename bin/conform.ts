@@ -213,6 +213,9 @@ export async function judge(
   try {
     return await runConformance({ ...options, clock: systemClock, random: systemRandom });
   } catch (error) {
-    throw error instanceof SetupError ? setUpFault(error, options.baseUrl) : error;
+    if (!(error instanceof SetupError)) throw error;
+    if (!options.signal?.aborted) throw setUpFault(error, options.baseUrl);
+    const sentence = 'interrupted before the first case; nothing was created on the target.';
+    throw new CommandFault(sentence, exitCodes.interrupted, error);
   }
 }
