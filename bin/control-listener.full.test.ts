@@ -23,7 +23,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { operations } from '../fixtures/contract/operations.ts';
 import { createOutput } from './output.ts';
 import { leaveRunFile, runningServers } from './run-file.ts';
-import { runCommand, startServe } from './testing/built-command.ts';
+import { runCommand, startCommand, startServe } from './testing/built-command.ts';
 
 const piece = Buffer.alloc(1_048_576, ' ');
 const server = createServer(async (_, answer) => {
@@ -128,6 +128,52 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     await other.running.end();
   });
 
+  it('is not taken from a file or a folder of another owner', async () => {
+    const { running, ready } = await serve();
+    await running.end();
+    for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value);
+    const uid = vi.spyOn(process, 'getuid');
+    try {
+      const found = () => runningServers().map(({ controlUrl }) => controlUrl);
+      const remove = await leaveRunFile(ready, createOutput(true));
+      expect(found()).toEqual([ready.controlUrl]);
+      // Only root can give files away, so this process acts as another user.
+      const { uid: owner } = lstatSync(folder);
+      uid.mockReturnValue(owner + 1);
+      expect(found()).toEqual([]);
+      uid
+        .mockReset()
+        .mockReturnValueOnce(owner)
+        .mockReturnValue(owner + 1);
+      expect(found()).toEqual([]);
+      // The folder is this user's; its file is not.
+      expect(uid).toHaveBeenCalledTimes(2);
+      uid.mockReturnValue(owner);
+      expect(found()).toEqual([ready.controlUrl]);
+      remove();
+    } finally {
+      uid.mockRestore();
+      vi.unstubAllEnvs();
+    }
+  });
+
+  it('may be one that fleetbed demo started, while the demo runs', async () => {
+    const demo = startCommand(['demo'], own);
+    try {
+      const written = await demo.said('stderr', /^server: ready at .*$/m);
+      const baseUrl = /^server: ready at (.*)$/m.exec(written)?.[1];
+      expect(readdirSync(folder)).toEqual([`${demo.child.pid}.json`]);
+      expect(modeOf(join(folder, `${demo.child.pid}.json`))).toBe('600');
+      const { code, stdout } = await run('clock --json');
+      expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ mode: 'base' })]);
+      const named = JSON.parse(readFileSync(join(folder, `${demo.child.pid}.json`), 'utf8'));
+      expect(named.baseUrl).toBe(baseUrl);
+    } finally {
+      await demo.end('SIGINT');
+    }
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it('is not taken from a link, a file that others may read, or a folder that they may', async () => {
     const { running, ready } = await serve();
     await running.end();
@@ -138,6 +184,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
       const file = join(folder, `${process.pid}.json`);
       const text = readFileSync(file, 'utf8');
       const found = () => runningServers().map(({ controlUrl }) => controlUrl);
+      expect(found()).toEqual([ready.controlUrl]);
       chmodSync(file, 0o644);
       expect(found()).toEqual([]);
       renameSync(file, join(home, 'moved'));

@@ -185,7 +185,7 @@ describe('a download that breaks off', () => {
 });
 
 describe('an update control map', () => {
-  it('holds a device before its reboot, and lets it go when the operator changes his mind', {
+  it('holds a device before its reboot, and lets it go when the operator changes their mind', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const fleet = await start();

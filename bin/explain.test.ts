@@ -65,7 +65,9 @@ describe('fleetbed explain', () => {
   it('ends with 1 for an id that the journal does not know, and says what it keeps', async () => {
     const { code, stdout, stderr } = await runCommand(['explain', 'unknown'], environment);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/no request with this id is in the journal; it keeps .* \d+ exchanges/);
+    expect(stderr).toMatch(
+      /no request with this id is in the journal, which keeps .* \d+ exchanges/,
+    );
   });
 
   it('tells why a device gets no update, and names the nearest where it is misspelt', async () => {

@@ -24,6 +24,22 @@ describe('faults as sentences', () => {
     expect(report.sentence).toMatch(/^https:\/\/h: /);
   });
 
+  it('says that HTTP clients block a port, which fetch says in a message alone', async () => {
+    const fault: unknown = await fetch('http://127.0.0.1:1').catch((cause: unknown) => cause);
+    const { sentence, exitCode } = reportFault(fault, 'http://127.0.0.1:1');
+    expect([exitCode, sentence]).toEqual([
+      3,
+      expect.stringMatching(/:1: HTTP clients block this port.*another port$/),
+    ]);
+  });
+
+  it('gives the innermost cause of a fetch that failed for a reason not known here', () => {
+    const fault = new TypeError('fetch failed', { cause: new Error('odd proxy') });
+    expect(setUpFault(fault, 'http://h').message).toMatch(
+      /^http:\/\/h: the request failed \(odd proxy\); check --url/,
+    );
+  });
+
   it('finds the cause behind other errors', () => {
     const wrapped = new Error('outer', {
       cause: new Error('inner', { cause: systemError('EPROTO') }),

@@ -53,6 +53,7 @@ const sentences: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the authority of the server's certificate is unknown; ${trust}`,
   ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host; check --url",
   CERT_HAS_EXPIRED: "the server's certificate has expired; renew it",
+  'bad port': 'HTTP clients block this port, because another protocol uses it; choose another port',
   CERT_NOT_YET_VALID: "the server's certificate is not valid yet; check both clocks",
 };
 
@@ -89,7 +90,14 @@ export function reportFault(fault: unknown, place?: string): FaultReport {
 export function setUpFault(fault: Error, place: string): CommandFault {
   const { exitCode, sentence } = reportFault(fault, place);
   const isKnown = exitCode === exitCodes.setUp;
-  return new CommandFault(isKnown ? sentence : fault.message, exitCodes.setUp, fault);
+  const unknown = fault.message === 'fetch failed' ? failedFetch(fault, place) : fault.message;
+  return new CommandFault(isKnown ? sentence : unknown, exitCodes.setUp, fault);
+}
+
+/** Its own message says nothing: the innermost cause does. */
+function failedFetch(fault: Error, place: string): string {
+  const innermost = causes(fault).at(-1) ?? fault;
+  return `${place}: the request failed (${innermost.message}); ${checkServer}`;
 }
 
 const CAUSES_MAX = 8;
@@ -104,8 +112,9 @@ function causes(fault: unknown): Error[] {
   return chain;
 }
 
-/** The code of a fault; every fault of an HTTP parser counts as `HPE`. */
+/** The code of a fault; every fault of an HTTP parser counts as `HPE`. A blocked port has a message alone. */
 function codeOf(fault: Error): string {
   const code = 'code' in fault ? String(fault.code) : '';
+  if (fault.message === 'bad port') return fault.message;
   return code.startsWith('HPE_') || fault.name === 'HTTPParserError' ? 'HPE' : code;
 }

@@ -70,7 +70,7 @@ describe('fleetbed faults', () => {
     const ready = await serve();
     const { code, stderr } = await faults(ready, ['add', file]);
     expect(code).toBe(2);
-    expect(stderr).toContain(`${file}:3:10: rules.0.act: must be an act`);
+    expect(stderr).toContain(`${file}:3:10: rules.0.act: must be an action`);
   });
 
   it('refuses a second rule of the same id, which only the server knows', async () => {
@@ -79,7 +79,7 @@ describe('fleetbed faults', () => {
     const { code, stderr } = await faults(ready, ['add', file]);
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining('there is a rule "gateway" already'),
+      expect.stringContaining('the rule "gateway" already exists'),
     ]);
   });
 

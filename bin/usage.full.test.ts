@@ -14,7 +14,7 @@ describe('a wrong command line', () => {
     ['simulate --devices 0', /'--devices <count>' argument '0' .*from 1 to 100000/],
     ['simulate --keys dsa=1', /'--keys <shares>' argument 'dsa=1' .*rsa, ecdsa, ed25519/],
     ['simulate --behaviour lazy', /argument 'lazy' .*name=weight/],
-    ['simulate --behaviour lazy=1', /name is no behaviour; there are steady, slow/],
+    ['simulate --behaviour lazy=1', /--behaviour must be one of steady, slow/],
     ['simulate --url ftp://h', /argument 'ftp:\/\/h' .*http:\/\/ or https:\/\//],
     ['simulate --accept-with admin', /'--accept-with <email:password>' .*EMAIL:PASSWORD/],
     ['simulate --deploy release-2', /'--deploy <artifact>' needs --accept, with --password/],

@@ -39,7 +39,7 @@ describe('world schema', () => {
 
 describe('world check', () => {
   it.each([
-    ['devices:\n  - nmae: x\n', ':2:5: devices.0.nmae: is not known'],
+    ['devices:\n  - nmae: x\n', ':2:5: devices.0.nmae: is unknown'],
     ['deployments: [{ name: d, artifact: r }]', 'there is no artifact "r"'],
     ['devices: [', ':1:'],
   ])('tells where %j is wrong', async (text, sentence) => {
@@ -106,7 +106,7 @@ describe('serve --world', () => {
       expect(await count()).toEqual({ count: 1 });
       writeFileSync(file, 'devices: [{ nmae: alone }]');
       command.child.kill('SIGHUP');
-      await command.said('stderr', /nmae: is not known/);
+      await command.said('stderr', /nmae: is unknown/);
       expect(await count()).toEqual({ count: 1 });
     } finally {
       await command.end();

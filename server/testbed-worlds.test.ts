@@ -26,7 +26,10 @@ describe('two worlds', () => {
   let other: TestbedWorld;
 
   const open = async (): Promise<void> => {
-    [one, other] = await Promise.all([testbed.worlds.create('one'), testbed.worlds.create('two')]);
+    [one, other] = await Promise.all([
+      testbed.tenants.create('one'),
+      testbed.tenants.create('two'),
+    ]);
   };
 
   it('share no devices, journal, faults, limits and clock while tests use both at once', async () => {
@@ -89,7 +92,7 @@ describe('two worlds', () => {
     const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${device.token}` } });
     await one.journal.await({ operation: 'connect', status: '101' });
     const ended = endOf(socket);
-    await Promise.all([testbed.worlds.drop(one), testbed.worlds.drop(one)]);
+    await Promise.all([testbed.tenants.drop(one), testbed.tenants.drop(one)]);
     expect((await ended).code).toBe(1001);
     expect(await statusOf(one.admin.call('count-devices'))).toBe(401);
     expect(await statusFor(testbed, device.token)).toBe(401);
@@ -99,13 +102,17 @@ describe('two worlds', () => {
     expect(await statusOf(other.admin.call('count-devices'))).toBe(200);
   });
 
+  it('are also offered by the earlier name, worlds', () => {
+    expect(testbed.worlds).toBe(testbed.tenants);
+  });
+
   it('can be told apart by name only as long as there is room', async () => {
-    await expect(testbed.worlds.drop(testbed)).rejects.toThrow('first world');
-    await testbed.worlds.create('a', {
+    await expect(testbed.tenants.drop(testbed)).rejects.toThrow('first tenant');
+    await testbed.tenants.create('a', {
       adminEmail: 'same@example.com',
       adminPassword: 'long-secret',
     });
-    const again = testbed.worlds.create('b', { adminEmail: 'same@example.com' });
+    const again = testbed.tenants.create('b', { adminEmail: 'same@example.com' });
     await expect(again).rejects.toThrow('e-mail taken');
   });
 });

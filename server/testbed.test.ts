@@ -82,10 +82,10 @@ describe('a testbed', () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'fleetbed-testbed-'));
     const folders = () => readdirSync(join(dataFolder, 'worlds')).sort();
     const keeping = await startTestbed({ dataFolder });
-    const kept = await keeping.worlds.create('kept');
-    const dropped = await keeping.worlds.create('dropped');
+    const kept = await keeping.tenants.create('kept');
+    const dropped = await keeping.tenants.create('dropped');
     expect(folders()).toEqual([keeping.id, kept.id, dropped.id].sort());
-    await keeping.worlds.drop(dropped);
+    await keeping.tenants.drop(dropped);
     expect(folders()).toEqual([keeping.id, kept.id].sort());
     await keeping.close();
     const again = await startTestbed({ dataFolder });
@@ -248,7 +248,7 @@ describe('a reset', () => {
     testbed.clock.advance(20);
     testbed.rates.set({ requests: 0, windowSeconds: 1 });
     testbed.faults.add({ rules: [{ id: 'all', act: { kind: 'answer', status: 503 } }] });
-    const other = await testbed.worlds.create('other');
+    const other = await testbed.tenants.create('other');
     await testbed.reset();
     expect((await ended).code).toBe(1001);
     expect(Math.abs(testbed.clock.now() - Date.now())).toBeLessThan(5000);

@@ -18,29 +18,29 @@ export { AwaitTimeout, JournalAssertionError } from './control/embedding/journal
 export { FaultPlanError, UnfiredFaultsError } from './control/embedding/steering.ts';
 export type { TestbedWorld };
 
-/** The settings of the server, and how its first world begins. */
+/** The settings of the server, and the start state of its first tenant. */
 export interface TestbedOptions extends ServerOptions {
   /** Makes ids, secrets and passwords the same at each start; in place of `random`. */
   readonly seed?: string;
-  /** What the first world begins with; empty when absent. */
+  /** The start state of the first tenant; empty when absent. */
   readonly world?: WorldSource;
 }
 
-/** The admin of a world to be made; e-mail and password are made up where they are not given. */
+/** The admin of a new tenant; e-mail and password are generated where they are not given. */
 export interface NewWorldOptions {
   readonly adminEmail?: string;
   readonly adminPassword?: string;
 }
 
-/** Worlds beside the first one, for tests that run at the same time. */
-export interface TestbedWorlds {
-  /** @throws Error when there is no room for another one, or the e-mail is taken */
+/** Tenants beside the first one, for tests that run at the same time. */
+export interface TestbedTenants {
+  /** @throws Error when the server has no room for another tenant, or the name or e-mail is in use */
   create(name: string, options?: NewWorldOptions): Promise<TestbedWorld>;
-  /** Ends a world; its tokens and links are refused from now on. */
-  drop(world: Pick<TestbedWorld, 'id'>): Promise<void>;
+  /** Removes a tenant; its tokens and links are refused from now on. */
+  drop(tenant: Pick<TestbedWorld, 'id'>): Promise<void>;
 }
 
-/** A running server; its own members are those of its first world. */
+/** A running server; its own members are those of its first tenant. */
 export interface Testbed extends TestbedWorld {
   readonly baseUrl: string;
   readonly controlUrl: string;
@@ -48,8 +48,10 @@ export interface Testbed extends TestbedWorld {
   readonly headerPrefix: string;
   /** The test CA's certificate in PEM, where one was made. */
   readonly caPem?: string;
-  readonly worlds: TestbedWorlds;
-  /** The first world back to its start, and every other one dropped. */
+  readonly tenants: TestbedTenants;
+  /** @deprecated The earlier name of `tenants`. */
+  readonly worlds: TestbedTenants;
+  /** Puts the first tenant back to its start state, and removes every other one. */
   reset(): Promise<void>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -101,6 +103,18 @@ function testbedOver(inside: ServerWithInside, { apiUrl, close }: Doors): Testbe
     closing ??= close();
     return closing;
   };
+  const beside: TestbedTenants = {
+    create: (name, options) => createWorld(inside, { name, apiUrl, ...options }),
+    drop: async ({ id }) => {
+      const tenant = tenants.find(id);
+      if (tenant?.isFirst) {
+        throw new Error(
+          'the first tenant cannot be removed; call close() on the testbed, or reset()',
+        );
+      }
+      if (tenant) await worlds.drop(tenant);
+    },
+  };
   return {
     ...first,
     baseUrl,
@@ -108,15 +122,8 @@ function testbedOver(inside: ServerWithInside, { apiUrl, close }: Doors): Testbe
     controlToken,
     headerPrefix,
     ...(tls?.caPem !== undefined && { caPem: tls.caPem }),
-    worlds: {
-      create: (name, options) => createWorld(inside, { name, apiUrl, ...options }),
-      drop: async ({ id }) => {
-        const tenant = tenants.find(id);
-        if (tenant?.isFirst)
-          throw new Error('the first world ends with the testbed; call close() on the testbed');
-        if (tenant) await worlds.drop(tenant);
-      },
-    },
+    tenants: beside,
+    worlds: beside,
     reset: async () => {
       const [, ...others] = tenants.list();
       await Promise.all(others.map((tenant) => worlds.drop(tenant)));
@@ -135,7 +142,7 @@ async function createWorld(
   const { name, apiUrl, adminPassword: password } = wanted;
   const email = wanted.adminEmail ?? `admin@${services.random.uuid()}.example`;
   const added = await worlds.add(name, { email, password });
-  if (typeof added === 'string') throw new Error(`the world ${name} cannot be created: ${added}`);
+  if (typeof added === 'string') throw new Error(`the tenant ${name} cannot be created: ${added}`);
   const { tenant, admin } = added;
   const adminToken = signIn(inside, tenant, admin.id);
   const signedIn: WorldAdmin = {

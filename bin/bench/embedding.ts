@@ -28,7 +28,7 @@ async function round(start: () => Promise<Testbed>): Promise<void> {
   const testbed = await start();
   await timed('reset', () => testbed.reset());
   await timed('a world made and dropped', async () => {
-    await testbed.worlds.drop(await testbed.worlds.create('another'));
+    await testbed.tenants.drop(await testbed.tenants.create('another'));
   });
   await timed('stop', () => testbed.close());
 }

@@ -11,7 +11,8 @@ import { conformanceJunit } from '../../conformance/report/junit.ts';
 import { coverageOf } from '../../conformance/result/coverage.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { systemRandom } from '../../fixtures/random.ts';
-import { setUpFault } from '../fault.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { CommandFault, setUpFault } from '../fault.ts';
 import type { Renderings } from '../reports.ts';
 
 /** A run with the machine's clock and chance. @throws CommandFault */
@@ -21,7 +22,10 @@ export async function judge(
   try {
     return await runConformance({ ...options, clock: systemClock, random: systemRandom });
   } catch (error) {
-    throw error instanceof SetupError ? setUpFault(error, options.baseUrl) : error;
+    if (!(error instanceof SetupError)) throw error;
+    if (!options.signal?.aborted) throw setUpFault(error, options.baseUrl);
+    const sentence = 'interrupted before the first case; nothing was created on the target.';
+    throw new CommandFault(sentence, exitCodes.interrupted, error);
   }
 }
 

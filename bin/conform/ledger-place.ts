@@ -1,5 +1,5 @@
 /** Where a run keeps its ledger, and what is said of it in the end. */
-import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConformanceResult } from '../../conformance/result/result.ts';
@@ -30,9 +30,12 @@ export function ledgerPlace(options: ConformOptions): LedgerPlace | undefined {
 }
 
 /** Tells at a second Ctrl-C, which leaves resources behind, how they are removed; until it is dismissed. */
-export function tellWhenCutShort({ hint }: LedgerPlace, stop: AbortSignal): { dismiss(): void } {
+export function tellWhenCutShort(
+  { file, hint }: LedgerPlace,
+  stop: AbortSignal,
+): { dismiss(): void } {
   const tell = (): void => {
-    if (stop.aborted) process.stderr.write(`${hint}\n`);
+    if (stop.aborted && existsSync(file)) process.stderr.write(`${hint}\n`);
   };
   process.on('exit', tell);
   return { dismiss: () => process.off('exit', tell) };

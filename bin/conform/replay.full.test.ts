@@ -1,10 +1,18 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConformanceResult } from '../../conformance/conformance.ts';
 import type { ServerReady } from '../ready.ts';
-import { type RunningCommand, runCommand, startServe } from '../testing/built-command.ts';
+import {
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  startServe,
+} from '../testing/built-command.ts';
 
 const failing = 'errors/request-id';
 
@@ -106,6 +114,42 @@ describe('fleetbed conform replay', () => {
     const { code, stdout } = await replay(path, ...words);
     expect(code).toBe(4);
     expect(stdout).toContain('the suite no longer has this case');
+  });
+
+  it.each([
+    [
+      'before its first case',
+      0,
+      /^fleetbed: interrupted before the first case; nothing was created/m,
+    ],
+    ['within a case', 2, /.*/],
+  ])('ends with 130 at Ctrl-C %s', async (_, answered, said) => {
+    // Refuses the first request as the API does, has no devices, and then answers nothing more.
+    const replies = [
+      [401, '{"error":"no signature","request_id":"1"}'],
+      [200, '[]'],
+    ] as const;
+    let requests = 0;
+    const target = createServer((_request, response) => {
+      const reply = requests < answered ? replies[requests] : undefined;
+      requests += 1;
+      if (!reply) return void target.emit('held');
+      response.writeHead(reply[0], { 'content-type': 'application/json' }).end(reply[1]);
+    });
+    target.listen(0, '127.0.0.1');
+    await once(target, 'listening');
+    const { port } = target.address() as AddressInfo;
+    const words = ['--url', `http://127.0.0.1:${port}`, '--token', 'any', '--no-probe'];
+    const running = startCommand(['conform', 'replay', bad, ...words]);
+    try {
+      await once(target, 'held');
+      const { code, stdout, stderr } = await running.end('SIGINT');
+      expect([code, stderr]).toEqual([130, expect.stringMatching(said)]);
+      expect(/interrupted/.test(stdout)).toBe(answered > 0);
+    } finally {
+      target.closeAllConnections();
+      target.close();
+    }
   });
 
   it('has nothing to do after a run without a failure', async () => {

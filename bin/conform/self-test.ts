@@ -123,10 +123,11 @@ async function selfTest(
 ): Promise<ExitCode> {
   if (options.html !== undefined) await requireWritable('--html', options.html);
   const matrix = await playAll(defects, options, output);
-  if (options.html !== undefined) await writeWhole(options.html, matrixHtml(matrix));
+  const isWhole = defects.length === allDefects.length;
+  if (options.html !== undefined) await writeWhole(options.html, matrixHtml(matrix, isWhole));
   if (options.record && !matrix.interrupted) await record(matrix);
   output.data(matrix);
-  output.line(matrixText(matrix));
+  output.line(matrixText(matrix, isWhole));
   if (matrix.interrupted) return exitCodes.interrupted;
   return holds(matrix) ? exitCodes.pass : exitCodes.failed;
 }

@@ -64,9 +64,12 @@ describe('fleetbed simulate behaviours', () => {
     [['behaviours', '--behaviour-file', 'none.mjs'], /none\.mjs: cannot be read: Cannot find/],
     [['--behaviour-file', 'none.mjs'], /none\.mjs: cannot be read: Cannot find/],
     [['--behaviour-parameter', 'slow'], /Accepted: BEHAVIOUR\.NUMBER=VALUE, such as slow/],
-    [['--behaviour-parameter', 'slow.speed=3'], /slow has no speed; it has installMs, rebootMs/],
+    [
+      ['--behaviour-parameter', 'slow.speed=3'],
+      /slow has no parameter speed; its parameters are installMs, rebootMs/,
+    ],
     [['--behaviour-parameter', 'slow.installMs=-3'], /slow installMs must be a whole number/],
-    [['--behaviour-parameter', 'snail.installMs=3'], /snail is no behaviour/],
+    [['--behaviour-parameter', 'snail.installMs=3'], /snail is not a known behaviour/],
   ])('refuses %j in one sentence', async (words, sentence) => {
     const { code, stdout, stderr } = await runCommand(['simulate', ...words]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

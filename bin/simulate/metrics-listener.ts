@@ -22,7 +22,7 @@ const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there already',
   EADDRNOTAVAIL: 'this machine does not have that address',
   EACCES: 'this user may not listen there',
-  ENOTFOUND: 'no host goes by that name',
+  ENOTFOUND: 'there is no host of that name',
 };
 
 /**

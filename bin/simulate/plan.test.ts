@@ -137,6 +137,19 @@ describe('the options of a plan', () => {
     await expect(planOf('--token', 'jwt')).rejects.toThrow(/'--token <jwt>' needs --accept/);
   });
 
+  it.each([
+    [['--poll', '1ms'], '', /^invalid plan: --poll must be a length of time from 10ms .*not 1ms$/],
+    [[], 'poll: 1ms', /^invalid plan: poll must be a length of time from 10ms .*not 1ms$/],
+    [['--behaviour', 'stedy=1'], '', /^invalid plan: --behaviour must be one of .*not "stedy"$/],
+    [['--cohort', 'one, poll: 1ms'], '', /^invalid plan: --cohort: cohort\.0\.poll must be /],
+  ])(
+    'with %j and the file %j are refused by the names that were given',
+    async (words, text, said) => {
+      const file = fileOf('given.yaml', `${text}\ndevices: 3\n`);
+      await expect(planOf('--plan', file, ...words)).rejects.toThrow(said);
+    },
+  );
+
   it('refuse a plan file that is not there', async () => {
     await expect(planOf('--plan', join(folder, 'none.yaml'))).rejects.toThrow(/--plan cannot read/);
   });

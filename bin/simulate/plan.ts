@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { systemRandom } from '../../fixtures/random.ts';
 import { readBehaviourFiles } from '../../simulator/behaviours/behaviour-file.ts';
-import { checkPlan } from '../../simulator/fleet/plan.ts';
+import { checkPlan, PlanError } from '../../simulator/fleet/plan.ts';
 import { planOfWords, type WholePlanWords } from '../../simulator/fleet/plan-of-words.ts';
 import {
   type PlanWords,
@@ -58,8 +58,22 @@ export async function planFrom(command: Command): Promise<FleetPlan> {
     await readBehaviourFiles(plan.behaviourFiles ?? []);
     return checkPlan(plan);
   } catch (error) {
-    throw fleetFault(error, plan);
+    throw fleetFault(inOptions(error, command), plan);
   }
+}
+
+/** The faults of a plan by the options that were given; those of a plan file keep its words. */
+function inOptions(error: unknown, command: Command): unknown {
+  if (!(error instanceof PlanError)) return error;
+  const named = error.faults.map((fault) => {
+    const [word = ''] = /^\w+/.exec(fault) ?? [];
+    const flag = command.options.find((option) => option.attributeName() === word)?.long;
+    const isGiven = ['cli', 'env'].includes(command.getOptionValueSource(word) ?? '');
+    if (!flag || !isGiven) return fault;
+    const rest = fault.slice(word.length);
+    return rest.startsWith('.') ? `${flag}: ${fault}` : `${flag}${rest}`;
+  });
+  return new PlanError(named);
 }
 
 type UserWords = Pick<PlanWords, 'accept' | 'email' | 'password' | 'token' | 'acceptWith'>;

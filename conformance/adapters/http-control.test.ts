@@ -77,10 +77,10 @@ describe('a tenant of its own', () => {
   it('is steered alone: every wish names it', async () => {
     const { newTenant, asked } = await controlOn({
       ...working,
-      'POST /clock?world=t%201': [200, {}],
-      'POST /faults?world=t%201': [201, {}],
-      'POST /rate-limit?world=t%201': [200, {}],
-      'DELETE /rate-limit?world=t%201': [200, {}],
+      'POST /clock?tenant=t%201': [200, {}],
+      'POST /faults?tenant=t%201': [201, {}],
+      'POST /rate-limit?tenant=t%201': [200, {}],
+      'DELETE /rate-limit?tenant=t%201': [200, {}],
       'PUT /tenants/t%201/status': [200, {}],
     });
     const { control } = await newTenant();
@@ -90,10 +90,10 @@ describe('a tenant of its own', () => {
     await control.limitRate(undefined);
     await control.suspend();
     expect(asked.slice(2).map((each) => each.split(' {')[0])).toEqual([
-      'POST /clock?world=t%201',
-      'POST /faults?world=t%201',
-      'POST /rate-limit?world=t%201',
-      'DELETE /rate-limit?world=t%201',
+      'POST /clock?tenant=t%201',
+      'POST /faults?tenant=t%201',
+      'POST /rate-limit?tenant=t%201',
+      'DELETE /rate-limit?tenant=t%201',
       'PUT /tenants/t%201/status',
     ]);
     expect(asked[2]).toContain('{"advanceSeconds":60}');

@@ -185,7 +185,7 @@ export class HttpControl implements Control {
 
   #within(path: string): string {
     if (!this.isolates) return path;
-    return `${path}?world=${encodeURIComponent(this.#own('tenant-control').id)}`;
+    return `${path}?tenant=${encodeURIComponent(this.#own('tenant-control').id)}`;
   }
 
   #send(

@@ -166,7 +166,7 @@ const askingRules: readonly WatchRule[] = [
       const expire = textIn(instructions, 'artifact.source.expire');
       // Whether it is a date-time at all is another requirement.
       const isLater = !isTimestamp(expire) || Date.parse(expire) > seen.serverNowMs;
-      expectThat(isLater, 'a later moment', shown(expire));
+      expectThat(isLater, 'a later time', shown(expire));
     },
   },
   {
@@ -181,7 +181,7 @@ const askingRules: readonly WatchRule[] = [
       expectEqual('id of the map', id, instructions.id);
     },
   },
-  isOverOnce('next.finished-is-over', 'its end was reported and taken', finishedMs),
+  isOverOnce('next.finished-is-over', 'its end was reported and accepted', finishedMs),
   isOverOnce('next.aborted-is-over', 'a report was answered 409', ({ abortedMs }) => abortedMs),
 ];
 
@@ -229,7 +229,7 @@ function accepts(
       isTakenOrRefused(seen) &&
       isSuch(seen.sent as v.InferOutput<typeof deploymentStatusShape>, seen),
     expect: ({ answer }) =>
-      expectThat(answer.status !== 400, 'the report to be taken', shownAnswer(answer)),
+      expectThat(answer.status !== 400, 'the report to be accepted', shownAnswer(answer)),
   };
 }
 

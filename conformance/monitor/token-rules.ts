@@ -53,8 +53,8 @@ function opens(requirement: RequirementId, isItsStretch: (grant: Grant) => boole
       if (seen.operation !== 'post-auth-request') return;
       const seconds = Math.round((wrongRefusal(seen)?.ageMs ?? 0) / 1000);
       throw new ExpectationFailure(
-        `the token to open the operation, ${seconds} s after it was granted`,
-        '401, although the device was let in again right after',
+        `the token to be accepted, ${seconds} s after it was granted`,
+        '401, although the device got a new token right after',
       );
     },
     about: (seen) => wrongRefusal(seen)?.exchange,
@@ -104,7 +104,7 @@ export const tokenRules: readonly WatchRule[] = [
       return isOver && (seen.status === 401 || isOpened(seen));
     },
     expect: ({ answer }) =>
-      expectThat(answer.status === 401, '401 to a token past its week', shownAnswer(answer)),
+      expectThat(answer.status === 401, '401 for an expired token', shownAnswer(answer)),
   },
 ];
 

@@ -383,7 +383,7 @@ describe('the evidence of a breach', () => {
   it('is the request, the answer, and what was expected', () => {
     const steps = [...offered, report('success', 204), askV2(instructions)];
     expect(evidenceOf(steps, 'next.finished-is-over')).toMatchObject({
-      expected: 'deployment d-1 no longer to be offered, since its end was reported and taken',
+      expected: 'deployment d-1 no longer to be offered, since its end was reported and accepted',
       seen: 'it is offered again',
       request: { line: `POST ${base}${operations['post-next-deployment-v2'].path}` },
       answer: { status: 200, body: expect.stringContaining('"id":"d-1"') },
@@ -393,7 +393,7 @@ describe('the evidence of a breach', () => {
   it('is the exchange in which a token was refused, not the one that shows it', () => {
     const steps = [signIn(), askV2(), refusedToken(first), signIn(second)];
     expect(evidenceOf(steps, 'tokens.device-token-lasts-a-week')).toMatchObject({
-      expected: 'the token to open the operation, 2 s after it was granted',
+      expected: 'the token to be accepted, 2 s after it was granted',
       answer: { status: 401 },
     });
   });

@@ -72,7 +72,7 @@ export class ActiveDefect {
     return this.#counted(true, this.#mutation.ended?.(from, line) ?? true);
   }
 
-  /** What came out of a hook; the very resource that went in when the two are equal. */
+  /** What came out of a hook; what went in when the two are equal. */
   #counted<In, Out>(given: In, made: In | Out): In | Out {
     if (isDeepStrictEqual(given, made)) return given;
     this.#changes += 1;

@@ -297,17 +297,27 @@ describe('a matrix', () => {
 
   it('is rendered with every defect, its killers and its figures', async () => {
     const matrix = await matrixOf([defect, survivor]);
-    const text = matrixText(matrix);
+    const text = matrixText(matrix, true);
     expect(text).toContain('2 defects: 1 killed, 0 survived, 1 not exercised');
     expect(text).toContain('configuration.set-by-user: 1 of 2 defects killed, 1 by its own name');
-    const page = matrixHtml(matrix);
+    const page = matrixHtml(matrix, true);
     for (const { id } of [defect, survivor]) expect(page).toContain(id);
     expect(page).toContain('configuration/set-by-user-is-read');
     expect(page).toContain("default-src 'none'");
   });
 
+  it('counts what a selection of defects does not break, and lists it for the whole catalogue', async () => {
+    const matrix = await matrixOf([defect]);
+    const counted = `${matrix.undefended.length} requirements are broken by none of the selected`;
+    expect(matrixText(matrix, false)).toContain(counted);
+    expect(matrixText(matrix, false)).not.toContain('no defect breaks');
+    expect(matrixText(matrix, true)).toContain('! no defect breaks audit.total');
+    expect(matrixText(matrix, true)).not.toContain(counted);
+    expect(matrixHtml(matrix, false)).not.toContain('no defect breaks');
+  });
+
   it('keeps a title from becoming markup', async () => {
-    const page = matrixHtml(await matrixOf([{ ...defect, title: '<img src=x> is sent.' }]));
+    const page = matrixHtml(await matrixOf([{ ...defect, title: '<img src=x> is sent.' }]), true);
     expect(page).toContain('&lt;img src=x&gt; is sent.');
     expect(page).not.toContain('<img');
   });

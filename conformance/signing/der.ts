@@ -21,7 +21,7 @@ export interface EcdsaIntegers {
  */
 export function readEcdsaSequence(der: Buffer): EcdsaIntegers {
   const [tag, length] = der;
-  if (tag !== SEQUENCE) throw new Error('the signature is no ASN.1 sequence');
+  if (tag !== SEQUENCE) throw new Error('the signature is not an ASN.1 sequence');
   if (length !== der.length - 2) throw new Error('the sequence does not span the signature');
   const first = readInteger(der.subarray(2));
   const second = readInteger(first.rest);

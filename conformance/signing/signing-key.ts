@@ -13,7 +13,7 @@ export interface SigningKey {
   readonly sign: Sign;
   /** The same by implementations that share no code, by their names. */
   readonly signers: Readonly<Record<string, Sign>>;
-  /** Signatures by the same key with one resource other than the contract says. */
+  /** Signatures by the same key that differ in one point from the contract. */
   readonly wrongForms: WrongForms;
 }
 

@@ -47,7 +47,7 @@ export class StateFault extends Error {
 const kinds: Readonly<Record<string, readonly [StateFaultKind, string]>> = {
   SQLITE_BUSY: ['in use', 'is in use by another process'],
   SQLITE_LOCKED: ['in use', 'is in use by another process'],
-  SQLITE_NOTADB: ['damaged', 'is no longer a database'],
+  SQLITE_NOTADB: ['damaged', 'is not a database'],
   SQLITE_CORRUPT: ['damaged', 'is damaged'],
   EACCES: ['unreadable', 'cannot be opened by this user'],
   EPERM: ['unreadable', 'cannot be opened by this user'],

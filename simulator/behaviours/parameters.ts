@@ -51,10 +51,11 @@ export function changedParametersFault(
   behaviour: Behaviour | undefined,
   changed: Readonly<Record<string, number>>,
 ): string | undefined {
-  if (behaviour === undefined) return 'is no behaviour';
+  if (behaviour === undefined) return 'is not a known behaviour';
   for (const [name, value] of Object.entries(changed)) {
     const known = Object.keys(behaviour.parameters);
-    if (!known.includes(name)) return `has no ${name}; it has ${known.join(', ')}`;
+    if (!known.includes(name))
+      return `has no parameter ${name}; its parameters are ${known.join(', ')}`;
     const fault = parameterFault(name, value);
     if (fault !== undefined) return `${name} ${fault}`;
   }

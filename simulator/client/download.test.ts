@@ -106,7 +106,7 @@ describe('a download', () => {
     const fault = await faultOf(bytes);
     expect(fault).toBeInstanceOf(DownloadError);
     expect(fault).toMatchObject({ label: 'download/cut-off' });
-    expect(String(fault)).toContain('broke off 11 times, after 3000 bytes');
+    expect(String(fault)).toContain('was cut off 11 times, after 3000 bytes');
     expect(server.askedOf('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
   });
 

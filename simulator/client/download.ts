@@ -92,7 +92,7 @@ export async function downloadedHead(
 function givenUp(error: ClientError, { receivedBytes }: DownloadProgress): ClientError {
   if (receivedBytes === 0) return error;
   const times = RESUMPTIONS_MAX + 1;
-  const said = `the file broke off ${times} times, after ${receivedBytes} bytes at last`;
+  const said = `the download was cut off ${times} times, after ${receivedBytes} bytes at last`;
   return new DownloadError('cut-off', said, { ...error, cause: error });
 }
 
@@ -238,5 +238,5 @@ function tooLarge(download: Download, circumstances: Circumstances): DownloadErr
 function linkUrl({ uri, caller }: Download): URL {
   if (/^https?:/i.test(uri) && URL.canParse(uri)) return new URL(uri);
   const circumstances = { operation: operation.id, caller, elapsedMs: 0 };
-  throw new AnswerError('link', `"${uri}" is no absolute http or https URL`, circumstances);
+  throw new AnswerError('link', `"${uri}" is not an absolute http or https URL`, circumstances);
 }

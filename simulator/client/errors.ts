@@ -77,15 +77,15 @@ export function silenceOf(reason: string): Silence {
 }
 
 const untrusted =
-  "the server's certificate is signed by nobody that is trusted here; name the CA's certificate";
-const hungUp = 'the server closed the connection before it had answered';
+  "the server's certificate is not signed by a trusted authority; give the CA's certificate";
+const hungUp = 'the server closed the connection before it answered';
 
 const transportSentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at that address (ECONNREFUSED); is the server running?',
-  ENOTFOUND: 'no host goes by that name (ENOTFOUND); check the base URL',
+  ENOTFOUND: 'there is no host of that name (ENOTFOUND); check the base URL',
   EAI_AGAIN: 'the host name could not be looked up (EAI_AGAIN)',
   EMFILE: 'this process has no file handles left (EMFILE); run fewer devices',
-  LINK_LOST: 'the simulated network has lost the exchange (LINK_LOST)',
+  LINK_LOST: 'the simulated network lost the exchange (LINK_LOST)',
   ECONNRESET: `${hungUp} (ECONNRESET)`,
   UND_ERR_SOCKET: `${hungUp} (UND_ERR_SOCKET)`,
   DEPTH_ZERO_SELF_SIGNED_CERT: `${untrusted} (DEPTH_ZERO_SELF_SIGNED_CERT)`,

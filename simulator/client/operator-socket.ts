@@ -122,7 +122,7 @@ function listen(socket: WebSocket, events: OperatorSocketEvents): void {
       events.message(decodeConnectMessage(data as Buffer));
     } catch (error) {
       if (!(error instanceof ConnectMessageError)) throw error;
-      fault = `the server sent what is no message: ${error.message}`;
+      fault = `the server sent a malformed message: ${error.message}`;
       socket.close(INTERNAL_ERROR, 'malformed message');
     }
   });

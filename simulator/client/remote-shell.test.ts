@@ -236,7 +236,7 @@ describe('a shell that fails', () => {
     await wasAsked;
     await new Promise((resolve) => setImmediate(resolve));
     clock.advance(60_000);
-    expect(String(await fault)).toContain('the device said nothing for 60 seconds');
+    expect(String(await fault)).toContain('the device did not respond for 60 seconds');
   });
 
   it('is refused when the server hangs up first', async () => {
@@ -292,7 +292,7 @@ describe('a shell that fails', () => {
     const { websocket, remote } = await shellOn();
     const closed = new Promise((resolve) => websocket.once('close', resolve));
     websocket.send(Buffer.from([0xc1]));
-    expect((await remote.ended).fault).toContain('the server sent what is no message');
+    expect((await remote.ended).fault).toContain('the server sent a malformed message');
     expect(await closed).toBe(1011);
   });
 });

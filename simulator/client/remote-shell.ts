@@ -120,7 +120,7 @@ export class RemoteShell {
     await this.#say('new', { props: sizeProps(this.#screen.size) });
     const waitMs = limits.connectReplyMaxSeconds * 1000;
     const timer = this.#options.clock.after(waitMs, () =>
-      this.#started(`the device said nothing for ${limits.connectReplyMaxSeconds} seconds`),
+      this.#started(`the device did not respond for ${limits.connectReplyMaxSeconds} seconds`),
     );
     const fault = await started;
     timer.cancel();

@@ -103,7 +103,7 @@ describe('a server with a certificate', () => {
     const fault = await hello('127.0.0.1').catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(TransportError);
     expect(fault).toMatchObject({ label: 'transport/DEPTH_ZERO_SELF_SIGNED_CERT' });
-    expect(String(fault)).toContain("name the CA's certificate");
+    expect(String(fault)).toContain("give the CA's certificate");
   });
 
   it('is trusted when its authority is named', async () => {

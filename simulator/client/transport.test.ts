@@ -110,7 +110,7 @@ describe('an exchange', () => {
     const { bench } = await answering('cut');
     const fault = await faultOf(ask(bench.transport));
     expect(fault).toBeInstanceOf(TransportError);
-    expect(String(fault)).toContain('closed the connection before it had answered');
+    expect(String(fault)).toContain('closed the connection before it answered');
   });
 
   it('with a server that hangs up in the middle of the body is a transport fault', async () => {
@@ -162,7 +162,7 @@ describe('an exchange', () => {
   it('over TLS with a certificate that nobody vouches for names the way out', () => {
     const circumstances = { operation: 'login', caller: 'operator', elapsedMs: 1 };
     const fault = new TransportError('DEPTH_ZERO_SELF_SIGNED_CERT', circumstances);
-    expect(fault.message).toContain("name the CA's certificate");
+    expect(fault.message).toContain("give the CA's certificate");
   });
 
   it('never brings control characters of a fault into its message', () => {

@@ -115,36 +115,36 @@ describe('cohorts', () => {
   });
 
   it.each([
-    [[], 'cohorts must give at least one cohort a weight above zero'],
-    [[{ name: 'a', weight: 0 }], 'cohorts must give at least one cohort a weight above zero'],
+    [[], 'cohort must give at least one cohort a weight above 0'],
+    [[{ name: 'a', weight: 0 }], 'cohort must give at least one cohort a weight above 0'],
     [
       [
         { name: 'a', weight: 1 },
         { name: 'a', weight: 1 },
       ],
-      'cohorts must name each cohort once',
+      'cohort must name each cohort once',
     ],
     [
       [
         { name: 'a', weight: -1 },
         { name: 'b', weight: 1 },
       ],
-      'cohorts.0.weight must be a weight: a number of zero or more, not -1',
+      'cohort.0.weight must be a weight: a number of 0 or more, not -1',
     ],
-    [[{ name: '', weight: 1 }], 'cohorts.0.name must not be empty'],
-    [[{ weight: 1 }], 'cohorts.0.name is missing'],
-    [[{ name: 'a', weight: 1, speed: 3 }], 'cohorts.0.speed is not known'],
+    [[{ name: '', weight: 1 }], 'cohort.0.name must not be empty'],
+    [[{ weight: 1 }], 'cohort.0.name is required'],
+    [[{ name: 'a', weight: 1, speed: 3 }], 'cohort.0.speed is unknown'],
     [
       [{ name: 'a', weight: 1, phase: 'odd' }],
-      'cohorts.0.phase must be one of even, random, lockstep, not "odd"',
+      'cohort.0.phase must be one of even, random, lockstep, not "odd"',
     ],
     [
       [{ name: 'a', weight: 1, backOff: { kind: 'never' } }],
-      'cohorts.0.backOff.kind must be one of fixed, exponential, equal-jitter, full-jitter',
+      'cohort.0.backOff.kind must be one of fixed, exponential, equal-jitter, full-jitter',
     ],
     [
       [{ name: 'a', weight: 1, link: { lossShare: 2 } }],
-      'cohorts.0.link.lossShare must be a share: a number from 0 to 1, not 2',
+      'cohort.0.link.loss must be a share: a number from 0 to 1, not 2',
     ],
   ])('%j are refused in one sentence', (cohorts, sentence) => {
     const [fault, ...others] = faultsOf({ cohorts });
@@ -166,10 +166,10 @@ describe('a shard', () => {
   });
 
   it.each([
-    [{ index: 2, of: 2 }, 'shard must have an index below the number of shards'],
+    [{ index: 2, of: 2 }, 'shard must have an index below its count'],
     [{ index: -1, of: 2 }, 'shard.index must be a whole number from 0'],
     [{ index: 0, of: 0 }, 'shard.of must be a whole number from 1'],
-    [{ index: 0, of: 25 }, 'shard must be no more shards than devices'],
+    [{ index: 0, of: 25 }, 'shard must not have more shards than devices'],
   ])('%o is refused', (shard, sentence) => {
     expect(faultsOf({ shard })[0]).toContain(sentence);
   });

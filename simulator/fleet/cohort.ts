@@ -16,30 +16,27 @@ const keyNames = keyTypes.join(', ');
 const keysShape = v.pipe(
   v.strictObject(
     { rsa: weight, ecdsa: weight, ed25519: weight },
-    `must be weights for ${keyNames}`,
+    `must be an object of weights for ${keyNames}`,
   ),
   v.check(
     (keys) => keyTypes.some((keyType) => keys[keyType] > 0),
-    `must give at least one of ${keyNames} a weight above zero`,
+    `must give at least one of ${keyNames} a weight above 0`,
   ),
 );
 
 const behaviourShape = v.strictObject({
   name: v.pipe(
     v.string('must be a name'),
-    v.check(
-      (name) => behaviours.has(name),
-      `is no behaviour; there are ${[...behaviours.keys()].join(', ')}`,
-    ),
+    v.check((name) => behaviours.has(name), `must be one of ${[...behaviours.keys()].join(', ')}`),
   ),
   weight,
 });
 
 const behavioursShape = v.pipe(
-  v.array(behaviourShape, 'must be a list of name and weight'),
+  v.array(behaviourShape, 'must be an object of names and weights'),
   v.check(
     (rows) => rows.some((row) => row.weight > 0),
-    'must give at least one behaviour a weight above zero',
+    'must give at least one behaviour a weight above 0',
   ),
   v.check(
     (rows) => new Set(rows.map(({ name }) => name)).size === rows.length,
@@ -50,8 +47,12 @@ const behavioursShape = v.pipe(
 const parametersShape = v.pipe(
   v.record(
     v.string(),
-    v.record(v.string(), v.number('must be a number'), 'must be numbers by their names'),
-    'must be behaviours with their numbers',
+    v.record(
+      v.string(),
+      v.number('must be a number'),
+      'must be an object of parameters and their numbers',
+    ),
+    'must be an object of behaviours and their parameters',
   ),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
@@ -79,16 +80,16 @@ const cohortShape = v.strictObject(
     weight,
     ...v.partial(v.object(cohortFields)).entries,
   },
-  'must be a cohort: name, weight, and what differs',
+  'must be an object of name, weight and options that differ',
 );
 
 /** The cohorts of a plan. */
 export const cohortsShape = v.pipe(
   v.array(cohortShape, 'must be a list of cohorts'),
-  v.maxLength(COHORTS_MAX, `must be at most ${COHORTS_MAX} cohorts`),
+  v.maxLength(COHORTS_MAX, `must have at most ${COHORTS_MAX} cohorts`),
   v.check(
     (rows) => rows.some((row) => row.weight > 0),
-    'must give at least one cohort a weight above zero',
+    'must give at least one cohort a weight above 0',
   ),
   v.check(
     (rows) => new Set(rows.map(({ name }) => name)).size === rows.length,

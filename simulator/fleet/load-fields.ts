@@ -36,7 +36,7 @@ const stageShape = v.pipe(
   }),
   v.check(
     ({ kind, devices }) => (kind === 'ramp' || kind === 'burst') === (devices !== undefined),
-    'must name devices when it is a ramp or a burst, and only then',
+    'must have devices if it is a ramp or burst, and only then',
   ),
 );
 
@@ -59,16 +59,18 @@ const sceneShape = v.pipe(
     /** The only cohort that it is about. */
     cohort: v.optional(filled),
     /** Of a herd comparison without cohorts: the two back-offs. */
-    between: v.optional(v.pipe(v.array(backOffFields), v.length(2, 'must be two back-offs'))),
+    between: v.optional(
+      v.pipe(v.array(backOffFields), v.length(2, 'must be a list of two back-offs')),
+    ),
   }),
   v.check(
     ({ name, between }) => between === undefined || name === 'backoff-comparison',
-    'must not name back-offs to compare unless it is a backoff-comparison',
+    'must not have between unless it is a backoff-comparison',
   ),
   v.check(
     ({ name, lastingMs }) =>
       lastingMs === undefined || name === 'backoff-comparison' || name === 'power-cut',
-    'must not last unless it is a power-cut or a backoff-comparison',
+    'must not have lasting unless it is a power-cut or a backoff-comparison',
   ),
 );
 
@@ -78,14 +80,14 @@ export const loadFields = {
   stages: v.optional(
     v.pipe(
       v.array(stageShape, 'must be a list of stages'),
-      v.minLength(1, 'must hold at least one stage'),
-      v.maxLength(STAGES_MAX, `must be at most ${STAGES_MAX} stages`),
+      v.minLength(1, 'must have at least one stage'),
+      v.maxLength(STAGES_MAX, `must have at most ${STAGES_MAX} stages`),
     ),
   ),
   /** Independent events, beside the rounds of the devices. */
   arrivals: v.optional(
     v.pipe(
-      v.array(arrivalShape, 'must be a list of event and perSecond'),
+      v.array(arrivalShape, 'must be an object of events and rates'),
       v.check(
         (rows) => new Set(rows.map(({ event }) => event)).size === rows.length,
         'must name each event once',
@@ -94,11 +96,11 @@ export const loadFields = {
   ),
   scenes: v.optional(
     v.pipe(
-      v.array(sceneShape, 'must be a list of scenes'),
-      v.maxLength(SCENES_MAX, `must be at most ${SCENES_MAX} scenes`),
+      v.array(sceneShape, 'must be a list of incidents'),
+      v.maxLength(SCENES_MAX, `must have at most ${SCENES_MAX} incidents`),
       v.check(
         (rows) => rows.filter(({ name }) => name === 'backoff-comparison').length <= 1,
-        'must hold at most one backoff-comparison',
+        'must have at most one backoff-comparison',
       ),
     ),
   ),

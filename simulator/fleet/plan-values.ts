@@ -1,20 +1,25 @@
 /** The kinds of value that plans are made of, each with the sentence that refuses a wrong one. */
 import * as v from 'valibot';
 
-const YEAR_MS = 366 * 86_400_000;
+const YEAR_DAYS = 366;
+const YEAR_MS = YEAR_DAYS * 86_400_000;
 
 /** A whole number from `least` to `most`, both included. */
-export function wholeNumber(least: number, most: number, unit = '') {
-  const said = `must be a whole number${unit} from ${least} to ${most}`;
+export function wholeNumber(
+  least: number,
+  most: number,
+  said = `must be a whole number from ${least} to ${most}`,
+) {
   return v.pipe(v.number(said), v.integer(said), v.minValue(least, said), v.maxValue(most, said));
 }
 
 /** A length of time from `least` to a year. */
 export function milliseconds(least: number) {
-  return wholeNumber(least, YEAR_MS, ' of milliseconds');
+  const said = `must be a length of time from ${least}ms to ${YEAR_DAYS}d, in whole milliseconds`;
+  return wholeNumber(least, YEAR_MS, said);
 }
 
-const weightSaid = 'must be a weight: a number of zero or more';
+const weightSaid = 'must be a weight: a number of 0 or more';
 /** A share beside others; only the proportions count. */
 export const weight = v.pipe(v.number(weightSaid), v.finite(weightSaid), v.minValue(0, weightSaid));
 
@@ -28,11 +33,11 @@ export const share = v.pipe(
 
 /** A number above zero. */
 export function positiveNumber(most: number) {
-  const said = `must be a number above zero, at most ${most}`;
+  const said = `must be a number above 0, at most ${most}`;
   return v.pipe(v.number(said), v.gtValue(0, said), v.maxValue(most, said));
 }
 
-export const filled = v.pipe(v.string('must be a text'), v.nonEmpty('must not be empty'));
+export const filled = v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'));
 
 export const yesOrNo = v.boolean('must be true or false');
 

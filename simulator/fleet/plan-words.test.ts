@@ -107,7 +107,7 @@ describe('a plan file', () => {
       'incident: [{ name: fire }]',
       '1:20 incident.0.name: must be one of power-cut, reconnect-storm',
     ],
-    ['arrivals: { alerts: often }', '1:21 arrivals.alerts: must be so many a second'],
+    ['arrivals: { alerts: often }', '1:21 arrivals.alerts: must be a rate per second'],
     ['acceptWith: admin', '1:13 acceptWith: must be EMAIL:PASSWORD'],
     ['checkShare: 120%', '1:13 checkShare: must be a share of the devices above 0'],
     ['checkShare: 0', '1:13 checkShare: must be a share of the devices above 0'],

@@ -37,7 +37,7 @@ const linkDuration = v.optional(
   ),
 );
 
-const rateSaid = 'must be so many a second, such as 20/s or 0.5';
+const rateSaid = 'must be a rate per second, such as 20/s or 0.5';
 const rate = v.pipe(
   v.union([v.number(), v.pipe(v.string(), v.regex(/^\d+(\.\d+)?(\/s)?$/, rateSaid))], rateSaid),
   v.transform((value) => Number(String(value).replace('/s', ''))),
@@ -76,9 +76,13 @@ const linkWords = v.strictObject({
 /** What a cohort may say otherwise than the whole. */
 const cohortPart = {
   keys: v.optional(v.strictObject(v.entriesFromList(keyTypes, v.optional(weight, 0)))),
-  behaviour: v.optional(v.record(v.string(), weight, 'must be names with their weights')),
+  behaviour: v.optional(v.record(v.string(), weight, 'must be an object of names and weights')),
   behaviourParameter: v.optional(
-    v.record(v.string(), v.record(v.string(), v.number()), 'must be behaviours with their numbers'),
+    v.record(
+      v.string(),
+      v.record(v.string(), v.number()),
+      'must be an object of behaviours and their parameters',
+    ),
   ),
   poll: optionalDuration,
   pollJitter: v.optional(share),
@@ -146,7 +150,7 @@ const words = {
   incident: v.optional(v.array(incidentWords)),
   duration: optionalDuration,
   iterations: v.optional(wholeNumber(1, 1_000_000_000)),
-  until: v.optional(v.literal('settled', 'must be settled, or absent')),
+  until: v.optional(v.literal('settled', 'must be settled or absent')),
   drain: optionalDuration,
   threshold: v.optional(thresholdsShape),
   abortOnThreshold: v.optional(yesOrNo),
@@ -181,7 +185,9 @@ const words = {
 const planWordsShape = v.pipe(
   v.strictObject(words),
   v.title('A plan of fleetbed simulate'),
-  v.description('YAML or JSON. Every member is also an option, which then goes before the file.'),
+  v.description(
+    'YAML or JSON. Every member is also an option, which takes precedence over the file.',
+  ),
 );
 
 const readWordsShape = v.pipe(

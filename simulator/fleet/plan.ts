@@ -6,6 +6,7 @@ import { printable } from '../../fixtures/printable.ts';
 import { thresholdsShape } from '../report/thresholds-shape.ts';
 import { cohortFields, cohortsShape } from './cohort.ts';
 import { loadFields } from './load-fields.ts';
+import { placeInWords } from './plan-places.ts';
 import { filled, milliseconds, wholeNumber } from './plan-values.ts';
 import { shardShape } from './shard.ts';
 
@@ -27,7 +28,7 @@ const planFields = {
     v.check((url) => /^https?:\/\//i.test(url) && URL.canParse(url), baseUrlSaid),
     v.check(
       (url) => !URL.canParse(url) || /^[^?#@]*$/.test(url),
-      'must hold no user, query or fragment',
+      'must not contain a user, query or fragment',
     ),
   ),
   devices: wholeNumber(1, DEVICES_MAX),
@@ -75,9 +76,7 @@ const planFields = {
     v.pipe(filled, v.maxLength(limits.deploymentNameMaxCharacters, 'is too long')),
   ),
   /** A deployment that stands already, joined in place of making one. */
-  deploymentId: v.optional(
-    v.pipe(filled, v.regex(/^[\w-]{1,64}$/, 'must be the id of a deployment')),
-  ),
+  deploymentId: v.optional(v.pipe(filled, v.regex(/^[\w-]{1,64}$/, 'must be a deployment ID'))),
   /** For a whole answer, and for each pause in a download. */
   requestTimeLimitMs: milliseconds(1),
   /** Certificates to trust, and the fleet's own certificate with its key, in PEM. */
@@ -90,7 +89,7 @@ const planFields = {
       }),
       v.check(
         ({ certPem, keyPem }) => (certPem === undefined) === (keyPem === undefined),
-        'must hold a certificate and its key, or neither',
+        'needs --key, and --key needs --cert',
       ),
     ),
   ),
@@ -98,8 +97,8 @@ const planFields = {
   sourceAddresses: v.optional(
     v.pipe(
       v.array(v.pipe(v.string(), v.ip('must be an IP address'))),
-      v.minLength(1, 'must hold at least one address'),
-      v.maxLength(SOURCE_ADDRESSES_MAX, `must be at most ${SOURCE_ADDRESSES_MAX} addresses`),
+      v.minLength(1, 'must have at least one address'),
+      v.maxLength(SOURCE_ADDRESSES_MAX, `must have at most ${SOURCE_ADDRESSES_MAX} addresses`),
     ),
   ),
   /** What every serial number begins with. */
@@ -135,7 +134,7 @@ const planShape = v.pipe(
     v.partialCheck(
       [['shard'], ['devices']],
       ({ shard, devices }) => shard === undefined || shard.of <= devices,
-      'must be no more shards than devices',
+      'must not have more shards than devices',
     ),
     ['shard'],
   ),
@@ -143,7 +142,7 @@ const planShape = v.pipe(
     v.partialCheck(
       [['stages'], ['devices']],
       ({ stages = [], devices }) => stages.every((stage) => (stage.devices ?? 0) <= devices),
-      'must not want more devices than there are',
+      'must not use more devices than --devices',
     ),
     ['stages'],
   ),
@@ -154,7 +153,7 @@ const planShape = v.pipe(
         scenes.every(
           ({ cohort }) => cohort === undefined || cohorts.some(({ name }) => name === cohort),
         ),
-      'must name cohorts of the plan',
+      'must name a cohort of the plan',
     ),
     ['scenes'],
   ),
@@ -168,7 +167,7 @@ const planShape = v.pipe(
             cohorts === undefined ||
             (between === undefined && cohorts.length > 1),
         ),
-      'must compare two cohorts or more; without cohorts, two back-offs',
+      'must compare two or more cohorts or, without cohorts, two back-offs (between)',
     ),
     ['scenes'],
   ),
@@ -176,7 +175,7 @@ const planShape = v.pipe(
     v.partialCheck(
       [['deploy'], ['acceptWith']],
       ({ deploy, acceptWith }) => deploy === undefined || acceptWith !== undefined,
-      'needs a user: give --accept with --password or --token',
+      'needs --accept with --password or --token',
     ),
     ['deploy'],
   ),
@@ -185,7 +184,7 @@ const planShape = v.pipe(
       [['deploy'], ['deploymentId'], ['acceptWith']],
       ({ deploy, deploymentId, acceptWith }) =>
         deploymentId === undefined || (acceptWith !== undefined && deploy === undefined),
-      'needs a user and no deploy: a deployment is either joined or created',
+      'needs --accept, and excludes --deploy: a deployment is either joined or created',
     ),
     ['deploymentId'],
   ),
@@ -193,7 +192,7 @@ const planShape = v.pipe(
     v.partialCheck(
       [['deploy'], ['devices']],
       ({ deploy, devices }) => deploy === undefined || devices <= DEPLOYED_DEVICES_MAX,
-      `must be at most ${DEPLOYED_DEVICES_MAX} when there is something to deploy`,
+      `must be at most ${DEPLOYED_DEVICES_MAX} with --deploy`,
     ),
     ['devices'],
   ),
@@ -202,7 +201,7 @@ const planShape = v.pipe(
 /** What a run is to do; all times in milliseconds. */
 export type FleetPlan = v.InferInput<typeof planShape>;
 
-/** A plan that cannot be carried out: one sentence for each fault, each beginning with the field. */
+/** A plan that cannot be executed: one sentence for each fault, each beginning with the word of a plan file. */
 export class PlanError extends Error {
   override readonly name = 'PlanError';
   readonly faults: readonly string[];
@@ -241,12 +240,13 @@ function withHerd(plan: FleetPlan): FleetPlan {
 const secretFields = new Set(['acceptWith', 'tenantToken', 'tls']);
 
 function faultSentence(issue: v.BaseIssue<unknown>): string {
-  const [field = ''] = issue.path?.map(({ key }) => String(key)) ?? [];
-  const path = v.getDotPath(issue) ?? 'the plan';
-  if (issue.type === 'strict_object' && issue.expected === 'never') return `${path} is not known`;
-  if (issue.received === 'undefined') return `${path} is missing`;
-  const isShown = !secretFields.has(field) && typeof issue.input !== 'object';
-  return `${path} ${issue.message}${isShown ? `, not ${shown(issue.input)}` : ''}`;
+  const keys = issue.path?.map(({ key }) => String(key)) ?? [];
+  const place = placeInWords(issue.path ?? []) ?? 'the plan';
+  if (issue.type === 'strict_object' && issue.expected === 'never') return `${place} is unknown`;
+  if (issue.received === 'undefined') return `${place} is required`;
+  const isShown = !secretFields.has(keys[0] ?? '') && typeof issue.input !== 'object';
+  const unit = keys.at(-1)?.endsWith('Ms') && typeof issue.input === 'number' ? 'ms' : '';
+  return `${place} ${issue.message}${isShown ? `, not ${shown(issue.input)}${unit}` : ''}`;
 }
 
 function shown(value: unknown): string {

@@ -16,7 +16,7 @@ export const backOffFields = v.strictObject(
     mostMs: v.optional(milliseconds(1)),
     obeysRetryAfter: v.optional(yesOrNo),
   },
-  'must be kind, leastMs, mostMs and obeysRetryAfter',
+  'must be an object of kind, least, most and obeysRetryAfter',
 );
 
 /** The fields of a policy as a plan and its cohorts spell them. */
@@ -44,7 +44,7 @@ export const policyFields = {
         lossShare: v.optional(share),
         bytesPerSecond: v.optional(wholeNumber(0, BYTES_PER_SECOND_MAX)),
       },
-      'must be latencyMs, jitterMs, lossShare and bytesPerSecond',
+      'must be an object of latency, jitter, loss and bytesPerSecond',
     ),
   ),
 };

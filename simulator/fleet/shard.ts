@@ -10,7 +10,7 @@ const SHARDS_MAX = 10_000;
 /** Which of how many; the first is 0. */
 export const shardShape = v.pipe(
   v.strictObject({ index: wholeNumber(0, SHARDS_MAX - 1), of: wholeNumber(1, SHARDS_MAX) }),
-  v.check(({ index, of }) => index < of, 'must have an index below the number of shards'),
+  v.check(({ index, of }) => index < of, 'must have an index below its count'),
 );
 
 /** A range of device indices. */

@@ -140,7 +140,7 @@ describe('a run', () => {
     const refused = run(server.baseUrl, { thresholds: ['errors = 0', 'quick'] });
     await expect(refused).rejects.toThrow(PlanError);
     await expect(run(server.baseUrl, { thresholds: ['quick'] })).rejects.toThrow(
-      /^thresholds\.0 must be a threshold \(accepted are "95% updated within 10m".*not "quick"$/,
+      /^threshold\.0 must be a threshold \(accepted are "95% updated within 10m".*not "quick"$/,
     );
     expect(server.asked).toEqual([]);
   });

@@ -43,7 +43,7 @@ export class ThresholdError extends Error {
   readonly because: string;
 
   constructor(text: string, because: string) {
-    super(`"${printable(text, TEXT_MAX_CHARACTERS)}" is no threshold: ${because}`);
+    super(`"${printable(text, TEXT_MAX_CHARACTERS)}" is not a threshold: ${because}`);
     this.because = because;
   }
 }

@@ -135,7 +135,7 @@ export class Head {
         afterMs: this.#elapsedMs(),
         from: book.lastPlayer,
         to: player,
-        because: book.lostBecause ?? 'it was no longer heard of',
+        because: book.lostBecause ?? 'it stopped reporting',
         adopted: 0,
         ...(kept && { kept }),
       };
@@ -245,7 +245,7 @@ export class Head {
       if (!isGivenUp) return [];
       this.#told.ended(shard, this.#options.clock.monotonicMs());
       const kept = this.#told.keep(shard);
-      return [{ shard, because: lostBecause ?? 'nobody played it', ...(kept && { kept }) }];
+      return [{ shard, because: lostBecause ?? 'no worker ran it', ...(kept && { kept }) }];
     });
     const missingDeviceMs = this.#missingDeviceMs();
     const missing = missingDeviceMs === 0 ? {} : { missingDeviceMs };

@@ -142,8 +142,8 @@ async function nextEntries(client: Redis, stream: string, lastId: string) {
 /** What is said once of messages that are not heard. */
 export function unsignedAt(shown: string): string {
   return (
-    `${shown} holds messages that are not signed with --worker-secret; they are not heard ` +
-    '(of somebody who was given another secret, or of a stranger)'
+    `${shown} holds messages that are not signed with --worker-secret; they are ignored ` +
+    '(the sender has another secret, or is not part of this run)'
   );
 }
 

@@ -46,7 +46,7 @@ export const hookSteps = {
   },
   'find-device': {
     wish: 'find a device',
-    input: 'identity: {…}, status: text | null',
+    input: 'identity: {…}, status: string | null',
     answer: deviceAnswer,
     shape: device,
   },
@@ -69,13 +69,13 @@ export const hookSteps = {
   'upload-artifact': {
     wish: 'upload an artifact',
     input: 'fileName, contentBase64',
-    answer: 'artifactId: text | null (null: the target already has it)',
+    answer: 'artifactId: string | null (null: the target already has it)',
     shape: v.looseObject({ artifactId: v.nullable(v.string()) }),
   },
   'find-artifact': {
     wish: 'find an artifact',
     input: 'name, deviceType',
-    answer: 'artifactId: text | null',
+    answer: 'artifactId: string | null',
     shape: v.looseObject({ artifactId: v.nullable(v.string()) }),
   },
   'delete-artifact': {
@@ -93,7 +93,7 @@ export const hookSteps = {
   'find-deployment': {
     wish: 'find a deployment by its exact name',
     input: 'name',
-    answer: 'deploymentId: text | null',
+    answer: 'deploymentId: string | null',
     shape: v.looseObject({ deploymentId: v.nullable(v.string()) }),
   },
   abort: { wish: 'abort a deployment', input: 'deploymentId', answer: '', shape: nothing },
@@ -106,12 +106,12 @@ export const hookSteps = {
   'deployment-log': {
     wish: 'show a deployment log',
     input: ofPart,
-    answer: 'log: text | null',
+    answer: 'log: string | null',
     shape: v.looseObject({ log: v.nullable(v.string()) }),
   },
   configure: {
     wish: 'configure a device',
-    input: 'deviceId, configuration: {name: text}',
+    input: 'deviceId, configuration: {name: string}',
     answer: '',
     shape: nothing,
   },
@@ -124,7 +124,7 @@ export const hookSteps = {
   'show-configuration': {
     wish: 'show the configuration of a device',
     input: ofDevice,
-    answer: 'configured: {name: text}, reported: {name: text}',
+    answer: 'configured: {name: string}, reported: {name: string}',
     shape: configurationView,
   },
   'show-connection': {
@@ -178,7 +178,7 @@ export const hookSteps = {
   'make-tenant': {
     wish: 'create a tenant',
     input: 'name',
-    answer: 'tenantId, tenantToken: text | null, userToken: text | null',
+    answer: 'tenantId, tenantToken: string | null, userToken: string | null',
     shape: v.looseObject({
       tenantId: v.string(),
       tenantToken: v.nullish(v.string()),

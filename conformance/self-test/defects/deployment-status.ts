@@ -163,7 +163,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
           'status.each-value-is-accepted',
           'status.intermediate-is-optional',
           'status.abort-is-one-moment',
-          // The report with which the suite looks at other resources is one of installing.
+          // The report with which the suite looks at something else is one of installing.
           ...(status === 'installing'
             ? (['status.is-204', 'status.substate', 'status.substate-is-optional'] as const)
             : []),

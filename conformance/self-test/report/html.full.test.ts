@@ -47,7 +47,7 @@ const matrix: KillMatrix = {
   interrupted: false,
 };
 
-const { open } = browserOn(matrixHtml(matrix));
+const { open } = browserOn(matrixHtml(matrix, true));
 let page: Page;
 
 beforeEach(async () => {

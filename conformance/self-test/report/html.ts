@@ -3,6 +3,7 @@ import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { escaped, selfContainedPage } from '../../../fixtures/markup.ts';
 import { isSound } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
+import { problemLines } from './text.ts';
 
 const style = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -44,15 +45,15 @@ form.addEventListener('submit', (event) => event.preventDefault());
 apply();
 `;
 
-/** The page; it loads nothing. */
-export function matrixHtml(matrix: KillMatrix): string {
+/** The page; it loads nothing. @param isWhole whether the whole catalogue ran */
+export function matrixHtml(matrix: KillMatrix, isWhole: boolean): string {
   const { rows } = matrix;
   const areas = [...new Set(rows.flatMap(catchersOf).map(areaOf))].sort();
   const outcomes = [...new Set(rows.map(({ outcome }) => outcome))].sort();
   const body = `<main>
 <h1>The judge is judged</h1>
 <p>${escaped(summary(matrix))}</p>
-${problems(matrix)}
+${problems(matrix, isWhole)}
 <form>
 <label>Filter <input name="text" type="search" placeholder="defect, requirement or case"></label>
 <label>Outcome <select name="outcome"><option value="">every</option>${outcomes
@@ -80,12 +81,8 @@ function summary({ cases, totals }: KillMatrix): string {
   );
 }
 
-function problems({ baselineFaults, undefended, unproven }: KillMatrix): string {
-  const lines = [
-    ...baselineFaults.map((id) => `${id} fails without any defect`),
-    ...undefended.map((id) => `no defect breaks ${id}`),
-    ...unproven.map((id) => `no case catches a defect of ${id} by that requirement`),
-  ];
+function problems(matrix: KillMatrix, isWhole: boolean): string {
+  const lines = problemLines(matrix, isWhole);
   if (lines.length === 0) return '';
   return `<ul class="unsound">${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;
 }

@@ -6,7 +6,7 @@ import type { KillMatrix, MatrixRow } from '../matrix.ts';
 const VALUE_MAX_CHARACTERS = 200;
 const KILLERS_SHOWN = 4;
 
-/** What has become of one defect: a line, and one more for each resource to be mended. */
+/** The result of one defect: a line, and one more for each problem. */
 export function rowText(row: MatrixRow): string {
   const { id, outcome, killedBy, falseCatches, suiteErrors, played, equivalent } = row;
   const killers = killedBy.slice(0, KILLERS_SHOWN).join(', ');
@@ -24,16 +24,38 @@ export function rowText(row: MatrixRow): string {
   ].join('\n');
 }
 
-/** The whole matrix: each requirement with its defects, by heading, and the figures. */
-export function matrixText(matrix: KillMatrix): string {
-  const { cases, baselineFaults, totals, undefended, unproven } = matrix;
+/**
+ * The problems of a matrix, a line each.
+ * @param isWhole whether the whole catalogue ran; else requirements without a defect are only counted
+ */
+export function problemLines(matrix: KillMatrix, isWhole: boolean): readonly string[] {
+  const { baselineFaults, undefended, unproven } = matrix;
+  return [
+    ...baselineFaults.map((id) => `${id} fails without any defect`),
+    ...(isWhole ? undefended.map((id) => `no defect breaks ${id}`) : []),
+    ...unproven.map((id) => `no case catches a defect of ${id} by that requirement`),
+  ];
+}
+
+/** The sentence on requirements that the selected defects do not break; nothing without any. */
+function notSelectedText({ undefended }: KillMatrix): string | undefined {
+  if (undefended.length === 0) return undefined;
+  return `${undefended.length} requirements are broken by none of the selected defects`;
+}
+
+/**
+ * The whole matrix: each requirement with its defects, by heading, and the figures.
+ * @param isWhole whether the whole catalogue ran, and not a selection of it
+ */
+export function matrixText(matrix: KillMatrix, isWhole: boolean): string {
+  const { cases, totals } = matrix;
+  const notSelected = isWhole ? undefined : notSelectedText(matrix);
   const { killed, defects, survived, unexercised, equivalent } = totals;
   return [
     ...requirementLines(matrix),
     '',
-    ...baselineFaults.map((id) => `! ${id} fails without any defect`),
-    ...undefended.map((id) => `! no defect breaks ${id}`),
-    ...unproven.map((id) => `! no case catches a defect of ${id} by that requirement`),
+    ...problemLines(matrix, isWhole).map((line) => `! ${line}`),
+    ...(notSelected === undefined ? [] : [notSelected]),
     `${cases} cases, ${defects} defects: ${killed} killed, ${survived} survived, ` +
       `${unexercised} not exercised, ${equivalent} equivalent, ` +
       `${totals['stale-reason']} stale reasons, ${totals.falseCatches} false catches, ` +

@@ -1,0 +1,72 @@
+/** Names a place in a plan as its author wrote it: by the words of a plan file, which are also the options. */
+import type * as v from 'valibot';
+
+/** Words of a plan file by the fields of a plan, where they differ. */
+const wordOfField: Readonly<Record<string, string>> = {
+  baseUrl: 'url',
+  behaviours: 'behaviour',
+  behaviourParameters: 'behaviourParameter',
+  behaviourFiles: 'behaviourFile',
+  pollIntervalMs: 'poll',
+  pollJitterShare: 'pollJitter',
+  inventoryIntervalMs: 'inventory',
+  rampMs: 'ramp',
+  durationMs: 'duration',
+  drainMs: 'drain',
+  requestTimeLimitMs: 'requestTimeLimit',
+  cohorts: 'cohort',
+  stages: 'stage',
+  scenes: 'incident',
+  thresholds: 'threshold',
+  acceptWith: 'accept',
+  idDataFile: 'idDataCsv',
+  leastMs: 'least',
+  mostMs: 'most',
+  latencyMs: 'latency',
+  jitterMs: 'jitter',
+  lossShare: 'loss',
+  atMs: 'at',
+  withinMs: 'within',
+  lastingMs: 'lasting',
+};
+
+/** Words of a plan file by the members of fields that a plan file does not nest. */
+const wordOfMember: Readonly<Record<string, string>> = {
+  'rsaPool.size': 'rsaPool',
+  'rsaPool.bits': 'rsaBits',
+  'rsaPool.folder': 'rsaPoolFolder',
+  'tls.caPem': 'ca',
+  'tls.certPem': 'cert',
+  'tls.keyPem': 'key',
+};
+
+/** A step of a path into a plan. */
+type Step = Pick<v.IssuePathItem, 'key' | 'value'>;
+
+/** The place in words with dots, such as `cohort.0.poll`; nothing for the plan as a whole. */
+export function placeInWords(path: readonly Step[]): string | undefined {
+  const whole = wordOfMember[path.map(({ key }) => String(key)).join('.')];
+  if (whole !== undefined) return whole;
+  const words = path.flatMap((_, at) => wordAt(path, at));
+  return words.length === 0 ? undefined : words.join('.');
+}
+
+/** Lists of a plan whose rows are members of an object in a file, by the row's name. */
+const namedRows: ReadonlySet<unknown> = new Set(['behaviours', 'arrivals']);
+
+function wordAt(path: readonly Step[], at: number): readonly string[] {
+  const key = String(path[at]?.key);
+  const list = path[at - 2]?.key;
+  if (namedRows.has(list)) return [];
+  if (namedRows.has(path[at - 1]?.key)) {
+    return path[at + 1]?.key === 'name' ? [] : [nameIn(path[at]?.value) ?? key];
+  }
+  if (list === 'stages' && key === 'durationMs') return [nameIn(path[at - 1]?.value) ?? key];
+  return [wordOfField[key] ?? key];
+}
+
+function nameIn(row: unknown): string | undefined {
+  const { name, event, kind }: Partial<Record<'name' | 'event' | 'kind', unknown>> = Object(row);
+  const found = name ?? event ?? kind;
+  return typeof found === 'string' ? found : undefined;
+}
