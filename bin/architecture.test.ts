@@ -46,19 +46,19 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   'server/crypto': { folders: ['fixtures', 'server/crypto'], packages: ['node-forge', 'valibot'] },
   'server/http': {
-    folders: ['fixtures', ...rooms('http', 'pipeline', 'store', 'tenants', 'control')],
+    folders: ['fixtures', ...rooms('http', 'rules')],
     packages: ['ws', 'send', 'valibot'],
   },
   'server/pipeline': {
     folders: [
       'fixtures',
-      ...rooms('pipeline', 'http', 'store', 'tenants', 'crypto', 'connect', 'control'),
+      ...rooms('pipeline', 'http', 'store', 'tenants', 'crypto', 'connect'),
       'server/',
     ],
     packages: ['express', 'valibot', 'consola'],
   },
   'server/listeners': {
-    folders: ['fixtures', ...rooms('listeners', 'pipeline', 'http', 'api', 'tenants', 'control')],
+    folders: ['fixtures', ...rooms('listeners', 'pipeline', 'http', 'api')],
     packages: ['node-forge'],
   },
   'server/listeners/tls': {
@@ -66,11 +66,11 @@ const rules: Readonly<Record<string, Rule>> = {
     packages: ['node-forge'],
   },
   'server/api': {
-    folders: ['fixtures', ...rooms('api', 'pipeline')],
+    folders: ['fixtures', ...rooms('api', 'pipeline', 'store')],
     packages: [],
   },
   'server/api/device': {
-    folders: ['fixtures', ...handlersMay('device'), 'server/control/explain/doctor'],
+    folders: ['fixtures', ...handlersMay('device')],
     packages: without('sql.js'),
   },
   'server/api/management': {
@@ -78,15 +78,11 @@ const rules: Readonly<Record<string, Rule>> = {
     packages: without('sql.js'),
   },
   'server/connect': {
-    folders: ['fixtures', ...rooms('connect', 'store', 'tenants', 'http', 'control'), 'server/'],
+    folders: ['fixtures', ...rooms('connect', 'store', 'tenants', 'http'), 'server/'],
     packages: ['ws', 'valibot'],
   },
   'server/tenants': {
-    folders: [
-      'fixtures',
-      ...rooms('tenants', 'store', 'rules', 'crypto', 'pipeline', 'control'),
-      'server/',
-    ],
+    folders: ['fixtures', ...rooms('tenants', 'store', 'rules', 'crypto', 'pipeline'), 'server/'],
     packages: [],
   },
   'server/control': {

@@ -4,6 +4,7 @@ import type { Clock } from '../fixtures/clock.ts';
 import { vendorNames } from '../fixtures/contract/vendor-names.ts';
 import type { Random } from '../fixtures/random.ts';
 import { DeviceSockets } from './connect/device-sockets.ts';
+import type { SocketObserver } from './connect/socket-observer.ts';
 import { createLinkSigner, LINK_SECRET_BYTES } from './crypto/link-signature.ts';
 import {
   type TokenAlgorithm,
@@ -21,7 +22,7 @@ import { StorageFaults } from './pipeline/storage-faults.ts';
 import type { Settings } from './settings.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import { Outbox } from './tenants/outbox.ts';
-import { Tenants } from './tenants/tenants.ts';
+import { type Tenant, Tenants } from './tenants/tenants.ts';
 
 /** What the services are made from. */
 interface Inputs {
@@ -31,6 +32,10 @@ interface Inputs {
   readonly log: Log;
   /** Where state and secrets outlast the server; nowhere when absent. */
   readonly data?: DataFolder | undefined;
+  /** Told of each tenant when it is made. */
+  readonly equip?: (tenant: Tenant) => void;
+  /** Told of websockets. */
+  readonly observers?: readonly SocketObserver[];
 }
 
 /** Services over the data folder, or over an empty store; `tenants.close()` gives back what they hold. */
@@ -40,16 +45,15 @@ export async function assembleServices({
   random,
   log,
   data,
+  equip,
+  observers = [],
 }: Inputs): Promise<Services> {
   const tenants = await Tenants.open({
     clock,
     random,
     data,
     rateLimit: settings.rateLimit,
-    journalBounds: {
-      entriesMax: settings.journalEntriesMax,
-      bytesMax: settings.journalBytesMax,
-    },
+    equip,
   });
   const algorithm = tokenAlgorithms[settings.variants.has('rs256') ? 'RS256' : 'EdDSA'];
   const keep: SecretKeeper = data ? (name, make) => data.secret(name, make) : (_, make) => make();
@@ -65,7 +69,7 @@ export async function assembleServices({
     tenants,
     tokens: createTokenIssuer(await tokenKey(algorithm, random, keep)),
     links: createLinkSigner(await keep('link signature', () => random.bytes(LINK_SECRET_BYTES))),
-    sockets: new DeviceSockets({ clock, random, settings, requestIdHeader, underway }),
+    sockets: new DeviceSockets({ clock, random, settings, requestIdHeader, underway, observers }),
     outbox: new Outbox(random),
     log,
     openFiles: new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api),

@@ -3,14 +3,19 @@ import { type Clock, systemClock } from '../fixtures/clock.ts';
 import { type Random, systemRandom } from '../fixtures/random.ts';
 import { assembleServices } from './assembly.ts';
 import { ActivityFeed } from './control/activity.ts';
+import { controlled, equipTenants } from './control/controlled-tenant.ts';
 import type { FaultPlans } from './control/faults/fault-plans.ts';
+import { FaultTransform } from './control/faults/gate.ts';
 import { startControl } from './control/http/control.ts';
+import { journalObserver } from './control/journal/observer.ts';
 import { overviewSource } from './control/overview.ts';
+import { variationTransform } from './control/variation/varied-answer.ts';
 import { Worlds } from './control/world/worlds.ts';
 import { openFilesLimit } from './http/open-files.ts';
 import { completePatience } from './listeners/connection-limits.ts';
 import { type OpenListeners, openListeners, type RunningTls } from './listeners/listeners.ts';
 import { openLog } from './pipeline/log.ts';
+import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts';
 import type { Services } from './pipeline/services.ts';
 import { Watchdog } from './pipeline/watchdog.ts';
 import { completeSettings, type Settings } from './settings.ts';
@@ -77,13 +82,20 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
   try {
     const log = openLog(settings.logLevel);
     const watchdog = new Watchdog(log);
-    services = await assembleServices({ settings, clock, random, log, data });
+    const activity = new ActivityFeed();
+    const observers: readonly ExchangeObserver[] = [journalObserver, activity];
+    const equip = equipTenants({
+      entriesMax: settings.journalEntriesMax,
+      bytesMax: settings.journalBytesMax,
+    });
+    services = await assembleServices({ settings, clock, random, log, data, equip, observers });
     const { tenants, outbox, sockets, openFiles } = services;
     const admin = await signedInAdmin(services, data);
     const controlToken = random.bytes(24).toString('base64url');
-    const activity = new ActivityFeed();
     let consoleUrl: string | undefined;
-    listeners = await openListeners(services, activity, {
+    listeners = await openListeners(services, {
+      observers,
+      transforms: transformsOf(services),
       consoleUrl: () => consoleUrl,
       watchdog,
     });
@@ -118,7 +130,7 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       ...admin,
       controlToken,
       headerPrefix: settings.headerPrefix,
-      faults: tenants.first.faults,
+      faults: controlled(tenants.first).faults,
       close: () => {
         watchdog.close();
         closing ??= Promise.all([close(sockets.close()), control.close()]).then(closeStores);
@@ -132,6 +144,13 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
     const isOfDisk = dataFolder !== undefined && storageFault(fault) !== undefined;
     throw isOfDisk ? stateFault(dataFolder, fault) : fault;
   }
+}
+
+/** Planned faults, and the variation that was asked for. */
+function transformsOf(services: Services): ResponseTransform[] {
+  const { varySeed } = services.settings;
+  const varied = varySeed === undefined ? [] : [variationTransform(varySeed)];
+  return [new FaultTransform(services), ...varied];
 }
 
 function fewerConnections(most: number, wanted: number): string {

@@ -2,7 +2,6 @@
 import { limits } from '../fixtures/contract/limits.ts';
 import { type VariantName, variantNames } from '../fixtures/contract/variants.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
-import { defaultJournalBounds } from './control/journal/journal.ts';
 import type { Patience } from './listeners/connection-limits.ts';
 import { type TlsSettings, tlsSettingsFault } from './listeners/tls/settings.ts';
 import { type RateLimit, rateLimitFault } from './tenants/rate-limits.ts';
@@ -69,8 +68,8 @@ export const defaultSettings: Settings = {
   trustProxy: false,
   variants: new Set(),
   provisioningDelayMs: 1000,
-  journalEntriesMax: defaultJournalBounds.entriesMax,
-  journalBytesMax: defaultJournalBounds.bytesMax,
+  journalEntriesMax: 10_000,
+  journalBytesMax: 64 * 1024 * 1024,
   logLevel: 'info',
   explainHeader: false,
   spreadsheetSafeCsv: false,

@@ -5,12 +5,9 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { Diagnosis } from '../../server/control/explain/doctor/diagnosis.ts';
 import { diagnoseKey } from '../../server/control/explain/doctor/key.ts';
 import { diagnoseSignature } from '../../server/control/explain/doctor/signature.ts';
-import {
-  type DeviceKey,
-  OTHER_KEYS_MAX,
-} from '../../server/control/explain/doctor/signing-mistakes.ts';
 import { signatureFits } from '../../server/crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../../server/crypto/public-key.ts';
+import { type DeviceKey, OTHER_KEYS_MAX } from '../../server/crypto/refused-signature.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';

@@ -1,7 +1,7 @@
 /** Files of devices, for users: each act is one conversation. Spec: Device connect */
 import type { FileInfo, PutFile } from '../../fixtures/formats/connect-bodies.ts';
 import { type Conversation, ConversationFault, type Failure } from './conversation.ts';
-import type { DeviceSockets, Visit } from './device-sockets.ts';
+import type { DeviceAccess, DeviceConversations } from './device-access.ts';
 import { abortTransfer, fetchFile, openTransfer, statFile, storeFile } from './file-transfer.ts';
 
 /** A file on its way from a device. */
@@ -13,15 +13,15 @@ interface RemoteFile {
 
 /** Looks at files of devices, reads and writes them. */
 export class DeviceFiles {
-  readonly #sockets: Pick<DeviceSockets, 'converse' | 'recorderOf'>;
+  readonly #sockets: DeviceConversations;
 
-  constructor(sockets: Pick<DeviceSockets, 'converse' | 'recorderOf'>) {
+  constructor(sockets: DeviceConversations) {
     this.#sockets = sockets;
   }
 
   /** What the device tells of a regular file. */
-  describe(visit: Visit, path: string): Promise<FileInfo | Failure> {
-    return this.#sockets.converse(visit, async (conversation) => {
+  describe(access: DeviceAccess, path: string): Promise<FileInfo | Failure> {
+    return this.#sockets.converse(access, async (conversation) => {
       await openTransfer(conversation);
       const info = await statFile(conversation, path);
       conversation.end();
@@ -30,13 +30,13 @@ export class DeviceFiles {
   }
 
   /** The file, once its first bytes are here: by then it is known whether it can be read. */
-  read(visit: Visit, path: string): Promise<RemoteFile | Failure> {
-    return this.#sockets.converse(visit, async (conversation) => {
+  read(access: DeviceAccess, path: string): Promise<RemoteFile | Failure> {
+    return this.#sockets.converse(access, async (conversation) => {
       await openTransfer(conversation);
       const info = await statFile(conversation, path);
       const chunks = fetchFile(conversation, path);
       const first = await chunks.next();
-      this.#sockets.recorderOf(visit)('download_file', path);
+      this.#sockets.recorderOf(access)('download_file', path);
       return { info, content: contentOf(conversation, first, chunks) };
     });
   }
@@ -46,11 +46,11 @@ export class DeviceFiles {
    * the device has been told.
    */
   write(
-    visit: Visit,
+    access: DeviceAccess,
     put: PutFile,
     content: AsyncIterable<Uint8Array>,
   ): Promise<Failure | undefined> {
-    return this.#sockets.converse(visit, async (conversation) => {
+    return this.#sockets.converse(access, async (conversation) => {
       await openTransfer(conversation);
       try {
         await storeFile(conversation, put, content);
@@ -58,7 +58,7 @@ export class DeviceFiles {
         abortTransfer(conversation, 'the upload was cut off');
         throw fault;
       }
-      this.#sockets.recorderOf(visit)('upload_file', put.path);
+      this.#sockets.recorderOf(access)('upload_file', put.path);
       conversation.end();
       return undefined;
     });

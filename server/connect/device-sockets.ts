@@ -8,44 +8,34 @@ import type { Clock } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { connectProtocols } from '../../fixtures/formats/connect-message.ts';
 import type { Random } from '../../fixtures/random.ts';
-import { recordFrames } from '../control/journal/frame.ts';
-import type { Journal } from '../control/journal/journal.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
-import type { Handover } from '../http/upgrade-request.ts';
+import type { UpgradeRequest } from '../http/upgrade-request.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store/store.ts';
 import { audit, deviceObject, userActor } from '../tenants/audit.ts';
+import type { Tenant } from '../tenants/tenants.ts';
 import { connectActs, type RecordAct } from './acts.ts';
 import { closeAll, closeCodes, closeWith } from './closing.ts';
 import { Conversation, ConversationFault, type Failure } from './conversation.ts';
+import type { DeviceAccess, DeviceConversations } from './device-access.ts';
 import { DeviceFiles } from './device-files.ts';
 import { DeviceLink } from './device-link.ts';
 import { Handshakes } from './handshakes.ts';
 import { watchHeartbeat } from './heartbeat.ts';
 import { Relay } from './relay.ts';
+import type { SocketObserver } from './socket-observer.ts';
 
-/** A user who turns to a device, both of one tenant, whose store, clock and journal these are. */
-export interface Visit {
-  readonly user: { readonly id: string; readonly email: string };
-  readonly device: { readonly id: string; readonly identity: string };
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly journal: Journal;
-}
-
-/** A device that connects, with the store, the clock and the journal of its tenant. */
+/** A device that connects, with its tenant. */
 interface ConnectingDevice {
   readonly deviceId: string;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly journal: Journal;
+  readonly tenant: Tenant;
 }
 
 /** What a device's client can be told to do at once. */
 type DeviceCommand = 'check-update' | 'send-inventory';
 
 /** Holds the sockets. */
-export class DeviceSockets {
+export class DeviceSockets implements DeviceConversations {
   /** Files of the devices, for users. */
   readonly files = new DeviceFiles(this);
   readonly #clock: Clock;
@@ -53,6 +43,7 @@ export class DeviceSockets {
   readonly #settings: Pick<Settings, 'variants'>;
   readonly #handshakes: Handshakes;
   readonly #underway: ByteBudget;
+  readonly #observers: readonly SocketObserver[];
   /** Ids are UUIDs, so that one map serves all tenants. */
   readonly #links = new Map<string, DeviceLink>();
   /** Each with the store of its tenant. */
@@ -65,7 +56,9 @@ export class DeviceSockets {
     settings: Pick<Settings, 'variants'>;
     requestIdHeader: string;
     underway: ByteBudget;
+    observers: readonly SocketObserver[];
   }) {
+    this.#observers = options.observers;
     this.#clock = options.clock;
     this.#settings = options.settings;
     this.#random = options.random;
@@ -74,11 +67,11 @@ export class DeviceSockets {
   }
 
   /** Completes a device's handshake; an earlier socket of the same device is dropped. */
-  accept(handover: Handover, device: ConnectingDevice): void {
-    const { deviceId, journal, clock } = device;
+  accept(handover: UpgradeRequest, device: ConnectingDevice): void {
+    const { deviceId, tenant } = device;
     const origin = { socket: 'device', requestId: handover.requestId, deviceId } as const;
     this.#handshakes.complete(handover, (socket) => {
-      recordFrames(socket, { journal, clock }, origin);
+      this.#report(socket, origin, tenant);
       this.#hold(socket, device);
     });
   }
@@ -101,29 +94,29 @@ export class DeviceSockets {
   }
 
   /** Completes a user's handshake, and relays between that socket and the device's. */
-  relay(handover: Handover, visit: Visit): void {
+  relay(handover: UpgradeRequest, access: DeviceAccess): void {
     // A user who is gone for good without a word would hold a session for ever: by the field's
     // habit the server sends users no pings.
     handover.socket.setKeepAlive(true, limits.websocketSilenceMaxSeconds * 1000);
-    const { user, device, journal, clock } = visit;
+    const { user, device, tenant } = access;
     const ids = { requestId: handover.requestId, deviceId: device.id, userId: user.id };
     this.#handshakes.complete(handover, (socket) => {
-      recordFrames(socket, { journal, clock }, { socket: 'user', ...ids });
-      this.#keep(socket, visit.store);
+      this.#report(socket, { socket: 'user', ...ids }, tenant);
+      this.#keep(socket, tenant.store);
       this.#userSockets += 1;
       socket.on('close', () => {
         this.#userSockets -= 1;
       });
-      const link = this.#links.get(visit.device.id);
-      const refusal = this.refusalFor(visit.device.id);
+      const link = this.#links.get(device.id);
+      const refusal = this.refusalFor(device.id);
       if (!link || refusal) {
         closeWith(socket, closeCodes.goingAway, refusal?.because ?? disconnected.because);
         return;
       }
       const sessionId = this.#random.uuid();
-      const record = this.recorderOf(visit);
+      const record = this.recorderOf(access);
       const underway = this.#underway;
-      new Relay({ socket, link, sessionId, userId: visit.user.id, record, underway });
+      new Relay({ socket, link, sessionId, userId: user.id, record, underway });
     });
   }
 
@@ -140,13 +133,13 @@ export class DeviceSockets {
    * What is thrown other than by the conversation is thrown on.
    */
   async converse<Result>(
-    { device, user, clock }: Visit,
+    { device, user, tenant }: DeviceAccess,
     lead: (conversation: Conversation) => Promise<Result>,
   ): Promise<Result | Failure> {
     const link = this.#links.get(device.id);
     if (!link?.isOpen) return disconnected;
     if (!link.hasRoom) return tooManyOfDevice;
-    const options = { id: this.#random.uuid(), userId: user.id, clock };
+    const options = { id: this.#random.uuid(), userId: user.id, clock: tenant.clock };
     const conversation = new Conversation(link, options);
     try {
       return await lead(conversation);
@@ -158,7 +151,7 @@ export class DeviceSockets {
   }
 
   /** Writes acts of the user into the audit log. */
-  recorderOf({ user, device, store, clock }: Visit): RecordAct {
+  recorderOf({ user, device, tenant }: DeviceAccess): RecordAct {
     return (name, detail) => {
       const { action, change } = connectActs[name];
       const act = {
@@ -168,6 +161,7 @@ export class DeviceSockets {
         object: deviceObject(device),
       };
       const told = detail === undefined ? change : `${change}: ${detail}`;
+      const { store, clock } = tenant;
       const context = { store, settings: this.#settings, nowMs: clock.now() };
       audit(context, { ...act, change: told });
     };
@@ -190,7 +184,8 @@ export class DeviceSockets {
     return closeAll(sockets.toReversed(), { clock: this.#clock, because });
   }
 
-  #hold(socket: WebSocket, { deviceId, store, clock }: ConnectingDevice): void {
+  #hold(socket: WebSocket, { deviceId, tenant }: ConnectingDevice): void {
+    const { store, clock } = tenant;
     // As the field does: the older one ends without a close frame, and presence stays connected.
     this.#links.get(deviceId)?.terminate();
     const link = new DeviceLink(socket);
@@ -206,6 +201,10 @@ export class DeviceSockets {
       if (!store.devices.find(deviceId)) return;
       store.connections.record(deviceId, 'disconnected', clock.now());
     });
+  }
+
+  #report(...told: Parameters<NonNullable<SocketObserver['onSocket']>>): void {
+    for (const observer of this.#observers) observer.onSocket?.(...told);
   }
 
   #keep(socket: WebSocket, store: Store): void {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
-import type { Handover } from '../http/upgrade-request.ts';
+import type { UpgradeRequest } from '../http/upgrade-request.ts';
 import { boundMessages } from './underway.ts';
 
 /** The subprotocol that some clients ask for; others ask for none. */
@@ -31,7 +31,7 @@ export class Handshakes {
   }
 
   /** Answers 101 and hands over the open socket. */
-  complete(handover: Handover, opened: (s: WebSocket) => void): void {
+  complete(handover: UpgradeRequest, opened: (s: WebSocket) => void): void {
     const { request, socket, head, requestId, headers = [] } = handover;
     this.#ownHeaders.set(request, [
       `${this.#requestIdHeader}: ${requestId}`,

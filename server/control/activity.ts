@@ -1,4 +1,6 @@
 /** What happens on the protocol listener, told to whoever watches; nothing is kept. */
+import type { RequestContext } from '../pipeline/context.ts';
+import type { ExchangeObserver } from '../pipeline/plug-ins.ts';
 import { type Ended, type Subscriber, Subscribers } from './subscribers.ts';
 
 /** One answered request. */
@@ -13,12 +15,26 @@ export interface Activity {
 }
 
 /** A place where answered requests are published. */
-export class ActivityFeed {
+export class ActivityFeed implements Pick<ExchangeObserver, 'onAnswer'> {
   readonly #subscribers = new Subscribers<Activity>();
 
   /** False when publishing would reach nobody; spares the hot path from building the object. */
   get watched(): boolean {
     return !this.#subscribers.isEmpty;
+  }
+
+  onAnswer({ endpoint, exchange, nowMs, device }: RequestContext, status: number): void {
+    // Most of the time nobody watches: no object is built for that.
+    if (this.#subscribers.isEmpty) return;
+    const { id: operation, method } = endpoint.operation;
+    this.publish({
+      atMs: nowMs,
+      operation,
+      method,
+      status,
+      requestId: exchange.requestId,
+      ...(device && { deviceId: device.id }),
+    });
   }
 
   publish(activity: Activity): void {

@@ -2,14 +2,11 @@
 import { inTurns } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SteeredClock } from '../../fixtures/steered-clock.ts';
-import type { Variation } from '../control/variation/variation.ts';
-import { writeVaried } from '../control/variation/varied-answer.ts';
-import type { FileBody, Success } from '../pipeline/endpoint.ts';
-import type { Services } from '../pipeline/services.ts';
 import type { Exchange } from './exchange.ts';
 import { sendFile } from './file-body.ts';
 import type { Semaphore } from './open-files.ts';
 import { type Refusal, refuse } from './refusal.ts';
+import type { FileBody, Success } from './success.ts';
 
 type HeaderValue = string | readonly string[];
 type Parts = Iterable<string> | AsyncIterable<Uint8Array>;
@@ -24,24 +21,44 @@ export class AnswerCutOff extends Error {
   override readonly name = 'AnswerCutOff';
 }
 
+/** An answer that is not written yet. */
+export interface PlainAnswer {
+  readonly status: number;
+  /** Names and values in turn, the length among them. */
+  readonly flat: readonly (string | readonly string[])[];
+  readonly body: string | Buffer | undefined;
+  /** True when the server made the request id. */
+  readonly ownRequestId: boolean;
+}
+
+/** Writes an answer in a way of its own. */
+export type AnswerRewriter = (exchange: Exchange, plain: PlainAnswer) => void;
+
+interface WriterOptions {
+  readonly names: VendorNames;
+  /** Of answers to exchanges that have none. */
+  readonly clock: SteeredClock;
+  readonly openFiles: Semaphore;
+  /** Has every answer in one piece, where there is one. */
+  readonly rewrite?: AnswerRewriter | undefined;
+  /** Where a refusal is explained, where answers are to say it. */
+  readonly consoleUrl?: (() => string | undefined) | undefined;
+}
+
 /** Writes answers under a vendor prefix. */
 export class AnswerWriter {
   readonly #names: VendorNames;
   readonly #clock: SteeredClock;
   readonly #openFiles: Semaphore;
-  readonly #variation: Variation | undefined;
-  /** Where a refusal is explained; set once that is known, where answers are to say it. */
-  consoleUrl: (() => string | undefined) | undefined;
+  readonly #rewrite: AnswerRewriter | undefined;
+  readonly #consoleUrl: (() => string | undefined) | undefined;
 
-  /** `clock` is that of answers that belong to no world. */
-  constructor(
-    { names, clock, openFiles }: Pick<Services, 'names' | 'openFiles'> & { clock: SteeredClock },
-    variation?: Variation,
-  ) {
+  constructor({ names, clock, openFiles, rewrite, consoleUrl }: WriterOptions) {
     this.#names = names;
     this.#clock = clock;
     this.#openFiles = openFiles;
-    this.#variation = variation;
+    this.#rewrite = rewrite;
+    this.#consoleUrl = consoleUrl;
   }
 
   /**
@@ -96,7 +113,7 @@ export class AnswerWriter {
     const body = { ...refusal.body, error: refusal.error, request_id: requestId };
     const headers: [string, HeaderValue][] = Object.entries(refusal.headers);
     headers.push(['Content-Type', jsonType]);
-    const consoleUrl = this.consoleUrl?.();
+    const consoleUrl = this.#consoleUrl?.();
     if (consoleUrl !== undefined) {
       // A page, which asks for the token: whoever sees the header may have none at hand.
       const place = `${consoleUrl}/#request=${encodeURIComponent(requestId)}`;
@@ -138,10 +155,10 @@ export class AnswerWriter {
     else if (status !== 204 && status !== 304 && exchange.request.method !== 'HEAD') {
       flat.push('Content-Length', '0');
     }
-    if (this.#variation) {
+    if (this.#rewrite) {
       const given = exchange.request.headers[this.#names.requestId.toLowerCase()];
       const ownRequestId = given !== exchange.requestId;
-      writeVaried(this.#variation, exchange, { status, flat, body, ownRequestId });
+      this.#rewrite(exchange, { status, flat, body, ownRequestId });
       return;
     }
     const { record } = exchange;
@@ -183,7 +200,7 @@ export class AnswerWriter {
   #common(exchange: Exchange): readonly (readonly [string, string])[] {
     const { notices } = exchange;
     const crossOrigin = this.#crossOrigin(exchange);
-    const clock = exchange.world?.clock ?? this.#clock;
+    const clock = exchange.clock ?? this.#clock;
     // Node writes the machine's time by itself; any other time is ours to tell.
     if (clock.isSystem) return notices ? [...notices, ...crossOrigin] : crossOrigin;
     const now = new Date(clock.now());

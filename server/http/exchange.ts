@@ -2,9 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { Injection } from '../control/faults/injection.ts';
-import { ExchangeRecord } from '../control/journal/record.ts';
-import type { Tenant } from '../tenants/tenants.ts';
+import type { SteeredClock } from '../../fixtures/steered-clock.ts';
+import { ExchangeRecord } from './exchange-record.ts';
 
 export interface Exchange {
   readonly request: IncomingMessage;
@@ -14,13 +13,12 @@ export interface Exchange {
   /** Query as sent, without the question mark. */
   readonly search: string;
   readonly requestId: string;
-  readonly parameters: Record<string, string>;
-  /** What the journal will keep of it. */
+  /** Of the path, once its operation is found. */
+  parameters: Record<string, string>;
+  /** What is known of it once it is over. */
   readonly record: ExchangeRecord;
-  /** The world that it belongs to, once that is known. */
-  world?: Tenant;
-  /** The planned fault that it meets. */
-  injection?: Injection;
+  /** Whose time the answer tells; the writer's own when absent. */
+  clock?: SteeredClock;
   /** Headers that go with whatever is answered. */
   notices?: readonly (readonly [string, string])[];
   /** The bare connection of an upgrade request, and the bytes already read from it. */

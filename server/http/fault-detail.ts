@@ -1,7 +1,7 @@
 /** What an explanation tells of an input of the wrong form: where, what would do, and what came. */
 import * as v from 'valibot';
 import { expectedOf } from '../../fixtures/shape-sentences.ts';
-import { isSecretName, masked, maskText } from '../control/journal/masking.ts';
+import { isSecretName, masked, maskText } from './masking.ts';
 import type { RefusalDetail } from './refusal.ts';
 
 const SHOWN_MAX_CHARACTERS = 200;

@@ -1,10 +1,10 @@
 /** Serves a file of the store with ranges, preconditions and a length, by the library that Express uses. */
 import type { Readable } from 'node:stream';
 import send from 'send';
-import type { FileBody } from '../pipeline/endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { conditionsOf } from './file-conditions.ts';
 import { Refusal } from './refusal.ts';
+import type { FileBody } from './success.ts';
 
 const sentences: Readonly<Record<number, string>> = {
   404: 'the artifact file no longer exists',

@@ -1,15 +1,5 @@
 /** Refusals as values: one constructor per status. The body is written in one place, `answer.ts`. */
 
-/** A mistake that was recognised behind a refusal, as the signature doctor names them. */
-interface Finding {
-  /** Stable name, such as `newline-not-sent`. */
-  readonly mistake: string;
-  readonly sentence: string;
-  readonly remedy: string;
-  readonly detail?: string;
-  readonly also?: readonly string[];
-}
-
 /** What an explanation can tell beyond the sentence; never on the wire, and without secrets. */
 export interface RefusalDetail {
   /** Where it was wrong: `body.status`, `query.page`, `header.Content-Type`, `path`, `method`. */
@@ -20,8 +10,8 @@ export interface RefusalDetail {
   readonly rule?: string;
   /** Id of the requirement that decided, where status and place do not tell which. */
   readonly requirement?: string;
-  /** Looks for the mistake behind it; called only when somebody asks. */
-  readonly diagnose?: () => Finding | undefined;
+  /** What the mistake behind it can be found from, by who knows its kind. */
+  readonly evidence?: object;
 }
 
 /** A 4xx answer: the sentence says what is wrong, where, and what would be accepted. */

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
 /** What a websocket handshake is completed with; its headers have been checked. */
-export interface Handover {
+export interface UpgradeRequest {
   readonly request: IncomingMessage;
   readonly socket: Socket;
   /** Bytes that were read from the connection already. */

@@ -1,9 +1,6 @@
 /** Upgrades to a websocket: what a request needs for one, and the handover. Spec: Device connect */
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import { limits } from '../../fixtures/contract/limits.ts';
-import type { Success } from '../pipeline/endpoint.ts';
-import type { Exchange } from './exchange.ts';
 import { shown } from './fault-detail.ts';
 import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
 
@@ -48,15 +45,4 @@ function handshakeDetail(name: string, expected: string, given: string | undefin
     actual: given === undefined ? 'nothing' : shown(given),
     rule: 'A websocket begins with the handshake of RFC 6455, section 4.2.1.',
   };
-}
-
-/** Hands the connection over to whom the endpoint has named in its answer of 101. */
-export function upgrade(exchange: Exchange, answer: Success): void {
-  const { request, response, requestId, upgrade: bare, injection } = exchange;
-  if (!bare || !answer.upgrade) throw new Error('101 for a request that asked for no upgrade');
-  // An upgrade comes over TCP; node types it as any stream, since its own users may emit others.
-  const socket = bare.socket as Socket;
-  response.detachSocket(socket);
-  const { head } = bare;
-  answer.upgrade({ request, socket, head, requestId, ...injection?.onSocket() });
 }

@@ -7,10 +7,10 @@ import { absentInOpenSource, type VariantName } from '../../fixtures/contract/va
 import { endpoints } from '../api/device/endpoints.ts';
 import { confirmationPages } from '../api/management/confirmation-pages.ts';
 import { managementEndpoints } from '../api/management/management.ts';
-import type { ActivityFeed } from '../control/activity.ts';
 import { openFilesLimit, shareOpenFiles } from '../http/open-files.ts';
 import type { Endpoint } from '../pipeline/endpoint.ts';
 import { Pipeline } from '../pipeline/pipeline.ts';
+import type { ExchangeObserver, ResponseTransform } from '../pipeline/plug-ins.ts';
 import { assertComplete, mountRoutes } from '../pipeline/routes.ts';
 import type { Services } from '../pipeline/services.ts';
 import type { Watchdog } from '../pipeline/watchdog.ts';
@@ -40,21 +40,26 @@ export interface OpenListeners {
   close(farewell?: Promise<void>): Promise<void>;
 }
 
+/** What watches and changes the exchanges of all listeners. */
+interface PlugIns {
+  readonly observers: readonly ExchangeObserver[];
+  readonly transforms: readonly ResponseTransform[];
+  readonly consoleUrl?: () => string | undefined;
+  readonly watchdog?: Watchdog;
+}
+
 /**
  * Opens them. Rejects with the system's error (such as EADDRINUSE) when one cannot open.
  * @throws SettingError when a file of TLS cannot be used
  */
-export async function openListeners(
-  services: Services,
-  activity: ActivityFeed,
-  rest: { readonly consoleUrl?: () => string | undefined; readonly watchdog?: Watchdog } = {},
-): Promise<OpenListeners> {
+export async function openListeners(services: Services, plugIns: PlugIns): Promise<OpenListeners> {
   const at: { own: string; storage?: string } = { own: '' };
-  const origins = { own: () => at.own, storage: () => at.storage, consoleUrl: rest.consoleUrl };
-  const pipeline = new Pipeline(services, { activity, origins, watchdog: rest.watchdog });
+  const origins = { own: () => at.own, storage: () => at.storage, consoleUrl: plugIns.consoleUrl };
+  const pipeline = new Pipeline(services, { ...plugIns, origins });
+  const { observers } = plugIns;
   const { api, storage } = sharedOut(services.settings.variants);
   const tls = await preparedTls(services);
-  const doors = new Doors(services, pipeline);
+  const doors = new Doors(services, { pipeline, observers });
   try {
     at.own = await doors.open(api, { port: services.settings.port, tls: tls?.own });
     if (storage.length > 0) at.storage = await doors.open(storage, { port: 0, tls: tls?.own });
@@ -67,7 +72,7 @@ export async function openListeners(
       ...(at.storage !== undefined && { storageUrl: at.storage }),
       ...(tls && { tls: { ...(tls.caPem !== undefined && { caPem: tls.caPem }), gallery } }),
       openInside: async () => {
-        const inside = new Doors(services, pipeline, '127.0.0.1');
+        const inside = new Doors(services, { pipeline, observers }, '127.0.0.1');
         const url = await inside.open(api, { port: 0, tls: undefined });
         return { url, close: () => inside.close() };
       },
@@ -86,15 +91,22 @@ async function preparedTls({ settings, clock, random }: Services) {
   return prepareTls(settings.tls, { clock, random, host: settings.host });
 }
 
+interface Inner {
+  readonly pipeline: Pipeline;
+  readonly observers: readonly ExchangeObserver[];
+}
+
 /** The open servers, each with its own routes. */
 class Doors {
   readonly #services: Services;
   readonly #pipeline: Pipeline;
+  readonly #observers: readonly ExchangeObserver[];
   readonly #host: string;
   readonly #servers: Server[] = [];
   readonly #connections: Connections;
 
-  constructor(services: Services, pipeline: Pipeline, host = services.settings.host) {
+  constructor(services: Services, { pipeline, observers }: Inner, host = services.settings.host) {
+    this.#observers = observers;
     this.#host = host;
     this.#services = services;
     const { openFiles } = services;
@@ -114,7 +126,13 @@ class Doors {
     const { patience } = settings;
     const shared = { routes, names, random, log, tls, newRequestId, patience };
     const connections = this.#connections;
-    const server = createListener({ ...shared, connections, world: tenants.first });
+    const server = createListener({
+      ...shared,
+      connections,
+      onUnreadable: (request) => {
+        for (const observer of this.#observers) observer.onUnreadable?.(request, tenants.first);
+      },
+    });
     const authority = await listen(server, this.#host, port);
     this.#servers.push(server);
     return `${tls ? 'https' : 'http'}://${authority}`;

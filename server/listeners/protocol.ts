@@ -5,12 +5,11 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
-import { UnreadableRecord } from '../control/journal/unreadable.ts';
 import { jsonType } from '../http/answer.ts';
 import { type Exchange, openExchange } from '../http/exchange.ts';
 import type { Log } from '../pipeline/log.ts';
+import type { UnreadableRequest } from '../pipeline/plug-ins.ts';
 import { type CarriesExchange, type Routes, tooManyConnections } from '../pipeline/routes.ts';
-import type { Tenant } from '../tenants/tenants.ts';
 import {
   completePatience,
   dismiss,
@@ -30,8 +29,8 @@ interface ListenerOptions {
   readonly log: Pick<Log, 'info'>;
   /** Holds what comes in, and says what is too many. */
   readonly connections: Connections;
-  /** Whose journal is told of what cannot be read. */
-  readonly world?: Pick<Tenant, 'clock' | 'journal'>;
+  /** Told of what cannot be read. */
+  readonly onUnreadable?: (request: UnreadableRequest) => void;
   /** Encrypted when given. */
   readonly tls?: TlsIdentity | undefined;
   /** After which an unfinished TLS handshake is cut. */
@@ -95,12 +94,10 @@ export function createListener(options: ListenerOptions): Server {
     if (isOfTls.test(code)) log.info(`a TLS connection failed: ${code}`);
     const id = random.uuid();
     const status = refuseUnreadable(fault, socket, { header: names.requestId, id });
-    const { world } = options;
-    if (code === 'ECONNRESET' || !world) return;
+    if (code === 'ECONNRESET') return;
     const piece =
       'rawPacket' in fault && Buffer.isBuffer(fault.rawPacket) ? fault.rawPacket : undefined;
-    const atMs = world.clock.now();
-    world.journal.add(new UnreadableRecord({ atMs, requestId: id, code, status, piece }));
+    options.onUnreadable?.({ requestId: id, code, status, piece });
   });
   return server;
 }

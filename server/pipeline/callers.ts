@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
 import { storageFault } from '../store/storage-fault.ts';
 import type { Store } from '../store/store.ts';
@@ -10,7 +11,7 @@ import type { StoredUserToken } from '../store/user-tokens.ts';
 import { accessOf } from '../tenants/access.ts';
 import type { Tenant, Tenants } from '../tenants/tenants.ts';
 import type { CallingDevice, CallingUser } from './endpoint.ts';
-import { hostOf } from './links.ts';
+import { checkLink, hostOf } from './links.ts';
 import type { Services } from './services.ts';
 
 /** The caller, of the kind that the operation asks for; a caller with a token has a tenant. */
@@ -19,6 +20,10 @@ export interface Caller {
   readonly device?: CallingDevice;
   readonly user?: CallingUser;
 }
+
+type CallerServices = Pick<Services, 'tokens' | 'tenants' | 'settings' | 'links' | 'names'>;
+
+const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exists');
 
 /** What a caller asks for: an operation, or something that is none and has no id. */
 type AskedFor = Pick<Operation, 'authorization'> & Partial<Pick<Operation, 'id'>>;
@@ -34,8 +39,10 @@ export class Callers {
   readonly #tenants: Tenants;
   readonly #trustProxy: boolean;
   readonly #held = new Map<string, ReadClaims>();
+  readonly #links: Pick<Services, 'links' | 'names'>;
 
-  constructor({ tokens, tenants, settings }: Pick<Services, 'tokens' | 'tenants' | 'settings'>) {
+  constructor({ tokens, tenants, settings, links, names }: CallerServices) {
+    this.#links = { links, names };
     this.#tokens = tokens;
     this.#tenants = tenants;
     this.#trustProxy = settings.trustProxy;
@@ -43,10 +50,12 @@ export class Callers {
 
   /**
    * The caller, or the refusal with its reason: 401 for the token, 403 where the user's roles do
-   * not open the operation. Operations without a token have no caller.
+   * not open the operation, or for a link. Operations without a token have no caller.
    */
-  identify(request: IncomingMessage, { authorization: kind, id }: AskedFor): Caller | Refusal {
-    if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return nobody;
+  find(exchange: Exchange, { authorization: kind, id }: AskedFor): Caller | Refusal {
+    if (kind === 'link') return this.#holderOfLink(exchange);
+    const { request } = exchange;
+    if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return anonymous;
     const mayBeCookie = kind !== 'device';
     const token = bearerToken(request, mayBeCookie);
     if (typeof token !== 'string') return token;
@@ -76,11 +85,26 @@ export class Callers {
     return refuseForeignPage(request, kind === 'user', this.#trustProxy) ?? caller;
   }
 
-  /** The world that a request's token names, in order or not; nothing without one that we signed. */
-  worldOf(request: IncomingMessage): Tenant | undefined {
+  /** A caller of whom no more is known than the tenant that its token names. */
+  unauthenticated({ request }: Exchange): Caller {
+    const tenant = this.tenantOf(request);
+    return tenant ? { tenant } : anonymous;
+  }
+
+  /** The tenant that a request's token names, in order or not; nothing without one that we signed. */
+  tenantOf(request: IncomingMessage): Tenant | undefined {
     const token = bearerToken(request, true);
     const claims = typeof token === 'string' ? this.#read(token) : undefined;
     return claims && 'tenantId' in claims ? this.#tenants.find(claims.tenantId ?? '') : undefined;
+  }
+
+  #holderOfLink({ path, search: given }: Exchange): Caller | Refusal {
+    const search = new URLSearchParams(given);
+    const named = search.get('tenant_id') ?? '';
+    const tenant = named === '' ? this.#tenants.first : this.#tenants.find(named);
+    const nowMs = (tenant ?? this.#tenants.first).clock.now();
+    const wrong = checkLink(this.#links, { path, search, nowMs });
+    return wrong ?? (tenant ? { tenant } : linkOfNoTenant);
   }
 
   #read(token: string): ReadClaims | { because: string } {
@@ -176,7 +200,7 @@ export const accountSuspended = refuse.unauthorized(
   "Account suspended: the tenant's users and devices cannot sign in",
   tokenDetail('a token of an active tenant', 'a token of a suspended one'),
 );
-const nobody: Caller = {};
+const anonymous: Caller = {};
 const roleRule = 'Users may call what their roles permit; a user without roles may do everything.';
 
 function tokenDetail(

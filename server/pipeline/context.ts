@@ -1,27 +1,15 @@
-/** What a handler sees of its request, beside the checked input. */
+/** One request on its way through the stages; its handler sees it as a `HandlerContext`. */
 import type { IncomingMessage } from 'node:http';
 import type { Exchange } from '../http/exchange.ts';
+import type { Refusal } from '../http/refusal.ts';
+import type { Success } from '../http/success.ts';
 import type { Store } from '../store/store.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { Caller } from './callers.ts';
-import type { Endpoint, RequestContext } from './endpoint.ts';
+import type { Endpoint, HandlerContext } from './endpoint.ts';
+import type { Interception } from './interception.ts';
 import { originOf } from './links.ts';
 import type { Services } from './services.ts';
-
-/** An exchange on its way, with its caller once that is known. */
-export interface Visit {
-  readonly endpoint: Endpoint;
-  readonly exchange: Exchange;
-  readonly caller: Caller;
-  /** The moment of the request, milliseconds since the Unix epoch. */
-  readonly nowMs: number;
-}
-
-/** What is known beside services and visit. */
-interface Rest {
-  readonly raw: Buffer;
-  readonly origins: Origins;
-}
 
 /** Where our own listeners are; known once they listen. */
 export interface Origins {
@@ -32,15 +20,25 @@ export interface Origins {
   readonly consoleUrl?: (() => string | undefined) | undefined;
 }
 
-/** A class of plain fields: an object spread together for each request cost a third of a poll. */
-export class HandlerContext implements RequestContext {
-  readonly clock: Services['clock'];
+/** What a request comes into. */
+interface Surroundings {
+  readonly services: Services;
+  readonly origins: Origins;
+}
+
+const noBytes = Buffer.alloc(0);
+
+/**
+ * Filled in by the stages. A class of plain fields: an object spread together for each request cost
+ * a third of a poll.
+ */
+export class RequestContext implements HandlerContext {
+  readonly endpoint: Endpoint;
+  readonly exchange: Exchange;
   readonly random: Services['random'];
   readonly settings: Services['settings'];
   readonly names: Services['names'];
   readonly tenants: Services['tenants'];
-  readonly tenant: Tenant;
-  readonly store: Store;
   readonly tokens: Services['tokens'];
   readonly links: Services['links'];
   readonly sockets: Services['sockets'];
@@ -48,23 +46,33 @@ export class HandlerContext implements RequestContext {
   readonly log: Services['log'];
   readonly openFiles: Services['openFiles'];
   readonly underway: Services['underway'];
-  readonly device: Caller['device'];
-  readonly user: Caller['user'];
-  readonly requestId: string;
-  readonly nowMs: number;
-  readonly request: IncomingMessage;
-  readonly rawBody: Buffer;
-  readonly #made: [Services, Visit, Rest];
+  /** The first one until another one is known. */
+  tenant: Tenant;
+  store: Store;
+  /** A request lives in the time of its tenant. */
+  clock: Tenant['clock'];
+  nowMs: number;
+  /** Absent while nothing tells the tenant: a token out of order may name one. */
+  knownTenant: Tenant | undefined;
+  device: Caller['device'];
+  user: Caller['user'];
+  /** The body, or why it is not taken; absent while it was not read. */
+  received: Buffer | Refusal | undefined;
+  rawBody: Buffer = noBytes;
+  /** Query and body as they were checked. */
+  query: object = {};
+  body: unknown;
+  answer: Success | undefined;
+  interception: Interception | undefined;
+  readonly #origins: Origins;
 
-  constructor(services: Services, visit: Visit, rest: Rest) {
-    // A request lives in the time of its world.
+  constructor({ services, origins }: Surroundings, endpoint: Endpoint, exchange: Exchange) {
+    this.endpoint = endpoint;
+    this.exchange = exchange;
     this.random = services.random;
     this.settings = services.settings;
     this.names = services.names;
     this.tenants = services.tenants;
-    this.tenant = visit.caller.tenant ?? services.tenants.first;
-    this.store = this.tenant.store;
-    this.clock = this.tenant.clock;
     this.tokens = services.tokens;
     this.links = services.links;
     this.sockets = services.sockets;
@@ -72,24 +80,31 @@ export class HandlerContext implements RequestContext {
     this.log = services.log;
     this.openFiles = services.openFiles;
     this.underway = services.underway;
-    this.device = visit.caller.device;
-    this.user = visit.caller.user;
-    this.requestId = visit.exchange.requestId;
-    this.nowMs = visit.nowMs;
-    this.request = visit.exchange.request;
-    this.rawBody = rest.raw;
-    this.#made = [services, visit, rest];
+    const { first } = services.tenants;
+    this.tenant = first;
+    this.store = first.store;
+    this.clock = first.clock;
+    this.nowMs = first.clock.now();
+    this.#origins = origins;
+  }
+
+  get request(): IncomingMessage {
+    return this.exchange.request;
+  }
+
+  get requestId(): string {
+    return this.exchange.requestId;
   }
 
   /** Found out only when a link is made. */
   get origin(): string {
     const { trustProxy } = this.settings;
-    return originOf(this.request, { trustProxy, own: this.#made[2].origins.own() });
+    return originOf(this.request, { trustProxy, own: this.#origins.own() });
   }
 
   /** The caller's way to the host, with the port of the listener for artifact files. */
   get storageOrigin(): string {
-    const storage = this.#made[2].origins.storage();
+    const storage = this.#origins.storage();
     if (storage === undefined) return this.origin;
     const url = new URL(this.origin);
     const { protocol, port } = new URL(storage);
@@ -98,10 +113,14 @@ export class HandlerContext implements RequestContext {
     return url.origin;
   }
 
-  within(tenant: Tenant): RequestContext {
-    const [services, visit, rest] = this.#made;
-    visit.exchange.world = tenant;
-    const caller = { ...visit.caller, tenant };
-    return new HandlerContext(services, { ...visit, caller, nowMs: tenant.clock.now() }, rest);
+  /** Everything from here on is of this tenant and in its time. */
+  moveTo(tenant: Tenant): this {
+    this.tenant = tenant;
+    this.store = tenant.store;
+    this.clock = tenant.clock;
+    this.nowMs = tenant.clock.now();
+    this.knownTenant = tenant;
+    this.exchange.clock = tenant.clock;
+    return this;
   }
 }

@@ -9,6 +9,8 @@ import {
 } from '../../fixtures/contract/deprecations.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
+import type { Callers } from './callers.ts';
+import type { Stage } from './stage.ts';
 
 const endOfLifeMs = Date.parse(endOfLife);
 
@@ -17,8 +19,23 @@ export function isPastEndOfLife(nowMs: number): boolean {
   return nowMs >= endOfLifeMs;
 }
 
+/** The stage that tells of a deprecation in the time of the tenant that the token names, in order or not. */
+export function announceDeprecation(row: DeprecatedApi, callers: Callers): Stage {
+  return (context) => {
+    const { exchange, tenants } = context;
+    context.moveTo(callers.tenantOf(exchange.request) ?? tenants.first);
+    exchange.notices = deprecationNotices(row, exchange, context.nowMs);
+    return undefined;
+  };
+}
+
+/** The stage that refuses an operation from its end of life on. */
+export function refuseRetired(row: DeprecatedApi): Stage {
+  return ({ nowMs }) => retired(row, nowMs);
+}
+
 /** The refusal of an operation that is gone; nothing while it still answers. */
-export function retired(row: DeprecatedApi, nowMs: number): Refusal | undefined {
+function retired(row: DeprecatedApi, nowMs: number): Refusal | undefined {
   if (!isPastEndOfLife(nowMs)) return undefined;
   const { method, version, path, replacement } = row;
   return refuse.gone(
@@ -36,7 +53,7 @@ export function retired(row: DeprecatedApi, nowMs: number): Refusal | undefined 
  * What a deprecated operation's answers say in their headers: since when it is deprecated
  * (RFC 9745), when it ends (RFC 8594), and what comes after it. Nothing before its announcement.
  */
-export function deprecationNotices(
+function deprecationNotices(
   row: DeprecatedApi,
   { parameters }: Pick<Exchange, 'parameters'>,
   nowMs: number,

@@ -13,9 +13,8 @@ import type {
   SuccessAnswer,
 } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import type { ExchangeRecord } from '../control/journal/record.ts';
 import type { Refusal } from '../http/refusal.ts';
-import type { Handover } from '../http/upgrade-request.ts';
+import type { FileBody, Success, Upgrading } from '../http/success.ts';
 import type { Store } from '../store/store.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { Services } from './services.ts';
@@ -47,14 +46,14 @@ type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
     : object;
 
 /** What every handler knows beside its input. */
-export interface RequestContext extends Omit<Services, 'storageFaults'> {
+export interface HandlerContext extends Omit<Services, 'storageFaults'> {
   /** The caller's tenant; the first one where the caller has no token. */
   readonly tenant: Tenant;
   /** The tenant's store. */
   readonly store: Store;
   readonly requestId: string;
-  /** The same request, acting in another tenant than the caller's token names. */
-  within(tenant: Tenant): RequestContext;
+  /** Goes on in another tenant than the caller's token names; returns the same request. */
+  moveTo(tenant: Tenant): HandlerContext;
   /** The moment of the request, milliseconds since the Unix epoch. */
   readonly nowMs: number;
   /** Scheme and authority under which the caller reached us; links are built from it. */
@@ -66,17 +65,6 @@ export interface RequestContext extends Omit<Services, 'storageFaults'> {
   readonly rawBody: Buffer;
 }
 
-/** A file of the store, served with ranges and preconditions. */
-export interface FileBody {
-  readonly folder: string;
-  /** Name within the folder; the content's digest, so it serves as a strong validator too. */
-  readonly name: string;
-  readonly mediaType: string;
-  readonly downloadName: string;
-  readonly modifiedMs: number;
-  readonly sizeBytes: number;
-}
-
 type BodyOf<Success extends SuccessAnswer> = Success extends { shape: infer Shape }
   ? Shape extends v.GenericSchema
     ? { readonly body: v.InferInput<Shape> }
@@ -84,11 +72,6 @@ type BodyOf<Success extends SuccessAnswer> = Success extends { shape: infer Shap
   : Success extends { mediaType: string }
     ? { readonly body: Buffer | Iterable<string> | AsyncIterable<Uint8Array> }
     : object;
-
-/** What becomes of the connection once its upgrade is granted. */
-interface Upgrading {
-  readonly upgrade: (handover: Handover) => void;
-}
 
 type SuccessOf<Row extends Operation> = {
   [Status in keyof Row['success']]: Row['success'][Status] extends SuccessAnswer
@@ -116,17 +99,6 @@ export interface InputOf<Row extends Operation> {
   readonly body: GivenBody<Row>;
 }
 
-/** Any successful answer, as the pipeline sees it. */
-export interface Success {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  readonly body?: unknown;
-  readonly fileBody?: FileBody;
-  readonly upgrade?: Upgrading['upgrade'];
-  /** Why a device that asked gets no update; for the journal, not for the wire. */
-  readonly noUpdate?: ExchangeRecord['noUpdate'];
-}
-
 type AnswerOf<Row extends Operation> =
   | (SuccessOf<Row> & Pick<Success, 'noUpdate'>)
   | { status: 200; fileBody: FileBody }
@@ -137,22 +109,44 @@ export interface Endpoint {
   readonly operation: Operation;
   readonly handle: (
     input: { parameters: Record<string, string>; query: object; body: unknown },
-    context: RequestContext & { device: CallingDevice; user: CallingUser },
+    context: HandlerContext & { device: CallingDevice; user: CallingUser },
   ) => Success | Refusal | Promise<Success | Refusal>;
+  /** True for a handler that opens its transactions itself. */
+  readonly ownTransactions?: boolean;
 }
 
+/** What only reads may wait: it needs no transaction. */
+type MayWait<Row extends Operation, Answer> = Row['method'] extends 'GET' | 'HEAD'
+  ? Answer | Promise<Answer>
+  : Answer;
+
 /**
- * Joins an operation's row with its handler. A refusal that is returned keeps what the handler
- * wrote; an exception undoes it and becomes a 500.
+ * Joins an operation's row with its handler, which writes in one transaction of the caller's
+ * tenant. A refusal that is returned keeps what it wrote; an exception undoes it and becomes a 500.
  */
 export function defineEndpoint<Id extends EndpointId>(
   id: Id,
   handle: (
     input: InputOf<Rows[Id]>,
-    context: RequestContext & CallerOf<Rows[Id]['authorization']>,
-  ) => AnswerOf<Rows[Id]> | Promise<AnswerOf<Rows[Id]>>,
+    context: HandlerContext & CallerOf<Rows[Id]['authorization']>,
+  ) => MayWait<Rows[Id], AnswerOf<Rows[Id]>>,
 ): Endpoint {
   return { operation: rows[id], handle: handle as unknown as Endpoint['handle'] };
+}
+
+/**
+ * The same for a handler that waits for something, or finds out by itself in whose tenant it
+ * writes: it opens its transactions itself, none of them across an `await`.
+ */
+export function defineEndpointWithOwnTransactions<Id extends EndpointId>(
+  id: Id,
+  handle: (
+    input: InputOf<Rows[Id]>,
+    context: HandlerContext & CallerOf<Rows[Id]['authorization']>,
+  ) => AnswerOf<Rows[Id]> | Promise<AnswerOf<Rows[Id]>>,
+): Endpoint {
+  const endpoint = { operation: rows[id], handle: handle as unknown as Endpoint['handle'] };
+  return { ...endpoint, ownTransactions: true };
 }
 
 /** Every operation that must be mounted, by id. */

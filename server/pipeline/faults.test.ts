@@ -3,7 +3,9 @@ import { connect } from 'node:net';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Operation } from '../../fixtures/contract/operation.ts';
+import { postAuthRequest } from '../api/device/authentication.ts';
 import { refuse } from '../http/refusal.ts';
+import { newDevice, signatureOf } from '../testing/test-device.ts';
 import { serveEndpoint, startPipeline, type TestPipeline } from '../testing/test-pipeline.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -38,8 +40,12 @@ function operationOf(fields: Partial<Operation>): Operation {
 }
 
 /** Serves the handler; its URL. */
-async function serve(handle: Endpoint['handle'], fields: Partial<Operation> = {}): Promise<string> {
-  const endpoint = { operation: operationOf(fields), handle };
+async function serve(
+  handle: Endpoint['handle'],
+  fields: Partial<Operation> = {},
+  ownTransactions = false,
+): Promise<string> {
+  const endpoint = { operation: operationOf(fields), handle, ownTransactions };
   const { baseUrl, close } = await serveEndpoint(test, endpoint);
   closeListener = close;
   return `${baseUrl}/faulty`;
@@ -70,8 +76,8 @@ const handlers: readonly (readonly [string, Endpoint['handle']])[] = [
 describe('a handler that fails', () => {
   it.each(handlers)(
     'is 500 with a fixed text, and keeps the detail in the log: %s',
-    async (_, h) => {
-      const reply = await post(await serve(h));
+    async (name, h) => {
+      const reply = await post(await serve(h, {}, name === 'rejects'));
       expect(reply.status).toBe(500);
       expect(JSON.parse(reply.text)).toEqual({ error: 'internal error', request_id: 'call-1' });
       expect(reply.headers.get('x-svc-requestid')).toBe('call-1');
@@ -169,5 +175,42 @@ describe('a caller that goes away in the middle of a body', () => {
       { level: 'debug', line: 'POST /faulty: the connection closed before the end of the body' },
     ]);
     expect([handled, test.activities]).toEqual([0, []]);
+  });
+});
+
+describe('a transaction', () => {
+  it('is not held by a handler that waits, and keeps nothing of it', async () => {
+    const url = await serve(async (_input, { store }) => {
+      store.users.create(user, 0);
+      await Promise.resolve();
+      return { status: 204 };
+    });
+    expect((await post(url)).status).toBe(500);
+    expect(test.services.tenants.first.store.users.find(user.id)).toBeUndefined();
+  });
+
+  it('is opened in the tenant of a device only, which the request names in its body', async () => {
+    const { tenants } = test.services;
+    const added = await tenants.add('second', { email: 'second@example.com' });
+    if (typeof added === 'string') throw new Error(added);
+    const { store } = tenants.first;
+    let opened = 0;
+    const { atomically } = store;
+    store.atomically = (work) => {
+      opened += 1;
+      return atomically(work);
+    };
+    const { baseUrl, close } = await serveEndpoint(test, postAuthRequest);
+    closeListener = close;
+    const { idData, publicKeyPem, privateKey } = newDevice('of-second');
+    const { token: tenant_token } = added.tenant;
+    const body = JSON.stringify({ id_data: idData, pubkey: publicKeyPem, tenant_token });
+    const signature = signatureOf(body, privateKey);
+    const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };
+    const url = baseUrl + postAuthRequest.operation.path;
+    const reply = await fetch(url, { method: 'POST', headers, body });
+    expect(reply.status).toBe(401);
+    expect(added.tenant.store.devices.count({ status: ['pending'] })).toBe(1);
+    expect(opened).toBe(0);
   });
 });

@@ -8,7 +8,7 @@ import { signedLinkShape } from '../../fixtures/contract/operations.ts';
 import { shapeDetail } from '../http/fault-detail.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import type { RequestContext } from './endpoint.ts';
+import type { HandlerContext } from './endpoint.ts';
 import { faultOf } from './input.ts';
 import type { Services } from './services.ts';
 
@@ -42,7 +42,7 @@ export function hostOf(request: IncomingMessage, trustProxy: boolean): string | 
 
 /** A link to `path` (escaped) that is valid for the link lifetime from now. */
 export function makeLink(
-  context: Pick<RequestContext, 'links' | 'names' | 'settings' | 'nowMs' | 'origin'> & {
+  context: Pick<HandlerContext, 'links' | 'names' | 'settings' | 'nowMs' | 'origin'> & {
     readonly tenant?: Pick<Tenant, 'id' | 'isFirst'>;
   },
   path: string,
@@ -62,7 +62,7 @@ export function makeLink(
 
 /** A link to an artifact's file. */
 export function artifactLink(
-  context: Parameters<typeof makeLink>[0] & Pick<RequestContext, 'storageOrigin'>,
+  context: Parameters<typeof makeLink>[0] & Pick<HandlerContext, 'storageOrigin'>,
   id: string,
 ): Link {
   const path = pathOf(storageOperations['download-artifact'], { id });

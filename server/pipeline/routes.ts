@@ -49,7 +49,8 @@ export function mountRoutes(
     else {
       app.all(path.replace(/\{(\w+)\}/g, ':$1'), (request) => {
         const { exchange } = request as unknown as CarriesExchange;
-        answer({ ...exchange, parameters: request.params as Record<string, string> });
+        exchange.parameters = request.params as Record<string, string>;
+        answer(exchange);
       });
     }
   }
@@ -86,7 +87,7 @@ function answererOf(
     if (endpoint) pipeline.run(endpoint, exchange);
     else if (method === 'OPTIONS') pipeline.preflight(exchange, methods);
     else if (page !== undefined && isOpenedByBrowser(exchange)) pipeline.show(exchange, page);
-    else pipeline.turnAway(exchange, refuse.methodNotAllowed(methods, method));
+    else pipeline.reject(exchange, refuse.methodNotAllowed(methods, method));
   };
 }
 
@@ -99,7 +100,7 @@ function addFallbacks(app: Express, pipeline: Pipeline): void {
     const { exchange } = request as unknown as CarriesExchange;
     const detail = { path: 'path', actual: exchange.path };
     const told = exchange.path === '/' ? pipeline.whatLivesWhere : 'this API has no such path';
-    pipeline.turnAway(exchange, refuse.notFound(told, detail));
+    pipeline.reject(exchange, refuse.notFound(told, detail));
   });
   app.use(((fault, request, _response, _next) => {
     const { exchange } = request as unknown as CarriesExchange;

@@ -128,6 +128,16 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
       expect(ids()).toEqual([]);
     });
 
+    it('is undone when its work would wait', async () => {
+      const work = async (): Promise<void> => {
+        add(1);
+        await Promise.resolve();
+        add(2);
+      };
+      expect(() => sql.atomically(work)).toThrow('cannot wait');
+      expect(ids()).toEqual([]);
+    });
+
     it('leaves nothing of its inner work either', () => {
       const work = (): void => {
         sql.atomically(() => add(1));

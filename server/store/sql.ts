@@ -26,7 +26,7 @@ export interface Sql {
   first(query: string, values?: readonly SqlValue[]): SqlRow | undefined;
   /** All rows; the query bounds them. */
   all(query: string, values?: readonly SqlValue[]): SqlRow[];
-  /** Runs `work` so that either everything it wrote stays or, when it throws, nothing. Nests. */
+  /** Runs `work` so that either everything it wrote stays or, when it throws, nothing. Nests. @throws TypeError for work that gives a promise */
   atomically<Result>(work: () => Result): Result;
   /** Runs `act` once the work under way is committed, or at once; never when it is undone. */
   afterCommit(act: () => void): void;

@@ -18,7 +18,7 @@ export class Transactions {
     this.#connection = connection;
   }
 
-  /** Runs `work`; work within it joins it. An exception undoes everything and is passed on. */
+  /** Runs `work`; work within it joins it. An exception undoes everything and is passed on. @throws TypeError for a promise */
   atomically<Result>(work: () => Result): Result {
     if (this.#isOpen) return work();
     const result = this.#commit(work);
@@ -44,6 +44,7 @@ export class Transactions {
     this.#isOpen = true;
     try {
       const result = work();
+      if (result instanceof Promise) refuseToWait(result);
       this.#connection.run('COMMIT');
       return result;
     } catch (fault) {
@@ -62,4 +63,10 @@ export class Transactions {
     this.#undoing = [];
     for (const act of undoing) act();
   }
+}
+
+/** What a promise writes later would be in no transaction, or in somebody else's. */
+function refuseToWait(promise: Promise<unknown>): never {
+  promise.catch(() => undefined);
+  throw new TypeError('a transaction cannot wait: its work gave a promise');
 }

@@ -1,8 +1,8 @@
 /** The entries of the audit log: who did what to what. Spec: AuditLog entry */
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { AuditAction, WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
-import type { RequestContext } from '../pipeline/endpoint.ts';
 import type { Settings } from '../settings.ts';
+import type { Store } from '../store/store.ts';
 
 type Actor = AuditLog['actor'];
 type AuditedObject = AuditLog['object'];
@@ -64,7 +64,9 @@ export interface AuditedAct {
 }
 
 /** Where entries go, and in which vocabulary. */
-type AuditContext = Pick<RequestContext, 'store' | 'nowMs'> & {
+type AuditContext = {
+  readonly store: Pick<Store, 'auditLogs'>;
+  readonly nowMs: number;
   readonly settings: Pick<Settings, 'variants'>;
 };
 

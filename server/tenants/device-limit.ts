@@ -1,10 +1,14 @@
 /** The limits of accepted and of waiting devices that hold for a tenant, and whether they leave room for one more. */
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
-import type { RequestContext } from '../pipeline/endpoint.ts';
 import { mayAccept } from '../rules/device-limit.ts';
+import type { Settings } from '../settings.ts';
+import type { Store } from '../store/store.ts';
 
-type LimitContext = Pick<RequestContext, 'store' | 'settings'>;
+interface LimitContext {
+  readonly store: Pick<Store, 'tenantSettings' | 'devices'>;
+  readonly settings: Pick<Settings, 'deviceLimit' | 'pendingDevicesMax'>;
+}
 
 /** The tenant's own limit, else the server's; -1 when there is none. */
 export function deviceLimit({ store, settings }: LimitContext): number {

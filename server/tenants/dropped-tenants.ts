@@ -13,11 +13,9 @@ export async function dropWorld(
   world: Tenant,
 ): Promise<void> {
   if (!tenants.forget(world)) return;
-  world.faults.clear();
   await sockets.closeWorld(world.store);
   // What waited for a socket goes on now, and writes into the audit log: the store goes last.
   await systemClock.sleep(0);
   outbox.forget(world.id);
-  world.journal.clear();
   tenants.remove(world);
 }

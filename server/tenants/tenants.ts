@@ -5,8 +5,6 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { SteeredClock } from '../../fixtures/steered-clock.ts';
-import { FaultPlans } from '../control/faults/fault-plans.ts';
-import { Journal, type JournalBounds } from '../control/journal/journal.ts';
 import { hashPassword } from '../crypto/passwords.ts';
 import { isSameSecret } from '../crypto/same-secret.ts';
 import type { DataFolder, StoredWorld } from '../store/data-folder.ts';
@@ -27,9 +25,6 @@ export interface Tenant {
   readonly store: Store;
   /** The tenant's own time, which can be steered. */
   readonly clock: SteeredClock;
-  readonly journal: Journal;
-  /** What goes wrong on purpose. */
-  readonly faults: FaultPlans;
   /** How often each of its callers may ask. */
   readonly rates: RateLimits;
   status: TenantStatus;
@@ -67,8 +62,8 @@ interface Means {
   readonly data?: DataFolder | undefined;
   /** What each tenant begins with; nobody is limited when absent. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Of each tenant's journal; the default ones when absent. */
-  readonly journalBounds?: JournalBounds;
+  /** Told of each tenant when it is made, before anybody else knows it. */
+  readonly equip?: ((tenant: Tenant) => void) | undefined;
 }
 
 /** All tenants of a server. */
@@ -121,6 +116,12 @@ export class Tenants {
   /** While there is no other than the first one. */
   get areOne(): boolean {
     return this.#all.size === 1;
+  }
+
+  /** Whether any tenant is so; makes no list, as it is asked for every request. */
+  some(isSo: (tenant: Tenant) => boolean): boolean {
+    for (const tenant of this.#all.values()) if (isSo(tenant)) return true;
+    return false;
   }
 
   /** In order of creation, the first one first. */
@@ -214,9 +215,9 @@ async function keptTenants(means: Means): Promise<Tenant[]> {
 }
 
 function tenantOf(world: StoredWorld, store: Store, means: Means): Tenant {
-  const { clock, data, rateLimit, journalBounds } = means;
+  const { clock, data, rateLimit, equip } = means;
   let { status } = world;
-  return {
+  const tenant: Tenant = {
     id: world.id,
     name: world.name,
     token: world.token,
@@ -224,8 +225,6 @@ function tenantOf(world: StoredWorld, store: Store, means: Means): Tenant {
     createdMs: world.createdMs,
     store,
     clock: new SteeredClock(clock),
-    journal: new Journal(journalBounds),
-    faults: new FaultPlans(),
     rates: new RateLimits(rateLimit),
     get status() {
       return status;
@@ -235,4 +234,6 @@ function tenantOf(world: StoredWorld, store: Store, means: Means): Tenant {
       status = changed;
     },
   };
+  equip?.(tenant);
+  return tenant;
 }

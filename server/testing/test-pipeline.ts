@@ -45,7 +45,7 @@ export async function startPipeline(): Promise<TestPipeline> {
     },
   );
   const origins = { own: () => 'http://own.example', storage: () => undefined };
-  const pipeline = new Pipeline(services, { activity, origins });
+  const pipeline = new Pipeline(services, { origins, observers: [activity], transforms: [] });
   return { pipeline, services, lines, activities, close: () => services.tenants.close() };
 }
 

@@ -1,8 +1,8 @@
 /** The audit log as a paged list and as CSV. Spec: Audit logs */
 import { limits } from '../../../fixtures/contract/limits.ts';
-import { pagingHeaders } from '../../http/paging.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { pagingHeaders } from '../paging.ts';
 import { auditCsv, auditFields, unknownField } from './audit-csv.ts';
 
 export const listAuditLogs = defineEndpoint('list-audit-logs', ({ query }, { store, request }) => {

@@ -3,7 +3,7 @@ import { limits } from '../../../fixtures/contract/limits.ts';
 import { signatureFits } from '../../crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../../crypto/public-key.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint, type RequestContext } from '../../pipeline/endpoint.ts';
+import { defineEndpointWithOwnTransactions, type HandlerContext } from '../../pipeline/endpoint.ts';
 import { type AuthOutcome, type AuthSituation, authOutcomes } from '../../rules/authentication.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
@@ -18,35 +18,38 @@ import {
 
 const notIdentity = { path: 'body.id_data', requirement: 'auth.id-data-is-json-text' };
 
-export const postAuthRequest = defineEndpoint('post-auth-request', ({ body }, context) => {
-  const identity = readIdentity(body.id_data);
-  if ('because' in identity)
-    return refuse.malformed(`body: id_data: ${identity.because}`, notIdentity);
-  const key = readPublicKey(body.pubkey);
-  if ('because' in key) return unusableKey(body.pubkey, key.because);
-  const { signature } = context.names;
-  const given = context.request.headers[signature.toLowerCase()];
-  if (typeof given !== 'string' || given === '') {
-    return missingSignature(signature, context.request.rawHeaders);
-  }
-  const tenant = tenantOf(context, body.tenant_token);
-  if (!signatureFits(context.rawBody, key, given)) {
-    const otherKeys =
-      tenant instanceof Refusal ? [] : keysOfFleet(tenant.store, identity.canonical);
-    const refused = { body: context.rawBody, key, signatureText: given, otherKeys };
-    return wrongSignature(signature, refused);
-  }
-  if (tenant instanceof Refusal) return tenant;
-  const proven = { identity: identity.canonical, key, externalId: body.external_id };
-  return tenant.store.atomically(() => decide(context.within(tenant), proven));
-});
+export const postAuthRequest = defineEndpointWithOwnTransactions(
+  'post-auth-request',
+  ({ body }, context) => {
+    const identity = readIdentity(body.id_data);
+    if ('because' in identity)
+      return refuse.malformed(`body: id_data: ${identity.because}`, notIdentity);
+    const key = readPublicKey(body.pubkey);
+    if ('because' in key) return unusableKey(body.pubkey, key.because);
+    const { signature } = context.names;
+    const given = context.request.headers[signature.toLowerCase()];
+    if (typeof given !== 'string' || given === '') {
+      return missingSignature(signature, context.request.rawHeaders);
+    }
+    const tenant = tenantOf(context, body.tenant_token);
+    if (!signatureFits(context.rawBody, key, given)) {
+      const otherKeys =
+        tenant instanceof Refusal ? [] : keysOfFleet(tenant.store, identity.canonical);
+      const refused = { body: context.rawBody, key, signatureText: given, otherKeys };
+      return wrongSignature(signature, refused);
+    }
+    if (tenant instanceof Refusal) return tenant;
+    const proven = { identity: identity.canonical, key, externalId: body.external_id };
+    return tenant.store.atomically(() => decide(context.moveTo(tenant), proven));
+  },
+);
 
 /**
  * The tenant that a device says it belongs to: the first one when it names none. A token that is
  * nobody's means the first one too while there is no other, as clients carry them over from other
  * servers; from then on it would lead a device into a stranger's world.
  */
-function tenantOf({ tenants, settings }: RequestContext, token: string | undefined) {
+function tenantOf({ tenants, settings }: HandlerContext, token: string | undefined) {
   const ignored = token === undefined || token === '' || settings.variants.has('open-source');
   const named = ignored ? tenants.first : tenants.findByToken(token);
   const tenant = named ?? (tenants.areOne ? tenants.first : undefined);
@@ -68,7 +71,7 @@ interface ProvenDevice {
   readonly externalId: string | undefined;
 }
 
-function decide(context: RequestContext, proven: ProvenDevice) {
+function decide(context: HandlerContext, proven: ProvenDevice) {
   const { devices } = context.store;
   const known = devices.findByIdentity(proven.identity);
   const set = known && devices.findAuthSet(known.id, proven.key.pem);
@@ -93,7 +96,7 @@ const noPlace = refuse.tooManyRequests(
 );
 
 function mayRecord(
-  context: RequestContext,
+  context: HandlerContext,
   { identity, key }: ProvenDevice,
   known: StoredDevice | undefined,
 ): boolean {
@@ -102,7 +105,7 @@ function mayRecord(
   );
 }
 
-function acceptsByItself(context: RequestContext, known: StoredDevice | undefined): boolean {
+function acceptsByItself(context: HandlerContext, known: StoredDevice | undefined): boolean {
   return context.settings.autoAccept && hasRoomFor(context, known);
 }
 
@@ -121,7 +124,7 @@ const requirementOf: Record<AuthSituation, string> = {
 function reasonOf(
   { because }: AuthOutcome,
   recorded: StoredAuthSet | undefined,
-  { store }: RequestContext,
+  { store }: HandlerContext,
 ): string {
   const isAccepted = recorded && store.devices.acceptedDevice(recorded.id);
   if (!isAccepted) return because;
@@ -134,7 +137,7 @@ interface Known {
   readonly set: StoredAuthSet | undefined;
 }
 
-function situationOf(context: RequestContext, { known, set }: Known): AuthSituation {
+function situationOf(context: HandlerContext, { known, set }: Known): AuthSituation {
   if (!known) return 'unknown-device';
   if (!set) {
     const count = context.store.devices.authSets(known.id).length;
@@ -145,7 +148,7 @@ function situationOf(context: RequestContext, { known, set }: Known): AuthSituat
 }
 
 function carryOut(
-  context: RequestContext,
+  context: HandlerContext,
   { effect }: AuthOutcome,
   { proven, known, set }: Known & { readonly proven: ProvenDevice },
 ): StoredAuthSet | undefined {
@@ -162,7 +165,7 @@ function carryOut(
 }
 
 function acceptPreauthorized(
-  context: RequestContext,
+  context: HandlerContext,
   device: StoredDevice,
   set: StoredAuthSet,
 ): void {
@@ -176,7 +179,7 @@ function acceptPreauthorized(
 }
 
 function record(
-  context: RequestContext,
+  context: HandlerContext,
   { identity, key }: ProvenDevice,
   known: StoredDevice | undefined,
 ): StoredAuthSet {
@@ -208,7 +211,7 @@ function record(
 }
 
 function issueToken(
-  { tokens, tenant, settings, nowMs }: RequestContext,
+  { tokens, tenant, settings, nowMs }: HandlerContext,
   set: StoredAuthSet,
 ): string {
   // A token of the second of its revocation would be the revoked one again.

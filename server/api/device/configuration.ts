@@ -4,13 +4,13 @@ import { refuse } from '../../http/refusal.ts';
 import {
   type CallingDevice,
   defineEndpoint,
-  type RequestContext,
+  type HandlerContext,
 } from '../../pipeline/endpoint.ts';
 import { keepSettings, mergeSettings, type Settings } from '../../rules/configuration.ts';
 import { isProvisioned } from '../../rules/provisioning.ts';
 import type { StoredConfiguration } from '../../store/configurations.ts';
 
-type DeviceContext = RequestContext & { readonly device: CallingDevice };
+type DeviceContext = HandlerContext & { readonly device: CallingDevice };
 
 export const getConfiguration = defineEndpoint('get-configuration', (_input, context) => {
   const stored = context.store.configurations.find(context.device.id);

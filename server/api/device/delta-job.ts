@@ -1,5 +1,5 @@
 /** Begins the jobs of deployments that want deltas, as soon as a device says what it has installed. */
-import type { RequestContext } from '../../pipeline/endpoint.ts';
+import type { HandlerContext } from '../../pipeline/endpoint.ts';
 import type { NextRequest } from '../../rules/next-deployment.ts';
 import type { StoredArtifact } from '../../store/artifacts.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
@@ -9,7 +9,7 @@ import type { StoredDeployment } from '../../store/deployments.ts';
  * wants deltas and both are stored; one for each such pair, however many devices ask.
  */
 export function beginDeltaJob(
-  { store, random, nowMs }: Pick<RequestContext, 'store' | 'random' | 'nowMs'>,
+  { store, random, nowMs }: Pick<HandlerContext, 'store' | 'random' | 'nowMs'>,
   { artifactName, deviceType }: NextRequest,
   { deployment, target }: { deployment: StoredDeployment; target: StoredArtifact['artifact'] },
 ): void {

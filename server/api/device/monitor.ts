@@ -5,10 +5,10 @@ import { timestampMs } from '../../../fixtures/contract/text.ts';
 import {
   type CallingDevice,
   defineEndpoint,
-  type RequestContext,
+  type HandlerContext,
 } from '../../pipeline/endpoint.ts';
 
-type DeviceContext = RequestContext & { readonly device: CallingDevice };
+type DeviceContext = HandlerContext & { readonly device: CallingDevice };
 
 export const postAlerts = defineEndpoint('post-alerts', ({ body }, context) => {
   const { store, device, random } = context;

@@ -1,11 +1,11 @@
 /** Which of a device's parts is served to it now. Spec: Device deployments, GET and POST next */
-import type { CallingDevice, RequestContext } from '../../pipeline/endpoint.ts';
+import type { CallingDevice, HandlerContext } from '../../pipeline/endpoint.ts';
 import { type NoUpdate, noDeployment } from '../../rules/no-update.ts';
 import { choosePart } from '../../rules/part-choice.ts';
 import type { StoredPart } from '../../store/part-rows.ts';
 
 /** What every handler of a device's operation is given. */
-export type DeviceContext = RequestContext & { readonly device: CallingDevice };
+export type DeviceContext = HandlerContext & { readonly device: CallingDevice };
 
 /** A part, or the rule by which there is none. */
 export type PartToServe =

@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OTHER_KEYS_MAX } from '../../control/explain/doctor/signing-mistakes.ts';
+import { diagnose } from '../../control/explain/doctor/evidence.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
+import { OTHER_KEYS_MAX } from '../../crypto/refused-signature.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { newDevice, signatureOf, type TestDevice } from '../../testing/test-device.ts';
 import {
@@ -69,14 +70,14 @@ describe('the refusal of a signature', () => {
       expected: expect.stringContaining('RSA PKCS#1 v1.5'),
       actual: expect.stringMatching(/344 characters .* rsa key .* \d+ bytes of the body/),
     });
-    expect(detail?.diagnose?.()?.mistake).toBe('line-feed-not-sent');
+    expect(diagnose(detail?.evidence)?.mistake).toBe('line-feed-not-sent');
   });
 
   it.each([
     ['the device itself, by an earlier key', earlier, 'device own'],
     ['another device', neighbour, 'device neighbour'],
   ])('names whose key it was: %s', (_, { privateKey }, device) => {
-    const diagnosis = refusal(signatureOf(body, privateKey)).detail?.diagnose?.();
+    const diagnosis = diagnose(refusal(signatureOf(body, privateKey)).detail?.evidence);
     expect(diagnosis).toMatchObject({ mistake: 'key-of-another-device', detail: device });
   });
 
@@ -93,7 +94,7 @@ describe('the refusal of a signature', () => {
   it('asks nobody when the body is larger than the journal keeps', () => {
     const { detail } = refusal('AAAA', `${body}${' '.repeat(16_384)}`);
     expect(detail?.actual).toMatch(/16\d{3}|17\d{3}/);
-    expect(detail?.diagnose).toBeUndefined();
+    expect(detail?.evidence).toBeUndefined();
   });
 
   it('has no diagnosis once the store is closed, and does not throw', async () => {
@@ -105,7 +106,7 @@ describe('the refusal of a signature', () => {
       signatureText: signatureOf(body, neighbour.privateKey),
       otherKeys: keysOfFleet(closed, own.idData),
     });
-    expect(detail?.diagnose?.()).toBeUndefined();
+    expect(diagnose(detail?.evidence)).toBeUndefined();
   });
 });
 
@@ -136,14 +137,14 @@ describe('the refusal of a key', () => {
     const { status, error, detail } = unusableKey(pem, 'is a PEM block of type "PRIVATE KEY"');
     expect([status, error]).toEqual([400, 'body: pubkey: is a PEM block of type "PRIVATE KEY"']);
     expect(detail).toMatchObject({ path: 'body.pubkey' });
-    const diagnosis = detail?.diagnose?.();
+    const diagnosis = diagnose(detail?.evidence);
     expect(diagnosis).toMatchObject({ mistake: 'private-key', detail: 'PRIVATE KEY' });
     expect(JSON.stringify([detail, diagnosis])).not.toContain(pem.slice(40, 80));
   });
 
   it('asks nobody when it is larger than a key can be', () => {
     const { detail } = unusableKey('A'.repeat(20_000), 'has more than 16384 characters');
-    expect(detail?.diagnose).toBeUndefined();
+    expect(detail?.evidence).toBeUndefined();
   });
 });
 

@@ -1,24 +1,25 @@
 /**
- * The refusals of an auth request's key and signature, each with a doctor who can be asked why.
- * He is asked seldom, as hostile requests must stay cheap; so what he needs is kept until then,
- * and nothing else of the request.
+ * The refusals of an auth request's key and signature, with the evidence to find the mistake from.
+ * That is done only when somebody asks, as hostile requests must stay cheap; until then the
+ * evidence is kept, and nothing else of the request.
  */
 
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
-import { diagnoseKey } from '../../control/explain/doctor/key.ts';
-import {
-  diagnoseSignature,
-  type RefusedSignature,
-} from '../../control/explain/doctor/signature.ts';
-import { type DeviceKey, OTHER_KEYS_MAX } from '../../control/explain/doctor/signing-mistakes.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
+import {
+  type DeviceKey,
+  OTHER_KEYS_MAX,
+  RefusedKey,
+  RefusedSignature,
+  type SignatureFacts,
+} from '../../crypto/refused-signature.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
 import type { Store } from '../../store/store.ts';
 
 const signatureForms =
   'base64 of the signature over the body as sent: RSA PKCS#1 v1.5 or ECDSA P-256 in DER over its SHA-256, Ed25519 over the body itself';
 
-/** As much as the journal keeps of a body: a larger one would be held by the doctor alone. */
+/** As much as the journal keeps of a body: a larger one would be held here alone. */
 const KEPT_MAX_BYTES = 16_384;
 
 /** Refuses a `pubkey` that is no key. Its text is not repeated: it may be a private one. */
@@ -28,7 +29,7 @@ export function unusableKey(pubkey: string, because: string): Refusal {
     requirement: 'auth.pubkey-is-pem',
     expected: 'SubjectPublicKeyInfo in PEM of an RSA, ECDSA P-256 or Ed25519 key',
     actual: `a string of ${pubkey.length} characters that ${because}`,
-    ...(pubkey.length <= KEPT_MAX_BYTES && { diagnose: () => diagnoseKey(pubkey) }),
+    ...(pubkey.length <= KEPT_MAX_BYTES && { evidence: new RefusedKey(pubkey) }),
   });
 }
 
@@ -58,14 +59,14 @@ function otherVendors(header: string, rawHeaders: readonly string[]) {
 }
 
 /** Refuses a signature that does not fit. @param header the header's name */
-export function wrongSignature(header: string, refused: RefusedSignature): Refusal {
+export function wrongSignature(header: string, refused: SignatureFacts): Refusal {
   const { body, key, signatureText } = refused;
   return refuse.unauthorized('signature verification failed', {
     requirement: 'auth.bad-signature-is-401',
     path: `header.${header}`,
     expected: signatureForms,
     actual: `a string of ${signatureText.length} characters that is not a signature by the ${key.keyType} key in pubkey over the ${body.length} bytes of the body`,
-    ...(body.length <= KEPT_MAX_BYTES && { diagnose: () => diagnoseSignature(refused) }),
+    ...(body.length <= KEPT_MAX_BYTES && { evidence: new RefusedSignature(refused) }),
   });
 }
 

@@ -1,7 +1,6 @@
 /** Artifacts, for users: looking at them, describing and deleting them. New ones come by `new-artifact.ts`. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
-import { pagingHeaders } from '../../http/paging.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { artifactLink } from '../../pipeline/links.ts';
@@ -10,6 +9,7 @@ import type { ArtifactFilter, StoredArtifact } from '../../store/artifacts.ts';
 import type { Page } from '../../store/page.ts';
 import { type AuditedAct, audit, userActor } from '../../tenants/audit.ts';
 import { artifactView } from '../deprecated-fields.ts';
+import { pagingHeaders } from '../paging.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchArtifact = refuse.notFound('there is no artifact with this id');

@@ -2,7 +2,7 @@
 import type { UserUpdate } from '../../../fixtures/contract/management/users.ts';
 import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { isAdmin } from '../../rules/access.ts';
 import { passwordFault } from '../../rules/password.ts';
 import type { StoredUser } from '../../store/users.ts';
@@ -12,19 +12,28 @@ import { emailTaken, rolesFault } from './new-users.ts';
 import { isLastAdmin, lastAdmin } from './users.ts';
 import type { UserContext } from './visible-devices.ts';
 
-export const updateUser = defineEndpoint('update-user', async ({ parameters, body }, context) => {
-  return (await changeUser(context, parameters.id, body)) ?? { status: 204 };
-});
+export const updateUser = defineEndpointWithOwnTransactions(
+  'update-user',
+  async ({ parameters, body }, context) => {
+    return (await changeUser(context, parameters.id, body)) ?? { status: 204 };
+  },
+);
 
-export const updateOwnUserV1 = defineEndpoint('update-own-user-v1', async ({ body }, context) => {
-  return (await changeUser(context, context.user.id, body)) ?? { status: 204 };
-});
+export const updateOwnUserV1 = defineEndpointWithOwnTransactions(
+  'update-own-user-v1',
+  async ({ body }, context) => {
+    return (await changeUser(context, context.user.id, body)) ?? { status: 204 };
+  },
+);
 
-export const updateOwnUser = defineEndpoint('update-own-user', async ({ body }, context) => {
-  const { password, current_password } = body;
-  const given = { password, current_password };
-  return (await changeUser(context, context.user.id, given)) ?? { status: 204 };
-});
+export const updateOwnUser = defineEndpointWithOwnTransactions(
+  'update-own-user',
+  async ({ body }, context) => {
+    const { password, current_password } = body;
+    const given = { password, current_password };
+    return (await changeUser(context, context.user.id, given)) ?? { status: 204 };
+  },
+);
 
 /** What takes a while of a change, and is done before anything is written. */
 interface Proved {

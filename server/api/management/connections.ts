@@ -7,8 +7,8 @@ import { AnswerCutOff } from '../../http/answer.ts';
 import { dispositionOf } from '../../http/file-body.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { refuseHandshake } from '../../http/upgrade.ts';
-import type { Handover } from '../../http/upgrade-request.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import type { UpgradeRequest } from '../../http/upgrade-request.ts';
+import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { discardRest, receiveDeviceFile, UploadRefused } from './device-file-upload.ts';
 import { provisionedDevice } from './provisioned-devices.ts';
 import { iso } from './views.ts';
@@ -33,7 +33,7 @@ export const getConnection = defineEndpoint('get-connection', ({ parameters }, c
 });
 
 export const connectDevice = defineEndpoint('connect-device', ({ parameters }, context) => {
-  const { sockets, store, clock, tenant, user, request } = context;
+  const { sockets, tenant, user, request } = context;
   const device = visibleDevice(context, parameters.id);
   if (device instanceof Refusal) return device;
   if (!sockets.isConnected(device.id)) {
@@ -41,8 +41,8 @@ export const connectDevice = defineEndpoint('connect-device', ({ parameters }, c
   }
   const failure = sockets.refusalFor(device.id);
   if (failure) return new Refusal(failure.status, failure.because);
-  const visit = { user, device, store, clock, journal: tenant.journal };
-  const upgrade = (handover: Handover): void => sockets.relay(handover, visit);
+  const access = { user, device, tenant };
+  const upgrade = (handover: UpgradeRequest): void => sockets.relay(handover, access);
   return refuseHandshake(request) ?? { status: 101, upgrade };
 });
 
@@ -69,9 +69,9 @@ export const sendDeviceInventory = defineEndpoint(
 export const describeDeviceFile = defineEndpoint(
   'describe-device-file',
   async ({ parameters, query: { path } }, context) => {
-    const visit = visitOf(context, parameters.id);
-    if (visit instanceof Refusal) return visit;
-    const info = await context.sockets.files.describe(visit, path);
+    const access = accessTo(context, parameters.id);
+    if (access instanceof Refusal) return access;
+    const info = await context.sockets.files.describe(access, path);
     if ('because' in info) return new Refusal(info.status, info.because);
     const headers = { 'Content-Type': fileMediaType, ...fileHeaders(context.names, path, info) };
     return { status: 200, headers };
@@ -81,27 +81,27 @@ export const describeDeviceFile = defineEndpoint(
 export const downloadDeviceFile = defineEndpoint(
   'download-device-file',
   async ({ parameters, query: { path } }, context) => {
-    const visit = visitOf(context, parameters.id);
-    if (visit instanceof Refusal) return visit;
-    const file = await context.sockets.files.read(visit, path);
+    const access = accessTo(context, parameters.id);
+    if (access instanceof Refusal) return access;
+    const file = await context.sockets.files.read(access, path);
     if ('because' in file) return new Refusal(file.status, file.because);
     const headers = fileHeaders(context.names, path, file.info);
     return { status: 200, headers, body: wholeOf(file.content) };
   },
 );
 
-export const uploadDeviceFile = defineEndpoint(
+export const uploadDeviceFile = defineEndpointWithOwnTransactions(
   'upload-device-file',
   async ({ parameters }, context) => {
-    const visit = visitOf(context, parameters.id);
-    if (visit instanceof Refusal) return visit;
+    const access = accessTo(context, parameters.id);
+    if (access instanceof Refusal) return access;
     const failure = context.sockets.refusalFor(parameters.id);
     if (failure) return new Refusal(failure.status, failure.because);
     try {
       const upload = await receiveDeviceFile(context.request);
       if (upload instanceof Refusal) return upload;
       const put = { src_path: upload.name, ...upload.fields };
-      const failed = await context.sockets.files.write(visit, put, upload.content);
+      const failed = await context.sockets.files.write(access, put, upload.content);
       return failed ? new Refusal(failed.status, failed.because) : { status: 201 };
     } catch (fault) {
       if (fault instanceof UploadRefused) return fault.refusal;
@@ -112,11 +112,11 @@ export const uploadDeviceFile = defineEndpoint(
   },
 );
 
-function visitOf(context: UserContext, deviceId: string) {
+function accessTo(context: UserContext, deviceId: string) {
   const device = visibleDevice(context, deviceId);
   if (device instanceof Refusal) return device;
-  const { user, store, clock, tenant } = context;
-  return { user, device, store, clock, journal: tenant.journal };
+  const { user, tenant } = context;
+  return { user, device, tenant };
 }
 
 function fileHeaders({ file }: VendorNames, path: string, info: FileInfo): Record<string, string> {

@@ -5,12 +5,12 @@
  * more will happen; not `success`, since there is no file.
  */
 import type { DeltaJob, ListedDeltaJob } from '../../../fixtures/contract/management/releases.ts';
-import { pagingHeaders } from '../../http/paging.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredDeltaJob } from '../../store/delta-jobs.ts';
 import type { Page } from '../../store/page.ts';
 import { deltaJobView } from '../deprecated-fields.ts';
+import { pagingHeaders } from '../paging.ts';
 import { iso } from './views.ts';
 
 export const listDeltaJobs = defineEndpoint('list-delta-jobs', ({ query }, context) => {

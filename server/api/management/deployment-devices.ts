@@ -1,6 +1,5 @@
 /** The devices' parts in deployments, for users. */
 import { limits } from '../../../fixtures/contract/limits.ts';
-import { pagingHeaders } from '../../http/paging.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredArtifact } from '../../store/artifacts.ts';
@@ -8,6 +7,7 @@ import type { Page } from '../../store/page.ts';
 import type { StoredPart } from '../../store/part-rows.ts';
 import type { Store } from '../../store/store.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
+import { pagingHeaders } from '../paging.ts';
 import { shownDeployment } from './deployments.ts';
 import { deploymentDeviceView } from './views.ts';
 import { visibleDeployment } from './visible-deployments.ts';

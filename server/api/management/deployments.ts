@@ -1,6 +1,5 @@
 /** Deployments, for users. New ones are made in `new-deployment.ts`; what devices do is in `endpoints/`. */
 
-import { pagingHeaders } from '../../http/paging.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { provisioningDelayMs } from '../../rules/provisioning.ts';
@@ -8,6 +7,7 @@ import type { DeploymentFilter, StoredDeployment } from '../../store/deployments
 import type { Page } from '../../store/page.ts';
 import type { Store } from '../../store/store.ts';
 import { audit, deploymentObject, userActor } from '../../tenants/audit.ts';
+import { pagingHeaders } from '../paging.ts';
 import { deploymentView, statisticsView } from './views.ts';
 import { changeableDeployment, visibleDeployment } from './visible-deployments.ts';
 import type { UserContext } from './visible-devices.ts';

@@ -1,11 +1,11 @@
 /** Devices as a whole, for users: lists, one of them, how many, and taking one out of service. */
 
-import { linkHeader } from '../../http/paging.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { Page } from '../../store/page.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
+import { linkHeader } from '../paging.ts';
 import { deviceView } from './views.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 

@@ -2,11 +2,11 @@
 import { inTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { groupNamePattern } from '../../../fixtures/contract/management/inventory.ts';
-import { pagingHeaders } from '../../http/paging.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
+import { pagingHeaders } from '../paging.ts';
 import { provisionedDevice } from './provisioned-devices.ts';
 import type { UserContext } from './visible-devices.ts';
 
@@ -64,7 +64,7 @@ export const listGroupDevices = defineEndpoint(
   },
 );
 
-export const addGroupDevices = defineEndpoint(
+export const addGroupDevices = defineEndpointWithOwnTransactions(
   'add-group-devices',
   async ({ parameters: { name }, body }, context) => {
     if (!groupNamePattern.test(name)) {
@@ -76,7 +76,7 @@ export const addGroupDevices = defineEndpoint(
   },
 );
 
-export const removeGroupDevices = defineEndpoint(
+export const removeGroupDevices = defineEndpointWithOwnTransactions(
   'remove-group-devices',
   async ({ parameters: { name }, body }, context) => {
     const { groups } = context.store;

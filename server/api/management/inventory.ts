@@ -6,12 +6,12 @@ import type {
   InventoryDevice,
 } from '../../../fixtures/contract/management/inventory.ts';
 import type { AttributePlace } from '../../../fixtures/contract/management/inventory-search.ts';
-import { pagingHeaders } from '../../http/paging.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { readListTerms } from '../../rules/inventory-query.ts';
 import { conditionsOf } from '../../rules/inventory-search.ts';
 import { PatternFault } from '../../rules/pattern-syntax.ts';
+import { pagingHeaders } from '../paging.ts';
 import { findDevices } from './found-devices.ts';
 import { inventoryView } from './inventory-view.ts';
 import { provisionedDevice, provisionedOnly } from './provisioned-devices.ts';
@@ -44,27 +44,30 @@ export const getInventory = defineEndpoint('get-inventory', ({ parameters }, con
   };
 });
 
-export const searchInventory = defineEndpoint('search-inventory', async ({ body }, context) => {
-  const { store } = context;
-  const { sort, text, attributes, page, per_page: perPage } = body;
-  const filter = { ...provisionedOnly(context), id: body.device_ids };
-  const words = text.split(/\s+/).filter((word) => word !== '');
-  try {
-    const conditions = conditionsOf(body.filters);
-    const wanted = { filter, conditions, sort, words };
-    const { total, devices } = await findDevices(store, wanted, { page, perPage });
-    return {
-      status: 200,
-      headers: { 'X-Total-Count': String(total) },
-      body: await mappedInTurns(devices, (device) =>
-        chosen(inventoryView(store, device), attributes),
-      ),
-    };
-  } catch (fault) {
-    if (!(fault instanceof PatternFault)) throw fault;
-    return refuse.malformed(`body: filters: the pattern of a $regex ${fault.message}`);
-  }
-});
+export const searchInventory = defineEndpointWithOwnTransactions(
+  'search-inventory',
+  async ({ body }, context) => {
+    const { store } = context;
+    const { sort, text, attributes, page, per_page: perPage } = body;
+    const filter = { ...provisionedOnly(context), id: body.device_ids };
+    const words = text.split(/\s+/).filter((word) => word !== '');
+    try {
+      const conditions = conditionsOf(body.filters);
+      const wanted = { filter, conditions, sort, words };
+      const { total, devices } = await findDevices(store, wanted, { page, perPage });
+      return {
+        status: 200,
+        headers: { 'X-Total-Count': String(total) },
+        body: await mappedInTurns(devices, (device) =>
+          chosen(inventoryView(store, device), attributes),
+        ),
+      };
+    } catch (fault) {
+      if (!(fault instanceof PatternFault)) throw fault;
+      return refuse.malformed(`body: filters: the pattern of a $regex ${fault.message}`);
+    }
+  },
+);
 
 /** The device with the attributes that are asked for only; all of them when none is named. */
 function chosen(device: InventoryDevice, wanted: readonly AttributePlace[]): InventoryDevice {

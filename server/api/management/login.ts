@@ -2,7 +2,7 @@
 import { passwordFits } from '../../crypto/passwords.ts';
 import { refuse } from '../../http/refusal.ts';
 import { accountSuspended } from '../../pipeline/callers.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { issueUserToken } from '../../tenants/user-tokens.ts';
 
 const basic = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
@@ -10,7 +10,7 @@ const refused = refuse.unauthorized(
   'unauthorized: sign in with HTTP Basic and the e-mail address and password of a user',
 );
 
-export const login = defineEndpoint('login', async ({ body }, context) => {
+export const login = defineEndpointWithOwnTransactions('login', async ({ body }, context) => {
   const { tenants, settings, request } = context;
   const credentials = basic.exec(request.headers.authorization ?? '')?.[1];
   if (credentials === undefined) return refused;

@@ -6,7 +6,7 @@ import { digestOf } from '../../crypto/digest.ts';
 import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { accountSuspended } from '../../pipeline/callers.ts';
-import { defineEndpoint, type RequestContext } from '../../pipeline/endpoint.ts';
+import { defineEndpointWithOwnTransactions, type HandlerContext } from '../../pipeline/endpoint.ts';
 import { passwordFault } from '../../rules/password.ts';
 import type { Confirmation, ConfirmationKind } from '../../store/confirmations.ts';
 import type { StoredUser } from '../../store/users.ts';
@@ -42,7 +42,7 @@ const messages = {
 
 /** Puts a message with a new secret into the outbox; `newEmail` is the e-mail to be confirmed. */
 export function sendSecret(
-  context: RequestContext,
+  context: HandlerContext,
   kind: MessageKind,
   { id: userId, email, newEmail }: { id: string; email: string; newEmail?: string },
 ): void {
@@ -62,7 +62,7 @@ export function sendSecret(
   outbox.post({ tenantId: tenant.id, kind, to, link, secret, createdMs: nowMs, expiresMs });
 }
 
-export const completePasswordReset = defineEndpoint(
+export const completePasswordReset = defineEndpointWithOwnTransactions(
   'complete-password-reset',
   async ({ query, body }, context) => {
     const secret = body.secret_hash ?? query.secret_hash;
@@ -80,20 +80,23 @@ export const completePasswordReset = defineEndpoint(
       users.change(user.id, { passwordHash }, context.nowMs);
       userTokens.endAllOf(user.id);
       confirmations.remove('password', user.id);
-      recordOwnChange(context.within(tenant), user, 'set a password through an e-mailed link');
+      recordOwnChange(context.moveTo(tenant), user, 'set a password through an e-mailed link');
     });
     return { status: 202 };
   },
 );
 
-export const startEmailChange = defineEndpoint('start-email-change', async ({ body }, context) => {
-  const known = context.store.users.find(context.user.id);
-  const given = body.current_password;
-  if (given !== undefined && !(await passwordFits(given, known?.passwordHash))) {
-    return refuse.unprocessable('body: current_password: is wrong');
-  }
-  return context.store.atomically(() => startChange(context, body.email));
-});
+export const startEmailChange = defineEndpointWithOwnTransactions(
+  'start-email-change',
+  async ({ body }, context) => {
+    const known = context.store.users.find(context.user.id);
+    const given = body.current_password;
+    if (given !== undefined && !(await passwordFits(given, known?.passwordHash))) {
+      return refuse.unprocessable('body: current_password: is wrong');
+    }
+    return context.store.atomically(() => startChange(context, body.email));
+  },
+);
 
 function startChange(context: UserContext, email: string): Refusal | { status: 202 } {
   const { store, tenants, user, nowMs } = context;
@@ -118,7 +121,7 @@ function startChange(context: UserContext, email: string): Refusal | { status: 2
   return { status: 202 };
 }
 
-export const completeEmailChange = defineEndpoint(
+export const completeEmailChange = defineEndpointWithOwnTransactions(
   'complete-email-change',
   ({ query, body }, context) => {
     const found = findSecret(context, 'email', body?.secret_hash ?? query.secret_hash);
@@ -132,7 +135,7 @@ export const completeEmailChange = defineEndpoint(
       tenant.store.users.change(user.id, { email }, context.nowMs);
       tenant.store.confirmations.remove('email', user.id);
       const told = `Updated user ${user.email}:\n- email: ${user.email}\n+ email: ${email}`;
-      recordOwnChange(context.within(tenant), { ...user, email }, told);
+      recordOwnChange(context.moveTo(tenant), { ...user, email }, told);
     });
     return { status: 204 };
   },
@@ -146,7 +149,7 @@ interface FoundSecret {
 }
 
 function findSecret(
-  { tenants }: RequestContext,
+  { tenants }: HandlerContext,
   kind: ConfirmationKind,
   secret: string | undefined,
 ): FoundSecret | Refusal {
@@ -166,7 +169,7 @@ function findSecret(
 
 const expired = refuse.malformed('secret_hash: has expired; request a new one');
 
-function recordOwnChange(context: RequestContext, user: StoredUser, change: string): void {
+function recordOwnChange(context: HandlerContext, user: StoredUser, change: string): void {
   const object = userObject(user);
   audit(context, { actor: userActor(user), action: 'update', object, change });
 }

@@ -1,9 +1,9 @@
 /** What devices' monitors have told, for users: alerts and what is watched. */
 import { timestampMs } from '../../../fixtures/contract/text.ts';
-import { pagingHeaders } from '../../http/paging.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { audit, userActor } from '../../tenants/audit.ts';
+import { pagingHeaders } from '../paging.ts';
 import { visibleDevice } from './visible-devices.ts';
 
 export const listAlerts = defineEndpoint('list-alerts', ({ parameters, query }, context) => {

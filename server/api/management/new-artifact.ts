@@ -4,7 +4,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { ArtifactError } from '../../../fixtures/formats/mender-artifact.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { conflictsWith } from '../../rules/artifact-conflict.ts';
 import type { ReceivedFile } from '../../store/files.ts';
 import { auditArtifact } from './artifacts.ts';
@@ -15,37 +15,43 @@ import type { UserContext } from './visible-devices.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export const uploadArtifact = defineEndpoint('upload-artifact', async (_input, context) => {
-  const { files } = context.store;
-  const form = { files, filePart: 'artifact', fileMaxBytes: limits.artifactMaxBytes };
-  const upload = await receiveUpload(context, form);
-  if (upload instanceof Refusal) return upload;
-  const id = upload.fields.get('artifact_id');
-  if (id !== undefined && !uuid.test(id)) {
-    files.discard(upload.file);
-    return refuse.malformed('artifact_id: must be a UUID');
-  }
-  const description = upload.fields.get('description');
-  return take(context, upload.file, { id: id?.toLowerCase(), description });
-});
+export const uploadArtifact = defineEndpointWithOwnTransactions(
+  'upload-artifact',
+  async (_input, context) => {
+    const { files } = context.store;
+    const form = { files, filePart: 'artifact', fileMaxBytes: limits.artifactMaxBytes };
+    const upload = await receiveUpload(context, form);
+    if (upload instanceof Refusal) return upload;
+    const id = upload.fields.get('artifact_id');
+    if (id !== undefined && !uuid.test(id)) {
+      files.discard(upload.file);
+      return refuse.malformed('artifact_id: must be a UUID');
+    }
+    const description = upload.fields.get('description');
+    return take(context, upload.file, { id: id?.toLowerCase(), description });
+  },
+);
 
-export const generateArtifact = defineEndpoint('generate-artifact', async (_input, context) => {
-  const { files } = context.store;
-  const form = { files, filePart: 'file', fileMaxBytes: limits.generatedFileMaxBytes };
-  const upload = await receiveUpload(context, form);
-  if (upload instanceof Refusal) return upload;
-  try {
-    const asked = readGenerateForm(upload);
-    if (asked instanceof Refusal) return asked;
-    const file = await files.receive(wrapped(asked, upload.file, context.nowMs));
-    return await take(context, file, { description: upload.fields.get('description') });
-  } catch (fault) {
-    if (fault instanceof ArtifactError) return refuse.malformed(fault.message);
-    throw fault;
-  } finally {
-    files.discard(upload.file);
-  }
-});
+export const generateArtifact = defineEndpointWithOwnTransactions(
+  'generate-artifact',
+  async (_input, context) => {
+    const { files } = context.store;
+    const form = { files, filePart: 'file', fileMaxBytes: limits.generatedFileMaxBytes };
+    const upload = await receiveUpload(context, form);
+    if (upload instanceof Refusal) return upload;
+    try {
+      const asked = readGenerateForm(upload);
+      if (asked instanceof Refusal) return asked;
+      const file = await files.receive(wrapped(asked, upload.file, context.nowMs));
+      return await take(context, file, { description: upload.fields.get('description') });
+    } catch (fault) {
+      if (fault instanceof ArtifactError) return refuse.malformed(fault.message);
+      throw fault;
+    } finally {
+      files.discard(upload.file);
+    }
+  },
+);
 
 /** What is said of an artifact beside its file. */
 interface Naming {

@@ -4,7 +4,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { hashPassword } from '../../crypto/passwords.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { passwordFault } from '../../rules/password.ts';
 import type { Store } from '../../store/store.ts';
 import { findRole } from '../../tenants/access.ts';
@@ -12,24 +12,27 @@ import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { sendSecret } from './mailbox.ts';
 import type { UserContext } from './visible-devices.ts';
 
-export const createUserV1 = defineEndpoint('create-user-v1', async ({ body }, context) => {
-  const { email, password, roles, send_reset_password: isInvited } = body;
-  if (password === undefined && !isInvited) {
-    return refuse.malformed('body: password: is required, or send_reset_password: true');
-  }
-  const fault = password === undefined ? undefined : passwordFault(password, email);
-  if (fault) return refuse.unprocessable(`body: ${fault}`);
-  const refusal = ruleOut(context, { email, roles });
-  if (refusal) return refusal;
-  const passwordHash =
-    password === undefined ? undefined : await hashPassword(password, context.random);
-  return context.store.atomically(() => {
-    const made = makeUser(context, { email, passwordHash, roles });
-    if (made instanceof Refusal) return made;
-    if (isInvited) sendSecret(context, 'password-reset', made);
-    return { status: 201, headers: { Location: locationOf(made.id) } };
-  });
-});
+export const createUserV1 = defineEndpointWithOwnTransactions(
+  'create-user-v1',
+  async ({ body }, context) => {
+    const { email, password, roles, send_reset_password: isInvited } = body;
+    if (password === undefined && !isInvited) {
+      return refuse.malformed('body: password: is required, or send_reset_password: true');
+    }
+    const fault = password === undefined ? undefined : passwordFault(password, email);
+    if (fault) return refuse.unprocessable(`body: ${fault}`);
+    const refusal = ruleOut(context, { email, roles });
+    if (refusal) return refusal;
+    const passwordHash =
+      password === undefined ? undefined : await hashPassword(password, context.random);
+    return context.store.atomically(() => {
+      const made = makeUser(context, { email, passwordHash, roles });
+      if (made instanceof Refusal) return made;
+      if (isInvited) sendSecret(context, 'password-reset', made);
+      return { status: 201, headers: { Location: locationOf(made.id) } };
+    });
+  },
+);
 
 export const createUser = defineEndpoint('create-user', ({ body }, context) => {
   const made = makeUser(context, { email: body.email, roles: body.roles });

@@ -4,10 +4,10 @@ import {
   permissionSets,
 } from '../../../fixtures/contract/management/access.ts';
 import type { PermissionSetDescription } from '../../../fixtures/contract/management/roles.ts';
-import { linkHeader } from '../../http/paging.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { permissionsOfSet } from '../../rules/role-forms.ts';
+import { linkHeader } from '../paging.ts';
 
 const names = Object.keys(permissionSets) as PermissionSetName[];
 

@@ -1,12 +1,12 @@
 /** Personal access tokens: API keys that a user makes for his scripts. Spec: Authentication, rule 4 */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { PersonalToken } from '../../../fixtures/contract/management/tokens.ts';
-import { linkHeader } from '../../http/paging.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredPersonalToken } from '../../store/user-tokens.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { issueUserToken } from '../../tenants/user-tokens.ts';
+import { linkHeader } from '../paging.ts';
 import { iso } from './views.ts';
 import type { UserContext } from './visible-devices.ts';
 

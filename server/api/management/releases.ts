@@ -2,13 +2,13 @@
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { Release, ReleaseV1 } from '../../../fixtures/contract/management/releases.ts';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
-import { pagingHeaders } from '../../http/paging.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { partOrPrefix } from '../../rules/text-search.ts';
 import type { Page } from '../../store/page.ts';
 import type { ReleaseFilter, StoredRelease } from '../../store/releases.ts';
 import { artifactView } from '../deprecated-fields.ts';
+import { pagingHeaders } from '../paging.ts';
 import { auditArtifact, removeArtifact } from './artifacts.ts';
 import { iso } from './views.ts';
 import type { UserContext } from './visible-devices.ts';

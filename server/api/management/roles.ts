@@ -6,7 +6,6 @@ import type {
   RoleDescriptionV1,
 } from '../../../fixtures/contract/management/roles.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
-import { linkHeader } from '../../http/paging.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { Grant, Role } from '../../rules/access.ts';
@@ -21,6 +20,7 @@ import type { Page } from '../../store/page.ts';
 import type { Store } from '../../store/store.ts';
 import { findRole, predefinedRoles } from '../../tenants/access.ts';
 import { audit, tenantObject, userActor } from '../../tenants/audit.ts';
+import { linkHeader } from '../paging.ts';
 import { hasActingAdmin, lastAdmin } from './users.ts';
 import type { UserContext } from './visible-devices.ts';
 

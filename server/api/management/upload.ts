@@ -5,7 +5,7 @@ import { limits } from '../../../fixtures/contract/limits.ts';
 import { tooManyOpenFiles } from '../../http/answer.ts';
 import { BodyCutOff, tooManyBytes } from '../../http/body.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
-import type { RequestContext } from '../../pipeline/endpoint.ts';
+import type { HandlerContext } from '../../pipeline/endpoint.ts';
 import type { FileStore, ReceivedFile } from '../../store/files.ts';
 
 export interface Upload {
@@ -27,7 +27,7 @@ interface UploadForm {
 /** What may surround the file: the text parts, and the heads of all parts. */
 const FRAME_MAX_BYTES = 20 * limits.uploadFieldMaxBytes;
 
-type Surroundings = Pick<RequestContext, 'request' | 'openFiles' | 'underway'>;
+type Surroundings = Pick<HandlerContext, 'request' | 'openFiles' | 'underway'>;
 
 /** The parts, or why they are refused; a refused upload leaves no file. @throws BodyCutOff */
 export async function receiveUpload(
@@ -114,7 +114,7 @@ function readParts(
 /** Counts what comes before the file, which alone is kept in memory; until it is told to stop. */
 function holdFields(
   request: IncomingMessage,
-  underway: RequestContext['underway'],
+  underway: HandlerContext['underway'],
   giveWay: () => void,
 ): () => void {
   let bytes = 0;

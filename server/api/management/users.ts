@@ -2,13 +2,13 @@
 
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { User } from '../../../fixtures/contract/management/users.ts';
-import { linkHeader } from '../../http/paging.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredUser, UserFilter } from '../../store/users.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
+import { linkHeader } from '../paging.ts';
 import { iso } from './views.ts';
 
 const noSuchUser = refuse.notFound('there is no user with this id');

@@ -1,11 +1,11 @@
 /** Which devices a user may touch: all of the tenant, or those of the groups that the user's roles are limited to. */
 
 import { type Refusal, refuse } from '../../http/refusal.ts';
-import type { CallingUser, RequestContext } from '../../pipeline/endpoint.ts';
+import type { CallingUser, HandlerContext } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 
 /** What every handler of the management API is given. */
-export type UserContext = RequestContext & { readonly user: CallingUser };
+export type UserContext = HandlerContext & { readonly user: CallingUser };
 
 const noSuchDevice = refuse.notFound('there is no device with this id');
 const otherGroup = refuse.forbidden(

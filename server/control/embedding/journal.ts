@@ -1,6 +1,6 @@
 /** The journal of a world, as a test asks it: what happened, what is awaited, what must hold. */
 import { systemClock } from '../../../fixtures/clock.ts';
-import type { Tenant } from '../../tenants/tenants.ts';
+import type { ControlledTenant } from '../controlled-tenant.ts';
 import { type Assertion, Judge } from '../journal/assertion.ts';
 import type { JournalEntry } from '../journal/entry.ts';
 import { type EntryFilter, matcher } from '../journal/filter.ts';
@@ -39,7 +39,7 @@ export interface TestbedJournal {
 const TIMEOUT_SECONDS = 10;
 const INSTEAD_MAX = 10;
 
-export function testbedJournal(world: Tenant): TestbedJournal {
+export function testbedJournal(world: ControlledTenant): TestbedJournal {
   const { journal } = world;
   const shown = (entry: JournalEntry): EntryView => entryView(entry, world, true);
   return {
@@ -61,7 +61,7 @@ export function testbedJournal(world: Tenant): TestbedJournal {
 }
 
 async function firstMatch(
-  world: Tenant,
+  world: ControlledTenant,
   filter: EntryFilter,
   { after = 0, timeoutSeconds = TIMEOUT_SECONDS }: Patience,
 ): Promise<JournalEntry> {

@@ -1,8 +1,10 @@
 /** One world as a test holds it: its admin, clock, faults, journal, limits, and ways back. */
+
 import type * as v from 'valibot';
 import type { ServerWithInside } from '../../server.ts';
 import type { RateLimit } from '../../tenants/rate-limits.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
+import { controlled } from '../controlled-tenant.ts';
 import type { LoadedWorld } from '../world/load.ts';
 import type { worldShape } from '../world/world-shape.ts';
 import { readWorld } from '../world/world-text.ts';
@@ -65,8 +67,8 @@ export function testbedWorld(
     admin: adminClient(apiUrl, admin.adminToken),
     clock: testbedClock(tenant.clock),
     rates: tenant.rates,
-    journal: testbedJournal(tenant),
-    faults: testbedFaults(tenant.faults),
+    journal: testbedJournal(controlled(tenant)),
+    faults: testbedFaults(controlled(tenant).faults),
     load: async (source) => {
       const text = typeof source === 'string' ? source : JSON.stringify(source);
       const loaded = await worlds.load(tenant, readWorld(text, 'world'));

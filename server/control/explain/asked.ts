@@ -1,5 +1,5 @@
 /** What was asked, read from the record of an exchange. */
-import type { ExchangeRecord } from '../journal/record.ts';
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
 
 /** A request as it came. */
 export interface Asked {

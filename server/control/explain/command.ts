@@ -6,10 +6,11 @@ import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
 import { valueText } from '../../../fixtures/value-text.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
+import { quoted } from '../../pipeline/shell.ts';
 import { jsonOf } from './asked.ts';
 import type { Correction, Step } from './correction.ts';
 import type { FormPart, Planned } from './planned.ts';
-import { quoted, quotedText } from './shell.ts';
+import { quotedText } from './shell-text.ts';
 import { readable, type Text } from './text.ts';
 
 /** What a command cannot know by itself. */

@@ -1,15 +1,18 @@
 /** Why a request was refused, and how it would have gone through; found out only when somebody asks. */
+
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { shown } from '../../http/fault-detail.ts';
-import type { Refusal, RefusalDetail } from '../../http/refusal.ts';
+import { isSecretName, masked, maskText } from '../../http/masking.ts';
+import type { Refusal } from '../../http/refusal.ts';
 import { mountedOperations } from '../../pipeline/endpoint.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
-import { isSecretName, masked, maskText } from '../journal/masking.ts';
-import type { ExchangeRecord } from '../journal/record.ts';
 import { type Asked, askedIn, jsonOf, textOf } from './asked.ts';
 import { commandOf } from './command.ts';
 import { type Correction, correctionOf } from './correction.ts';
+import type { Diagnosis } from './doctor/diagnosis.ts';
+import { diagnose } from './doctor/evidence.ts';
 import { nearestOperation } from './nearest.ts';
 import { type BrokenRule, ruleOf } from './rule.ts';
 import { readable } from './text.ts';
@@ -50,7 +53,7 @@ export interface Explanation {
   readonly rule: BrokenRule;
   readonly wrong: Wrong;
   /** The mistake behind it, where one was recognised. */
-  readonly diagnosis?: ReturnType<NonNullable<RefusalDetail['diagnose']>>;
+  readonly diagnosis?: Diagnosis;
   /** What to do before the request, in words. */
   readonly first?: string;
   readonly correctedRequest: CorrectedRequest;
@@ -95,7 +98,7 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const lines = commandOf(correction, { names, adminEmail, namesTenant: !world.isFirst });
   const needs = needsOf(lines, asked);
   const command = [...definitionsOf(needs, asked), lines].join('\n');
-  const diagnosis = refusal.detail?.diagnose?.();
+  const diagnosis = diagnose(refusal.detail?.evidence);
   const { first } = correction;
   return {
     requestId: record.requestId,

@@ -1,15 +1,15 @@
 /** Why a device got no update, or would get none now: the server's own rules, asked again in their order. */
 
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
+import { maskText } from '../../http/masking.ts';
 import { decideNext, type NextRequest } from '../../rules/next-deployment.ts';
 import type { NoUpdate } from '../../rules/no-update.ts';
 import { choosePart, type KeptBack, keptBack } from '../../rules/part-choice.ts';
 import { candidate } from '../../store/artifacts.ts';
 import type { DeviceParts } from '../../store/deployment-devices.ts';
 import { type PartWithFacts, servable } from '../../store/part-rows.ts';
-import type { Tenant } from '../../tenants/tenants.ts';
+import type { ControlledTenant } from '../controlled-tenant.ts';
 import { asksForDeployment } from '../journal/facts.ts';
-import { maskText } from '../journal/masking.ts';
-import type { ExchangeRecord } from '../journal/record.ts';
 import { type Judged, labelOf, type Passed, passedBy, sentenceOf } from './no-update-sentences.ts';
 import { requestOf } from './polled.ts';
 
@@ -36,7 +36,7 @@ export interface NoUpdateExplanation {
   readonly deployments: readonly string[];
 }
 
-type World = Pick<Tenant, 'name' | 'store' | 'journal' | 'clock'>;
+type World = Pick<ControlledTenant, 'name' | 'store' | 'journal' | 'clock'>;
 
 const DEPLOYMENTS_MAX = 100;
 const TOLD_MAX = 10;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
-import { isSecretName } from '../journal/masking.ts';
+import { isSecretName } from '../../http/masking.ts';
 import { type Asked, jsonOf, textOf } from './asked.ts';
 import { exampleOf, mended, shapeAt } from './example.ts';
 import { markFor, type Text, textWithVariables, withoutSecrets } from './text.ts';

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
-import { maskText } from '../journal/masking.ts';
+import { maskText } from '../../http/masking.ts';
 import type { Asked } from './asked.ts';
 import { mended } from './example.ts';
 import { parametersIn } from './nearest.ts';

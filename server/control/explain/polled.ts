@@ -1,8 +1,8 @@
 /** What a device said of itself when it asked for an update, read from the record of the request. */
 import { operations } from '../../../fixtures/contract/operations.ts';
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import type { NextRequest } from '../../rules/next-deployment.ts';
 import { jsonObject } from '../journal/facts.ts';
-import type { ExchangeRecord } from '../journal/record.ts';
 
 /** The request as the rule was given it; nothing when not all of its body is kept. */
 export function requestOf({ operation, url, body, bodyBytes }: ExchangeRecord) {

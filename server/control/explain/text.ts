@@ -1,5 +1,5 @@
 /** Texts with places for what an explanation does not know or does not show: tokens, keys, passwords. */
-import { isSecretName, masked, maskJson, maskText } from '../journal/masking.ts';
+import { isSecretName, masked, maskJson, maskText } from '../../http/masking.ts';
 
 /** Stands for the value of a shell variable. */
 export interface Variable {

@@ -3,50 +3,50 @@ import * as v from 'valibot';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Caller } from '../../pipeline/callers.ts';
+import type { RequestContext } from '../../pipeline/context.ts';
+import type { Interception } from '../../pipeline/interception.ts';
+import type { ResponseTransform } from '../../pipeline/plug-ins.ts';
 import type { Services } from '../../pipeline/services.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
+import { controlled } from '../controlled-tenant.ts';
 import { Call, jsonOf } from './call.ts';
 import { Injection } from './injection.ts';
-
-/** A request before anything of it is checked. */
-interface Arrival {
-  readonly operation: Operation;
-  readonly exchange: Exchange;
-  /** Nobody when the token is not in order. */
-  readonly caller: Caller;
-  readonly raw: Buffer | undefined;
-  /** Told once, with the status that the caller saw in the end; 0 when he saw none. */
-  readonly settled: (status: number) => void;
-}
 
 const tenantTokenShape = v.object({ tenant_token: v.string() });
 const basicForm = /^basic +([A-Za-z0-9+/=]+) *$/i;
 
-/** Asks the plans of the worlds. */
-export class FaultGate {
-  readonly #services: Services;
+/** Asks the plans of the tenants, and carries out what they say. */
+export class FaultTransform implements ResponseTransform {
+  readonly #services: Pick<Services, 'names' | 'log' | 'tenants'>;
 
-  constructor(services: Services) {
+  constructor(services: Pick<Services, 'names' | 'log' | 'tenants'>) {
     this.#services = services;
   }
 
-  /** Whether a plan may concern this caller; of one without a world, whether there is any plan. */
-  isArmedFor({ tenant }: Caller): boolean {
-    if (tenant) return tenant.faults.isArmed;
-    return this.#services.tenants.list().some(({ faults }) => faults.isArmed);
+  /** Whether there is any plan. */
+  get isArmed(): boolean {
+    return this.#services.tenants.some((tenant) => controlled(tenant).faults.isArmed);
   }
 
-  /** The fault that the request meets; its world is settled by this. */
-  choose({ operation, exchange, caller, raw, settled }: Arrival): Injection | undefined {
+  /** The fault that the request meets; its tenant is settled by this. */
+  intercept(
+    context: RequestContext,
+    caller: Caller,
+    settled: (status: number) => void,
+  ): Interception | undefined {
     const { names, log } = this.#services;
-    const world = caller.tenant ?? exchange.world ?? this.#worldOf(operation, exchange, raw);
+    const { exchange, received, knownTenant } = context;
+    const { operation } = context.endpoint;
+    const raw = Buffer.isBuffer(received) ? received : undefined;
+    const known = caller.tenant ?? knownTenant ?? this.#worldOf(operation, exchange, raw);
+    const world = controlled(known);
     if (!world.faults.isArmed) return undefined;
     const { store } = world;
     const requestIdHeader = names.requestId;
     const call = new Call({ operation, exchange, caller, raw, store, requestIdHeader });
     const fault = world.faults.choose(call);
     if (!fault) return undefined;
-    exchange.world = world;
+    context.moveTo(world);
     exchange.record.deviceId = caller.device?.id;
     exchange.record.userId = caller.user?.id;
     return new Injection({ fault, call, world, names, log, settled });

@@ -1,6 +1,6 @@
 /** A fault on its way through one exchange: begun before the handler, or waiting for its answer. */
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
-import type { Handover } from '../../http/upgrade-request.ts';
+import type { Interception } from '../../pipeline/interception.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { Outcome, Scene } from './actions/action.ts';
@@ -21,11 +21,8 @@ interface InjectionOptions {
   readonly settled: (status: number) => void;
 }
 
-/** What a fault adds to a handshake that is granted. */
-export type OnSocket = Pick<Handover, 'headers' | 'opened'>;
-
 /** Carries one fault out. */
-export class Injection {
+export class Injection implements Interception {
   readonly #options: InjectionOptions;
   readonly #scene: Scene;
   readonly #over = new AbortController();
@@ -96,7 +93,7 @@ export class Injection {
   }
 
   /** What the fault does to a websocket; it has missed when that is nothing. */
-  onSocket(): OnSocket {
+  onUpgrade(): ReturnType<Interception['onUpgrade']> {
     const { fault, world } = this.#options;
     const { onSocket } = actOf(fault.act);
     if (!onSocket) {

@@ -1,4 +1,5 @@
 /** How the control listener mounts its paths, reads bodies and refuses. */
+
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -10,7 +11,8 @@ import * as v from 'valibot';
 import { sentenceOf } from '../../../fixtures/shape-sentences.ts';
 import { Semaphore } from '../../http/open-files.ts';
 import type { Log } from '../../pipeline/log.ts';
-import type { Tenant, Tenants } from '../../tenants/tenants.ts';
+import type { Tenants } from '../../tenants/tenants.ts';
+import { type ControlledTenant, controlled } from '../controlled-tenant.ts';
 
 /** Bytes of a body; nothing that is steered here needs more. */
 const BODY_MAX_BYTES = 16_384;
@@ -113,13 +115,13 @@ export function worldOf(
   tenants: Tenants,
   request: Request,
   response: Response,
-): Tenant | undefined {
+): ControlledTenant | undefined {
   const named = tenantIn(request);
-  if (named === undefined) return tenants.first;
+  if (named === undefined) return controlled(tenants.first);
   const found = tenants.list().find(({ id, name }) => id === named || name === named);
-  if (!found)
-    refuse(response, 404, 'there is no tenant with this id or name; GET /tenants lists them');
-  return found;
+  if (found) return controlled(found);
+  refuse(response, 404, 'there is no tenant with this id or name; GET /tenants lists them');
+  return undefined;
 }
 
 /**

@@ -3,7 +3,8 @@ import type { Express, Request, Response } from 'express';
 import * as v from 'valibot';
 import { type Clock, inTurns } from '../../../fixtures/clock.ts';
 import { deviceDeploymentStatuses } from '../../../fixtures/contract/vocabulary.ts';
-import type { Tenant, Tenants } from '../../tenants/tenants.ts';
+import type { Tenants } from '../../tenants/tenants.ts';
+import type { ControlledTenant } from '../controlled-tenant.ts';
 import { Judge } from '../journal/assertion.ts';
 import type { JournalEntry } from '../journal/entry.ts';
 import { matcher } from '../journal/filter.ts';
@@ -128,7 +129,7 @@ interface Came {
 }
 
 interface Waiting {
-  readonly world: Tenant;
+  readonly world: ControlledTenant;
   readonly query: JournalQuery;
   readonly clock: Clock;
   readonly response: Response;
@@ -175,7 +176,7 @@ async function entriesOf({ world, query, clock, response }: Waiting): Promise<Ca
 
 async function answer(
   response: Response,
-  { world, query, came }: { world: Tenant; query: JournalQuery; came: Came },
+  { world, query, came }: { world: ControlledTenant; query: JournalQuery; came: Came },
 ): Promise<void> {
   if (response.destroyed) return;
   const { matching, others } = came;

@@ -11,6 +11,7 @@ import { Watchdog } from '../../pipeline/watchdog.ts';
 import { completeSettings } from '../../settings.ts';
 import { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
+import { equipTenants } from '../controlled-tenant.ts';
 import { Worlds } from '../world/worlds.ts';
 import { type RunningControl, startControl } from './control.ts';
 import type { ActivityEvent, ControlSource, DeploymentOverview, Overview } from './source.ts';
@@ -63,7 +64,9 @@ beforeEach(async () => {
   clock = new ManualClock(0);
   const random = seededRandom('control');
   const settings = completeSettings({});
-  const services = await assembleServices({ settings, clock, random, log: openLog('silent') });
+  const log = openLog('silent');
+  const equip = equipTenants({ entriesMax: 10, bytesMax: 100_000 });
+  const services = await assembleServices({ settings, clock, random, log, equip });
   tenants = services.tenants;
   worlds = new Worlds(services, () => Promise.reject(new Error('no world is loaded here')));
   control = await start();

@@ -1,14 +1,17 @@
 /** Why a request was refused or brought no update, by its request id; how a device stands to its next update. */
+
 import type { Express, Request, Response } from 'express';
-import type { Tenant, Tenants } from '../../tenants/tenants.ts';
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
+import { maskText } from '../../http/masking.ts';
+import type { Tenants } from '../../tenants/tenants.ts';
+import type { ControlledTenant } from '../controlled-tenant.ts';
+import { controlled } from '../controlled-tenant.ts';
 import { type ExplainFacts, explain, type RefusedRecord } from '../explain/explain.ts';
 import { explanationText } from '../explain/explanation-text.ts';
 import { explainDevice, explainPoll } from '../explain/no-update.ts';
 import { noUpdateText } from '../explain/no-update-text.ts';
 import { refusedRecord } from '../explain/unreadable.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
-import { maskText } from '../journal/masking.ts';
-import type { ExchangeRecord } from '../journal/record.ts';
 import { mount, refuse, tenantIn, worldOf } from './answers.ts';
 
 /** What explanations are made with, beside a record and its world. */
@@ -59,13 +62,13 @@ function worldsOf(
   tenants: Tenants,
   request: Request,
   response: Response,
-): readonly Tenant[] | undefined {
-  if (tenantIn(request) === undefined) return tenants.list();
+): readonly ControlledTenant[] | undefined {
+  if (tenantIn(request) === undefined) return tenants.list().map(controlled);
   const world = worldOf(tenants, request, response);
   return world && [world];
 }
 
-function findDevice(worlds: readonly Tenant[], wanted: string) {
+function findDevice(worlds: readonly ControlledTenant[], wanted: string) {
   const nearest: string[] = [];
   for (const world of worlds) {
     const found = deviceNamed(world.store, wanted);
@@ -87,12 +90,15 @@ function send<Explained>(
 }
 
 interface Found {
-  readonly world: Tenant;
+  readonly world: ControlledTenant;
   readonly record: ExchangeRecord | (RefusedRecord & { readonly kind: 'unreadable' });
   readonly status: number;
 }
 
-function find(worlds: readonly Tenant[], requestId: string): Found | { readonly because: string } {
+function find(
+  worlds: readonly ControlledTenant[],
+  requestId: string,
+): Found | { readonly because: string } {
   for (const world of worlds) {
     const record = world.journal.find(requestId);
     if (record) return { world, record, status: record.status };

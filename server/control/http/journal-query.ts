@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { noSuchOperation, operationIds } from '../../../fixtures/contract/operation-ids.ts';
 import { isTimestamp, queryInteger, timestampMs } from '../../../fixtures/contract/text.ts';
 import { sentenceOf } from '../../../fixtures/shape-sentences.ts';
-import type { Tenant } from '../../tenants/tenants.ts';
+import type { ControlledTenant } from '../controlled-tenant.ts';
 import { entryKinds } from '../journal/entry.ts';
 import { type EntryFilter, matcher } from '../journal/filter.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
@@ -83,7 +83,7 @@ export interface JournalQuery
  */
 export function isKnownDevice(
   { device }: Pick<EntryFilter, 'device'>,
-  world: Pick<Tenant, 'store' | 'journal'>,
+  world: Pick<ControlledTenant, 'store' | 'journal'>,
   { response, place }: { readonly response: Response; readonly place: 'query' | 'body' },
 ): boolean {
   if (device === undefined) return true;

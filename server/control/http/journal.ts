@@ -1,7 +1,8 @@
 /** The journal of a world: read, followed, saved as an archive, and emptied. */
 import type { Express, Request, Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';
-import type { Tenant, Tenants } from '../../tenants/tenants.ts';
+import type { Tenants } from '../../tenants/tenants.ts';
+import type { ControlledTenant } from '../controlled-tenant.ts';
 import type { JournalEntry } from '../journal/entry.ts';
 import { matcher } from '../journal/filter.ts';
 import { harOf } from '../journal/har.ts';
@@ -63,7 +64,7 @@ export function journaledWorld(
   tenants: Tenants,
   request: Request,
   response: Response,
-): Tenant | undefined {
+): ControlledTenant | undefined {
   const world = worldOf(tenants, request, response);
   if (!world?.journal.isOff) return world;
   refuse(response, 503, 'the journal is off; start the server with --journal-entries above 0');
@@ -71,14 +72,14 @@ export function journaledWorld(
 }
 
 /** What every answer tells of the journal. */
-export function standing({ journal }: Tenant) {
+export function standing({ journal }: ControlledTenant) {
   return { bounds: journal.bounds, size: journal.size };
 }
 
 /** The newest entries, or those that follow `after`; `next` is where to go on. */
 async function sendPage(
   response: Response,
-  world: Tenant,
+  world: ControlledTenant,
   { filter, after, limit, isWhole }: JournalQuery,
 ): Promise<void> {
   const { journal } = world;
@@ -102,7 +103,7 @@ async function sendPage(
   await sendListing(response, { ...standing(world), next, more: isMore }, { entries });
 }
 
-function sendOne(world: Tenant, sequence: string, response: Response): void {
+function sendOne(world: ControlledTenant, sequence: string, response: Response): void {
   if (!sequencePattern.test(sequence)) {
     refuse(response, 400, 'path: the sequence number must be a whole number from 1');
     return;
@@ -113,7 +114,11 @@ function sendOne(world: Tenant, sequence: string, response: Response): void {
     refuse(response, 404, 'there is no entry with this sequence number, or it is no longer kept');
 }
 
-async function sendHar(response: Response, world: Tenant, query: JournalQuery): Promise<void> {
+async function sendHar(
+  response: Response,
+  world: ControlledTenant,
+  query: JournalQuery,
+): Promise<void> {
   const found = await matching(world, query);
   response.type('application/json');
   response.attachment('fleetbed.har');
@@ -121,7 +126,10 @@ async function sendHar(response: Response, world: Tenant, query: JournalQuery): 
 }
 
 /** The entries behind `after` that match, the oldest first. */
-async function matching(world: Tenant, { filter, after }: JournalQuery): Promise<JournalEntry[]> {
+async function matching(
+  world: ControlledTenant,
+  { filter, after }: JournalQuery,
+): Promise<JournalEntry[]> {
   const matches = matcher(filter, world);
   const { added } = world.journal.size;
   const found: JournalEntry[] = [];
@@ -133,7 +141,7 @@ async function matching(world: Tenant, { filter, after }: JournalQuery): Promise
 }
 
 interface Following {
-  readonly world: Tenant;
+  readonly world: ControlledTenant;
   readonly query: JournalQuery;
   readonly streams: EventStreams;
 }

@@ -2,9 +2,9 @@
 import type { Express, Request, Response } from 'express';
 import * as v from 'valibot';
 import { nearestOf } from '../../../fixtures/nearest.ts';
+import { maskText } from '../../http/masking.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
-import { maskText } from '../journal/masking.ts';
 import { WorldFault } from '../world/timeline.ts';
 import { worldJsonSchema } from '../world/world-shape.ts';
 import { readWorld, WorldTextFault } from '../world/world-text.ts';

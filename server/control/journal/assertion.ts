@@ -1,8 +1,9 @@
 /** Asserts by meaning: whether steps happened in this order, and what was seen when they did not. */
+
+import { maskText } from '../../http/masking.ts';
 import type { JournalEntry } from './entry.ts';
 import { type Belongings, deviceOf, jsonObject, operationOf } from './facts.ts';
 import { type EntryFilter, type Matches, matcher } from './filter.ts';
-import { maskText } from './masking.ts';
 
 /** One thing that is to have happened: a status that a device reported, or any entry. */
 interface Step extends Omit<EntryFilter, 'sinceMs' | 'untilMs'> {

@@ -1,6 +1,6 @@
 /** How a kept body is shown: as the JSON value that it is, as a text, or in base64; secrets masked. */
-import { BODY_KEPT_BYTES } from './kept-bytes.ts';
-import { isSecretBody, maskBytes, masked, maskJson, maskText } from './masking.ts';
+import { BODY_KEPT_BYTES } from '../../http/kept-bytes.ts';
+import { isSecretBody, maskBytes, masked, maskJson, maskText } from '../../http/masking.ts';
 
 /** A body as a view shows it. */
 export interface BodyView {

@@ -1,21 +1,8 @@
-/** What every entry of a journal has, whatever it tells of. */
-import type { FrameRecord } from './frame.ts';
-import type { ExchangeRecord } from './record.ts';
-import type { UnreadableRecord } from './unreadable.ts';
+/** The entries of a journal. */
 
-/** Fields that the journal itself needs. */
-export interface EntryFields {
-  /** Place in the order of all entries of a journal, from 1. */
-  sequence: number;
-  /** What it was counted with when it was added; set by the journal. */
-  countedBytes: number;
-  /** The world's time, milliseconds since the Unix epoch. */
-  atMs: number;
-  /** About what it costs to keep, in bytes. */
-  readonly sizeBytes: number;
-  /** Gives up what is beyond the bounds; called once, before it is counted. */
-  settle(): void;
-}
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
+import type { FrameRecord } from './frame.ts';
+import type { UnreadableRecord } from './unreadable.ts';
 
 /** One entry of a journal; `kind` tells them apart. */
 export type JournalEntry = ExchangeRecord | FrameRecord | UnreadableRecord;

@@ -3,9 +3,9 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { JournalEntry } from './entry.ts';
-import type { ExchangeRecord } from './record.ts';
 
 /** What of a world tells of devices and users. */
 export interface Belongings {

@@ -1,5 +1,6 @@
 /** Which entries of a journal somebody wants to see. Pure but for looking names up in the world. */
 import { valueText } from '../../../fixtures/value-text.ts';
+import { maskText } from '../../http/masking.ts';
 import type { EntryKind, JournalEntry } from './entry.ts';
 import {
   type Belongings,
@@ -10,7 +11,6 @@ import {
   operationOf,
   userIdOf,
 } from './facts.ts';
-import { maskText } from './masking.ts';
 
 /** What an entry must be; everything that is given holds. */
 export interface EntryFilter {

@@ -1,9 +1,10 @@
 /** A journal as an HTTP archive, HAR 1.2, secrets masked; frames of a websocket with its handshake. */
+
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
+import { maskHeaders, maskText } from '../../http/masking.ts';
 import type { BodyView } from './body-view.ts';
 import type { JournalEntry } from './entry.ts';
 import type { FrameRecord } from './frame.ts';
-import { maskHeaders, maskText } from './masking.ts';
-import type { ExchangeRecord } from './record.ts';
 import { headerOf, viewOf } from './view.ts';
 
 const head =

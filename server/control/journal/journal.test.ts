@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { ExchangeRecord } from '../../http/exchange-record.ts';
 import { Journal } from './journal.ts';
-import { ExchangeRecord } from './record.ts';
 
 function record(requestId: string, body?: Buffer): ExchangeRecord {
   const request = { method: 'GET', url: '/polls', rawHeaders: ['Host', 'here'] };

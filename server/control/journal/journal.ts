@@ -1,7 +1,8 @@
 /** The journal of a world: what was asked and answered, the newest within a bound of count and bytes. */
+
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { type Ended, type Subscriber, Subscribers } from '../subscribers.ts';
 import type { JournalEntry } from './entry.ts';
-import type { ExchangeRecord } from './record.ts';
 
 /** How much a journal keeps; the oldest goes first. */
 export interface JournalBounds {
@@ -9,11 +10,6 @@ export interface JournalBounds {
   readonly entriesMax: number;
   readonly bytesMax: number;
 }
-
-export const defaultJournalBounds: JournalBounds = {
-  entriesMax: 10_000,
-  bytesMax: 64 * 1024 * 1024,
-};
 
 /** What a journal has taken so far. */
 export interface JournalSize {
@@ -35,7 +31,7 @@ export class Journal {
   #bytes = 0;
   #dropped = 0;
 
-  constructor(bounds: JournalBounds = defaultJournalBounds) {
+  constructor(bounds: JournalBounds) {
     this.bounds = bounds;
     this.#ring = new Array<JournalEntry | undefined>(bounds.entriesMax);
   }

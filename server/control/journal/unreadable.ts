@@ -1,5 +1,5 @@
 /** What came to the protocol listener and could not be read as HTTP. */
-import type { EntryFields } from './entry.ts';
+import type { EntryFields } from './entry-fields.ts';
 
 const RECORD_BYTES = 256;
 const LINE_MAX_CHARACTERS = 512;

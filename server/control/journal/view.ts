@@ -1,12 +1,12 @@
 /** Entries as people and programs read them: plain JSON, secrets masked, everything found out here. */
 
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
+import { maskHeaders, maskJson, maskText } from '../../http/masking.ts';
 import type { Refusal } from '../../http/refusal.ts';
 import { type BodyView, bodyView } from './body-view.ts';
 import type { JournalEntry } from './entry.ts';
 import { type Belongings, deploymentOf, deviceOf, operationOf, userIdOf } from './facts.ts';
 import type { FrameRecord } from './frame.ts';
-import { maskHeaders, maskJson, maskText } from './masking.ts';
-import type { ExchangeRecord } from './record.ts';
 import type { UnreadableRecord } from './unreadable.ts';
 
 /** An entry in a line: `at`, `method`, `path`, `status` and bodies as `fleetbed calendar` reads them. */

@@ -1,5 +1,6 @@
 /** What a variation is given and what it gives back; plain values, nothing of the server. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
+import type { AppliedVariation } from '../../http/exchange-record.ts';
 import type { TextForm } from './json-text.ts';
 
 export type HeaderLine = readonly [name: string, value: string];
@@ -15,12 +16,6 @@ export interface Answer {
   readonly headers: readonly HeaderLine[];
   /** What is written as JSON; absent when the answer has no body, or one of another kind. */
   readonly body?: unknown;
-}
-
-/** A variation that took effect, and the rule that allows it. */
-export interface AppliedVariation {
-  readonly id: string;
-  readonly rule: string;
 }
 
 /** An answer in a form that means the same. */

@@ -4,7 +4,8 @@
  */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { type Random, seededRandom } from '../../../fixtures/random.ts';
-import type { Answer, AppliedVariation, Draft, HeaderLine, VariedAnswer } from './answer.ts';
+import type { AppliedVariation } from '../../http/exchange-record.ts';
+import type { Answer, Draft, HeaderLine, VariedAnswer } from './answer.ts';
 import { idShapes, readParameters, requestIdFrom } from './ids.ts';
 import { jsonText } from './json-text.ts';
 import { type Chance, legalVariations } from './variations.ts';

@@ -1,22 +1,24 @@
-/** Writes an answer in another legal form, and notes in its record what was varied. */
+/** The variation at work: ids of requests, ids in paths, and answers in another legal form. */
 
+import type { PlainAnswer } from '../../http/answer.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { mountedOperations } from '../../pipeline/endpoint.ts';
+import type { ResponseTransform } from '../../pipeline/plug-ins.ts';
 import type { HeaderLine } from './answer.ts';
-import type { Variation } from './variation.ts';
+import { openVariation, type Variation } from './variation.ts';
 
-/** What would be written without a variation. */
-interface PlainAnswer {
-  readonly status: number;
-  /** Names and values in turn, the length among them. */
-  readonly flat: readonly (string | readonly string[])[];
-  readonly body: string | Buffer | undefined;
-  /** True when the server made the request id. */
-  readonly ownRequestId: boolean;
+/** The transform of a seed. */
+export function variationTransform(seed: string): ResponseTransform {
+  const variation = openVariation(seed);
+  return {
+    newRequestId: (uuid) => variation.newRequestId(uuid),
+    readParameters: (operation, parameters) => variation.readParameters(operation, parameters),
+    rewrite: (exchange, plain) => writeVaried(variation, exchange, plain),
+  };
 }
 
-/** Writes it. A body in chunks comes in two pieces, the first of which ends anywhere. */
-export function writeVaried(variation: Variation, exchange: Exchange, plain: PlainAnswer): void {
+/** Notes in the record what was varied. A body in chunks comes in two pieces, the first of which ends anywhere. */
+function writeVaried(variation: Variation, exchange: Exchange, plain: PlainAnswer): void {
   const { record, requestId, response } = exchange;
   const { status, flat, body, ownRequestId } = plain;
   const headers = linesOf(flat);

@@ -6,6 +6,7 @@ import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
 import { assembleServices } from '../../assembly.ts';
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { openListeners } from '../../listeners/listeners.ts';
 import { openLog } from '../../pipeline/log.ts';
 import { completeSettings } from '../../settings.ts';
@@ -21,9 +22,10 @@ import {
 } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
 import { startOfTest, startTestServer, type TestServer } from '../../testing/test-server.ts';
-import { ActivityFeed } from '../activity.ts';
-import type { ExchangeRecord } from '../journal/record.ts';
+import { controlled, equipTenants } from '../controlled-tenant.ts';
+import { journalObserver } from '../journal/observer.ts';
 import { legalVariations } from './variations.ts';
+import { variationTransform } from './varied-answer.ts';
 
 const ROUNDS = 24;
 const open: { close(): Promise<void> }[] = [];
@@ -186,15 +188,19 @@ describe('a server with a seed', () => {
 describe('the journal', () => {
   it('tells of every answer what was varied, and by which rule', async () => {
     const clock = new ManualClock(startOfTest);
-    const settings = completeSettings({ port: 0, logLevel: 'silent', varySeed: 'journal' });
+    const settings = completeSettings({ port: 0, logLevel: 'silent' });
     const random = seededRandom('journal');
     const log = openLog('silent');
-    const services = await assembleServices({ settings, clock, random, log });
-    const { baseUrl, close } = await openListeners(services, new ActivityFeed());
+    const equip = equipTenants({ entriesMax: 1000, bytesMax: 1_000_000 });
+    const services = await assembleServices({ settings, clock, random, log, equip });
+    const { baseUrl, close } = await openListeners(services, {
+      observers: [journalObserver],
+      transforms: [variationTransform('journal')],
+    });
     open.push({ close: () => close().then(() => services.tenants.close()) });
     const path = pathOf(operations['get-configuration']);
     for (let round = 0; round < ROUNDS; round += 1) await (await fetch(baseUrl + path)).text();
-    const records = [...services.tenants.first.journal.entries()].filter(
+    const records = [...controlled(services.tenants.first).journal.entries()].filter(
       (entry): entry is ExchangeRecord => entry.kind === 'exchange',
     );
     const rules = new Map(legalVariations.map(({ id, rule }) => [id, rule]));

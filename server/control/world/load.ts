@@ -4,6 +4,7 @@ import { timestampMs } from '../../../fixtures/contract/text.ts';
 import type { Services } from '../../pipeline/services.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { issueUserToken } from '../../tenants/user-tokens.ts';
+import { controlled } from '../controlled-tenant.ts';
 import { type Ask, type LoadedDevice, type Loading, takeStep } from './steps.ts';
 import { timelineOf, WorldFault } from './timeline.ts';
 import type { World } from './world-shape.ts';
@@ -26,7 +27,7 @@ export async function loadWorld(
   { world, ask }: { readonly world: World; readonly ask: Ask },
 ): Promise<LoadedWorld> {
   const steps = timelineOf(world);
-  const { clock, journal } = tenant;
+  const { clock, journal } = controlled(tenant);
   const before = clock.state;
   const nowMs = world.now === undefined ? services.clock.now() : timestampMs(world.now);
   const hands = borrowedHands(services, tenant, nowMs);

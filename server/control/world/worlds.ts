@@ -8,6 +8,7 @@ import { readIdentity } from '../../rules/identity.ts';
 import type { DeviceReset, Snapshot } from '../../store/snapshot.ts';
 import { dropWorld } from '../../tenants/dropped-tenants.ts';
 import type { AddedTenant, GivenAdmin, Tenant, TenantFault } from '../../tenants/tenants.ts';
+import { controlled } from '../controlled-tenant.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
 import { type LoadedWorld, loadWorld } from './load.ts';
 import type { Ask } from './steps.ts';
@@ -56,8 +57,12 @@ export class Worlds {
   }
 
   /** Drops a world that is not the first, with everything in it. */
-  drop(tenant: Tenant): Promise<void> {
-    return dropWorld(this.#services, tenant);
+  async drop(tenant: Tenant): Promise<void> {
+    if (tenant.isFirst) return;
+    const { faults, journal } = controlled(tenant);
+    faults.clear();
+    await dropWorld(this.#services, tenant);
+    journal.clear();
   }
 
   /** Makes what the world holds now the state that it is reset to, and that a file is loaded into. */
@@ -73,10 +78,11 @@ export class Worlds {
     if (start) this.#restore(tenant, start);
     tenant.clock.reset();
     tenant.rates.set(this.#services.settings.rateLimit);
-    tenant.faults.clear();
+    const { faults, journal } = controlled(tenant);
+    faults.clear();
     tenant.status = 'active';
     this.#services.outbox.forget(tenant.id);
-    tenant.journal.clear();
+    journal.clear();
   }
 
   /**
@@ -148,7 +154,7 @@ export class Worlds {
     const before = tenant.store.snapshot();
     const origin = this.#origins.get(tenant);
     const inside = await this.#openInside();
-    const goOn = tenant.faults.pause();
+    const goOn = controlled(tenant).faults.pause();
     try {
       if (origin) this.#restore(tenant, origin);
       const loaded = await loadWorld(this.#services, tenant, { world, ask: askAt(inside.url) });

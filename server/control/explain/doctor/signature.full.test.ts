@@ -10,9 +10,14 @@ import {
 import { authRequestVectors } from '../../../../fixtures/vectors/signatures.ts';
 import { signatureFits } from '../../../crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../../../crypto/public-key.ts';
+import {
+  type DeviceKey,
+  OTHER_KEYS_MAX,
+  type SignatureFacts,
+} from '../../../crypto/refused-signature.ts';
 import { readingsOf, writingMistakes } from './readings.ts';
-import { diagnoseSignature, foundIn, type RefusedSignature } from './signature.ts';
-import { type DeviceKey, OTHER_KEYS_MAX, signingMistakes } from './signing-mistakes.ts';
+import { diagnoseSignature, foundIn } from './signature.ts';
+import { signingMistakes } from './signing-mistakes.ts';
 
 function keyOf(pem: string): PublicKey {
   const key = readPublicKey(pem);
@@ -25,7 +30,7 @@ function publicKeyOf(privateKey: KeyObject): PublicKey {
   return keyOf(pem);
 }
 
-function refusedIn(vector: SignatureMistakeVector): RefusedSignature {
+function refusedIn(vector: SignatureMistakeVector): SignatureFacts {
   const { publicKeyPem, body, signature, otherKeys = [] } = vector;
   return {
     body: Buffer.from(body),
@@ -72,7 +77,7 @@ describe('the cross table of all mistakes', () => {
 const fitting = new Map<string, ReadonlySet<string>>();
 
 /** Ids of all rows that explain the signature, each asked by itself. */
-function rowsThatFit(refused: RefusedSignature): ReadonlySet<string> {
+function rowsThatFit(refused: SignatureFacts): ReadonlySet<string> {
   const name = `${refused.signatureText} ${refused.body}`;
   const known = fitting.get(name);
   if (known) return known;

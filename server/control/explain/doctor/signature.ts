@@ -1,33 +1,16 @@
 /** Why does a signature not fit? It is tried against every mistake that is known. */
 import { signatureFits } from '../../../crypto/device-signature.ts';
-import type { PublicKey } from '../../../crypto/public-key.ts';
+import type { SignatureFacts } from '../../../crypto/refused-signature.ts';
 import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
 import { type Reading, readingsOf, writingMistakes } from './readings.ts';
 import { openSignature, unopenedSignature } from './schemes.ts';
-import {
-  type DeviceKey,
-  type SigningEvidence,
-  type SigningMistake,
-  signingMistakes,
-} from './signing-mistakes.ts';
-
-/** A request whose signature was refused. */
-export interface RefusedSignature {
-  /** The body exactly as sent. */
-  readonly body: Buffer;
-  /** The key that the signature should fit. */
-  readonly key: PublicKey;
-  /** As it stood in the header. */
-  readonly signatureText: string;
-  /** Keys of other devices; at most `OTHER_KEYS_MAX` are looked at. */
-  readonly otherKeys?: Iterable<DeviceKey>;
-}
+import { type SigningEvidence, type SigningMistake, signingMistakes } from './signing-mistakes.ts';
 
 /**
  * The mistake that explains the signature; `undefined` when it fits, or when no known one does.
  * Takes some tens of milliseconds at worst and never throws. Spec: Device authentication
  */
-export function diagnoseSignature(refused: RefusedSignature): Diagnosis | undefined {
+export function diagnoseSignature(refused: SignatureFacts): Diagnosis | undefined {
   const readings = readingsOf(refused.signatureText, refused.key.keyType);
   const right = readings.find(({ bytes }) => fits(refused, bytes));
   if (right) return writingDiagnosis(right);
@@ -48,7 +31,7 @@ export function diagnoseSignature(refused: RefusedSignature): Diagnosis | undefi
  */
 export function foundIn(
   row: SigningMistake,
-  { refused, bytes }: { refused: RefusedSignature; bytes: Buffer },
+  { refused, bytes }: { refused: SignatureFacts; bytes: Buffer },
 ): boolean | string {
   const { body, key, otherKeys = [] } = refused;
   if (!row.keyTypes.includes(key.keyType)) return false;
@@ -62,7 +45,7 @@ export function foundIn(
   }
 }
 
-function fits({ body, key }: RefusedSignature, bytes: Buffer): boolean {
+function fits({ body, key }: SignatureFacts, bytes: Buffer): boolean {
   return signatureFits(body, key, bytes.toString('base64'));
 }
 

@@ -2,17 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { KeyType } from '../../../../fixtures/contract/vocabulary.ts';
 import { signatureFits } from '../../../crypto/device-signature.ts';
-import type { PublicKey } from '../../../crypto/public-key.ts';
+import { type DeviceKey, OTHER_KEYS_MAX } from '../../../crypto/refused-signature.ts';
 import type { MistakeWords } from './diagnosis.ts';
 import * as lineEnds from './line-ends.ts';
 import { otherJsonTexts } from './other-json.ts';
 import { type DigestName, namedDigest, type OpenSignature } from './schemes.ts';
-
-/** A key of another device, by the name that people know the device by. */
-export interface DeviceKey {
-  readonly device: string;
-  readonly key: PublicKey;
-}
 
 /** All that a row looks at. */
 export interface SigningEvidence {
@@ -30,9 +24,6 @@ export interface SigningMistake extends MistakeWords {
   /** Whether it was made; a text says in which of its forms. */
   readonly fits: (evidence: SigningEvidence) => boolean | string;
 }
-
-/** How many keys of other devices are tried. */
-export const OTHER_KEYS_MAX = 100;
 
 /** Of a SHA-256 digest. */
 const DIGEST_BYTES = 32;

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { finalStatuses, reportableStatuses } from '../../../../fixtures/contract/vocabulary.ts';
 import { unexpectedFault } from '../../../../fixtures/control-listener.ts';
 import { refuse } from '../../../http/refusal.ts';
+import { DeliberateFailure } from '../../../pipeline/failure.ts';
 import { choosePart } from '../../../rules/part-choice.ts';
 import type { StoredPart } from '../../../store/part-rows.ts';
 import type { Call } from '../call.ts';
@@ -91,18 +92,10 @@ function partOf({ operation, exchange, caller, store }: Call): StoredPart | unde
     return store.parts.findOffered(exchange.parameters.id ?? '', deviceId);
   }
   if (!questions.includes(operation.id)) return undefined;
-  const nowMs = exchange.world?.clock.now() ?? 0;
+  const nowMs = exchange.clock?.now() ?? 0;
   const { parts, lastFinishedSeq } = store.parts.open(deviceId);
   const choice = choosePart(parts, { nowMs, lastFinishedSeq });
   return choice.decision === 'nothing' ? undefined : choice.part;
-}
-
-/** A fault that was planned: the pipeline answers it like any other, but nobody has to look into it. */
-export class PlannedFault extends Error {
-  constructor() {
-    super('a planned fault of the testbed');
-    this.name = 'PlannedFault';
-  }
 }
 
 const failInside = defineAct({
@@ -110,7 +103,7 @@ const failInside = defineAct({
   does: 'makes the server fail internally, so that it answers 500 as for an error of its own',
   entries: {},
   phases: ['before'],
-  carryOut: () => Promise.reject(new PlannedFault()),
+  carryOut: () => Promise.reject(new DeliberateFailure('a planned fault of the testbed')),
 });
 
 /** In the order of the documentation. */

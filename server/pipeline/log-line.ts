@@ -1,8 +1,8 @@
 /** The line that the log shows of a refusal. */
 
-import type { Exchange } from '../../http/exchange.ts';
-import type { Refusal, RefusalDetail } from '../../http/refusal.ts';
-import type { Success } from '../../pipeline/endpoint.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Refusal, RefusalDetail } from '../http/refusal.ts';
+import type { Success } from '../http/success.ts';
 import { quoted } from './shell.ts';
 
 /** What was refused and why, where it was wrong, and the command that tells the rest. */

@@ -1,10 +1,8 @@
-/** One exchange as the journal keeps it: what was asked and what was answered. Plain fields, filled in on the way. */
+/** One exchange: what was asked and what was answered. Plain fields, filled in on the way. */
 import type { IncomingMessage } from 'node:http';
-import type { Refusal } from '../../http/refusal.ts';
-import type { NoUpdate } from '../../rules/no-update.ts';
-import type { AppliedVariation } from '../variation/answer.ts';
-import type { EntryFields } from './entry.ts';
+import type { NoUpdate } from '../rules/no-update.ts';
 import { keptBytes, keptText } from './kept-bytes.ts';
+import type { Refusal } from './refusal.ts';
 
 /** A name with its value, or name and value in turn, as Node takes headers. */
 export type FlatHeaders = readonly (string | readonly string[])[];
@@ -17,12 +15,18 @@ export interface AppliedFault {
   readonly phase: 'before' | 'after' | 'body';
 }
 
+/** A variation that took effect, and the rule that allows it. */
+export interface AppliedVariation {
+  readonly id: string;
+  readonly rule: string;
+}
+
 /** Bytes that a record costs beside its texts and bodies: the object and its arrays. */
 const RECORD_BYTES = 512;
 const CHARACTERS_OF_HEADER = 48;
 
 /** Filled in by whoever learns a field; complete once it is in a journal. */
-export class ExchangeRecord implements EntryFields {
+export class ExchangeRecord {
   readonly kind = 'exchange';
   readonly requestId: string;
   readonly method: string;
@@ -31,6 +35,8 @@ export class ExchangeRecord implements EntryFields {
   /** Names and values in turn, as sent. */
   readonly headers: readonly string[];
   sequence = 0;
+  /** True once observers were told of it. */
+  isComplete = false;
   countedBytes = 0;
   /** The world's time when it was answered, or when the last byte of a file or stream had left. */
   atMs = 0;

@@ -3,7 +3,7 @@
  * its name stays as `[masked]`; tokens, private keys and signatures of links are known by their form
  * wherever they stand. What users type into a terminal has neither, and is shown.
  */
-import { tokenMediaType } from '../../../fixtures/contract/operations.ts';
+import { tokenMediaType } from '../../fixtures/contract/operations.ts';
 
 /** A view of anything nested deeper would need more stack than there is. */
 const DEPTH_MAX = 64;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printableText } from '../../../fixtures/printable.ts';
-import { runInBash } from '../../testing/test-explanations.ts';
-import { quoted, quotedText } from './shell.ts';
+import { printableText } from '../../fixtures/printable.ts';
+import { quotedText } from '../control/explain/shell-text.ts';
+import { runInBash } from '../testing/test-explanations.ts';
+import { quoted } from './shell.ts';
 
 const awkward = [
   '',

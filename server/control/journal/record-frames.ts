@@ -1,0 +1,48 @@
+/** How the frames of a websocket get into a journal. */
+import type { WebSocket } from 'ws';
+import type { SocketOrigin } from '../../connect/socket-observer.ts';
+import { type FrameFacts, FrameRecord, type Opcode } from './frame.ts';
+import type { Journal } from './journal.ts';
+
+/** Puts every frame of the socket, of both directions, into the journal from now on. */
+export function recordFrames(
+  socket: WebSocket,
+  { journal, clock }: { journal: Journal; clock: { now(): number } },
+  origin: SocketOrigin,
+): void {
+  if (journal.isOff) return;
+  const file = (from: FrameFacts['from'], opcode: Opcode, payload: Buffer, code?: number): void =>
+    journal.add(
+      new FrameRecord(clock.now(), origin, {
+        from,
+        opcode,
+        payload,
+        ...(code !== undefined && { code }),
+      }),
+    );
+  let closer: FrameFacts['from'] = 'client';
+  socket.on('message', (data) => file('client', 'message', bytesOf(data)));
+  socket.on('ping', (data) => file('client', 'ping', data));
+  socket.on('pong', (data) => file('client', 'pong', data));
+  socket.on('close', (code, reason) => file(closer, 'close', reason, code));
+  const { send, ping, close } = socket;
+  socket.send = (data: unknown, ...rest: unknown[]) => {
+    file('server', 'message', bytesOf(data));
+    Reflect.apply(send, socket, [data, ...rest]);
+  };
+  socket.ping = (data: unknown, ...rest: unknown[]) => {
+    file('server', 'ping', bytesOf(data));
+    Reflect.apply(ping, socket, [data, ...rest]);
+  };
+  socket.close = (...how) => {
+    // The library answers a close of the client by this too, with the reason in bytes or none.
+    if (typeof how[1] === 'string') closer = 'server';
+    Reflect.apply(close, socket, how);
+  };
+}
+
+function bytesOf(data: unknown): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  if (data instanceof Uint8Array) return Buffer.from(data.buffer, data.byteOffset, data.length);
+  return typeof data === 'string' ? Buffer.from(data) : Buffer.alloc(0);
+}

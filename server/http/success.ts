@@ -1,0 +1,30 @@
+/** A successful answer as a value; written by the answer writer, or by whoever takes the connection over. */
+import type { NoUpdate } from '../rules/no-update.ts';
+import type { UpgradeRequest } from './upgrade-request.ts';
+
+/** A file, served with ranges and preconditions. */
+export interface FileBody {
+  readonly folder: string;
+  /** Name within the folder; the content's digest, so it serves as a strong validator too. */
+  readonly name: string;
+  readonly mediaType: string;
+  readonly downloadName: string;
+  readonly modifiedMs: number;
+  readonly sizeBytes: number;
+}
+
+/** What becomes of the connection once its upgrade is granted. */
+export interface Upgrading {
+  readonly upgrade: (request: UpgradeRequest) => void;
+}
+
+/** Any successful answer. */
+export interface Success {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: unknown;
+  readonly fileBody?: FileBody;
+  readonly upgrade?: Upgrading['upgrade'];
+  /** Why a device that asked gets no update; for the journal, not for the wire. */
+  readonly noUpdate?: NoUpdate | undefined;
+}

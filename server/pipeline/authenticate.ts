@@ -1,0 +1,20 @@
+/** The stage that finds out whose request it is. Spec: Authentication */
+import { Refusal } from '../http/refusal.ts';
+import type { Callers } from './callers.ts';
+import type { Stage } from './stage.ts';
+
+/** From here on the request is of its caller's tenant; the first one where no token names another. */
+export function authenticate(callers: Callers): Stage {
+  return (context) => {
+    const caller = callers.find(context.exchange, context.endpoint.operation);
+    if (caller instanceof Refusal) return caller;
+    const { tenant = context.tenants.first, device, user } = caller;
+    context.moveTo(tenant);
+    context.device = device;
+    context.user = user;
+    const { record } = context.exchange;
+    record.deviceId = device?.id;
+    record.userId = user?.id;
+    return undefined;
+  };
+}

@@ -1,0 +1,13 @@
+/** The stage that refuses a caller who asks more often than the tenant allows. Spec: Rate limits */
+import { refuse } from '../http/refusal.ts';
+import type { Stage } from './stage.ts';
+
+/** 429; counted by device or user, and by address where the request has neither. */
+export const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
+  const { rates } = tenant;
+  if (!rates.limit) return undefined;
+  const subject = device ?? user;
+  const address = exchange.request.socket.remoteAddress ?? '';
+  const waitSeconds = rates.ask(subject ? subject.id : `from ${address}`, nowMs);
+  return waitSeconds === undefined ? undefined : refuse.tooManyRequests(waitSeconds);
+};

@@ -1,0 +1,70 @@
+/** What is told of an exchange once it was answered, and once it is over. */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Tenant, Tenants } from '../tenants/tenants.ts';
+import type { Callers } from './callers.ts';
+import type { RequestContext } from './context.ts';
+import type { ExchangeObserver } from './plug-ins.ts';
+
+interface RecorderOptions {
+  readonly clock: Clock;
+  readonly tenants: Tenants;
+  readonly callers: Callers;
+  readonly observers: readonly ExchangeObserver[];
+}
+
+/** Tells the observers. */
+export class Recorder {
+  readonly #options: RecorderOptions;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  begin(exchange: Exchange): void {
+    exchange.record.startedMs = this.#options.clock.monotonicMs();
+  }
+
+  /** After an operation was answered with this status. */
+  answered(context: RequestContext, status: number): void {
+    const { interception, exchange } = context;
+    interception?.answered(status);
+    // A transform that holds the answer tells what the caller gets to see.
+    if (!interception?.isHolding) this.end(exchange, status, context.knownTenant);
+    for (const observer of this.#options.observers) observer.onAnswer?.(context, status);
+  }
+
+  /** Completes the record: of a file or a stream once its last byte has left. */
+  end(exchange: Exchange, status: number, tenant?: Tenant): void {
+    const { record, response } = exchange;
+    record.tookMs = this.#options.clock.monotonicMs() - record.startedMs;
+    const isOver = !record.isStreamed || response.destroyed || status === 0;
+    if (isOver) this.#complete(exchange, status, tenant);
+    else response.once('close', () => this.#complete(exchange, response.statusCode, tenant));
+  }
+
+  #complete(exchange: Exchange, status: number, known: Tenant | undefined): void {
+    const { record, request, response } = exchange;
+    // What fails while it is answered comes here twice.
+    if (record.isComplete) return;
+    record.isComplete = true;
+    const { clock, tenants, callers, observers } = this.#options;
+    const tenant = known ?? callers.tenantOf(request) ?? tenants.first;
+    record.status = status;
+    record.atMs = tenant.clock.now();
+    if (record.isStreamed) {
+      record.streamedMs = clock.monotonicMs() - record.startedMs;
+      record.isCut = !response.writableFinished;
+      const sent = Object.entries(response.getHeaders());
+      if (record.answerHeaders.length === 0)
+        record.answerHeaders = sent.flatMap(([name, value]) => [name, headerText(value)]);
+    }
+    for (const observer of observers) observer.onEnd?.(record, tenant);
+  }
+}
+
+function headerText(
+  value: number | string | readonly string[] | undefined,
+): string | readonly string[] {
+  return typeof value === 'number' ? String(value) : (value ?? '');
+}
