@@ -1,7 +1,7 @@
 /** What a fleet's run means for the command line: its exit code, and its faults as sentences. */
-import { StatusError, TransportError } from '../simulator/client/errors.ts';
-import { MergeError } from '../simulator/report/merge.ts';
-import { PlayerFault } from '../simulator/shards/head.ts';
+
+import { ClusterError } from '../simulator/cluster/cluster-error.ts';
+import { PlayerFault } from '../simulator/cluster/coordinator.ts';
 import {
   BehaviourFileError,
   ClientError,
@@ -11,7 +11,9 @@ import {
   NotDeployableError,
   PlanError,
   StateError,
-} from '../simulator/simulator.ts';
+} from '../simulator/engine/simulate-fleet.ts';
+import { StatusError, TransportError } from '../simulator/network/errors.ts';
+import { MergeError } from '../simulator/result/merge.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, setUpFault } from './fault.ts';
 
@@ -57,6 +59,10 @@ export function fleetFault(
     return new CommandFault(`${error.message}.`, exitCodes.setUp, error);
   }
   if (error instanceof MergeError) return new CommandFault(error.message, exitCodes.setUp, error);
+  if (error instanceof ClusterError) {
+    const code = error.kind === 'no-result' ? exitCodes.undecided : exitCodes.setUp;
+    return new CommandFault(error.message, code, error);
+  }
   if (error instanceof PlayerFault)
     return new CommandFault(error.message, knownExitCode(error), error);
   if (!(error instanceof ClientError)) return error;

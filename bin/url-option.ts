@@ -4,7 +4,7 @@ import { addOldNames } from './old-names.ts';
 import * as values from './option-values.ts';
 
 /** The environment's name for the server. */
-export const urlVariable = 'FLEETBED_URL';
+const urlVariable = 'FLEETBED_URL';
 
 interface UrlOptionSettings {
   readonly description: string;

@@ -6,7 +6,7 @@ import { systemClock } from '../../fixtures/clock.ts';
 import type { Deployment } from '../../fixtures/contract/management/deployments.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
-import type { FleetResult } from '../../simulator/simulator.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { type RunningCommand, runCommand, startCommand } from '../testing/built-command.ts';
 import { type ServedRelease, serveRelease } from '../testing/served-release.ts';

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Queue, QueueEvents } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FleetResult } from '../../simulator/simulator.ts';
-import { QUEUE_NAME, RUNS_KEY, runKeys } from '../simulate/redis/run-keys.ts';
-import { RunSigner } from '../simulate/redis/run-signer.ts';
+import { QUEUE_NAME, RUNS_KEY, runKeys } from '../../simulator/cluster/redis/run-keys.ts';
+import { RunSigner } from '../../simulator/cluster/redis/run-signer.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import { type RunningCommand, startCommand } from '../testing/built-command.ts';
 import { type RedisServer, startRedis } from '../testing/redis-server.ts';
 

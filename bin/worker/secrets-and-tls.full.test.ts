@@ -9,7 +9,7 @@ import { json } from 'node:stream/consumers';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
-import type { FleetResult } from '../../simulator/simulator.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import { type RunningCommand, runCommand, startCommand } from '../testing/built-command.ts';
 import { type RedisServer, startRedis } from '../testing/redis-server.ts';
 import { selfSigned } from '../testing/tls-front.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
-import { simulateFleet } from '../simulator.ts';
+import { simulateFleet } from '../engine/simulate-fleet.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
 import { SmallWorld } from '../testing/small-world.ts';
 import { BehaviourFileError, nodeReadsTypeScript, readBehaviourFile } from './behaviour-file.ts';

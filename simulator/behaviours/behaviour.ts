@@ -4,7 +4,7 @@
  */
 import type { Alert, DeploymentLog } from '../../fixtures/contract/resources.ts';
 import type { Random } from '../../fixtures/random.ts';
-import type { LinkShape } from '../client/link.ts';
+import type { LinkShape } from '../plan/policy.ts';
 
 /**
  * The numbers of a behaviour; the end of each name is its unit (see `parameterUnits`). The first
@@ -167,15 +167,4 @@ export function defineBehaviour<Parameters extends BehaviourParameters>(
 /** An update that fails on the device, with the reason in one sentence. */
 export class UpdateFailure extends Error {
   override readonly name = 'UpdateFailure';
-}
-
-/** The device goes dark in the middle of an update. */
-export class PowerLoss extends Error {
-  override readonly name = 'PowerLoss';
-  readonly offMs: number;
-
-  constructor(offMs: number) {
-    super(`the device has no power for ${offMs} ms`);
-    this.offMs = offMs;
-  }
 }

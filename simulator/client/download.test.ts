@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
+import { DownloadError, StatusError } from '../network/errors.ts';
 import { Bench } from '../testing/bench.ts';
 import { type Answer, type Asked, PretendServer } from '../testing/pretend-server.ts';
 import { downloadedBytes, RESUMPTIONS_MAX } from './download.ts';
-import { DownloadError, StatusError } from './errors.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 /** A device's standing with the server: who it is, its token, and which door it asks at. */
 import type { DeviceKey } from '../identity/device-key.ts';
-import type { Exchanger, Link } from './link.ts';
-import type { Lookout } from './lookout.ts';
+import type { Lookout } from '../network/exchange-tap.ts';
+import type { Exchanger, Link } from '../network/link.ts';
 
 /** The three doors to the next deployment, newest first; an older one is tried after a 404. */
 export const nextDoors = ['post-v2', 'post-v1', 'get-v1'] as const;

@@ -3,6 +3,7 @@
  * A map that cannot be fetched anew runs out after a while, and then says what is to be done instead.
  * Spec: UpdateControlMap
  */
+
 import type {
   DeploymentInstructionsV2,
   UpdateControlMap,
@@ -11,8 +12,8 @@ import type { ControlMapState } from '../../fixtures/contract/vocabulary.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import type { DeploymentPart } from './device.ts';
 import { restUntilDue } from './due.ts';
+import type { UpdateSubject } from './environment.ts';
 import { mayPass, triesMax, waitAfterMs } from './persistence.ts';
-import type { UpdateSubject } from './update-run.ts';
 
 /** A map that was not fetched for so many poll intervals has run out, as on devices in the field. */
 const LIFETIME_POLLS = 2;

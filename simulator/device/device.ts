@@ -4,8 +4,8 @@ import type { KeyType, ReportableStatus } from '../../fixtures/contract/vocabula
 import type { Behaviour } from '../behaviours/behaviour.ts';
 import type { DeviceProvides } from '../client/device-client.ts';
 import type { Session } from '../client/session.ts';
-import type { Cohort } from '../fleet/cohort.ts';
 import type { IdData, IdentityData } from '../identity/identity.ts';
+import type { Cohort } from '../plan/cohort.ts';
 import type { LifeState } from './life-states.ts';
 import { isFinal, type UpdateState } from './update-states.ts';
 

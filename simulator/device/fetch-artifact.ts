@@ -10,17 +10,17 @@ import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources
 import { type ArtifactContents, ArtifactError } from '../../fixtures/formats/mender-artifact.ts';
 import { providesAfterInstall } from '../../fixtures/formats/mender-artifact-provides.ts';
 import { WHOLE_FILE } from '../../fixtures/formats/mender-artifact-shape.ts';
-import { PowerLoss, UpdateFailure } from '../behaviours/behaviour.ts';
+import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { type Download, downloadedBytes, downloadedHead } from '../client/download.ts';
-import { ClientError, DownloadError } from '../client/errors.ts';
 import { wayOf } from '../client/session.ts';
+import { ClientError, DownloadError, PowerLoss } from '../network/errors.ts';
 import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts';
 import { configurationIn } from './configuration.ts';
 import type { FetchedArtifact } from './device.ts';
-import type { DuringUpdate } from './moments.ts';
+import type { UpdateSubject } from './environment.ts';
+import type { DuringUpdate } from './hook-contexts.ts';
 import { waitAfterMs } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
-import type { UpdateSubject } from './update-run.ts';
 
 /** What is fetched, and who looks on. */
 export interface Fetching {

@@ -2,24 +2,25 @@
  * The life of one device: it signs in, does its duties, sends its inventory, asks for its next
  * deployment, and waits; over and over until the run ends.
  */
-import { PowerLoss } from '../behaviours/behaviour.ts';
-import { ClientError } from '../client/errors.ts';
-import { Link } from '../client/link.ts';
+
+import type { Target } from '../client/management.ts';
 import { deviceCaller, newSession, type Session, tokenSubject } from '../client/session.ts';
 import { idDataOf } from '../identity/identity.ts';
+import { ClientError, PowerLoss } from '../network/errors.ts';
+import { Link } from '../network/link.ts';
 import { beginPart, type Device } from './device.ts';
-import { DeviceMoment } from './device-moment.ts';
-import { duties } from './duties.ts';
+import type { UpdateSubject, World } from './environment.ts';
+import { DeviceMoment } from './hook-context.ts';
+import { BetweenPolls } from './hook-contexts.ts';
 import { inventoryOf } from './inventory.ts';
 import { type LifeEvent, nextLifeState } from './life-states.ts';
-import { BetweenPolls } from './moments.ts';
+import { duties } from './onboarding.ts';
 import { ownTimeMs } from './own-clock.ts';
 import { asChore, isRefusedContact, WAIT_LEAST_MS, waitAfterMs } from './persistence.ts';
 import { losePower, powerlessForMs, withoutPower } from './power.ts';
 import { renewalAtMs } from './renewal.ts';
 import { resumeUpdates } from './resume-update.ts';
-import { enterUpdateState, runUpdate, type UpdateSubject } from './update-run.ts';
-import type { Target, World } from './world.ts';
+import { enterUpdateState, runUpdate } from './update-run.ts';
 
 /**
  * Lives until the run ends.

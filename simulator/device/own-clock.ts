@@ -1,6 +1,6 @@
 /** The time that a device believes it is. */
 import type { Device } from './device.ts';
-import type { World } from './world.ts';
+import type { World } from './environment.ts';
 
 /** Milliseconds since the Unix epoch by the device's own clock. */
 export function ownTimeMs(device: Device, { clock }: Pick<World, 'clock'>): number {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { StatusError } from '../client/errors.ts';
-import type { Policy } from '../fleet/cohort.ts';
+import { StatusError } from '../network/errors.ts';
+import type { Policy } from '../plan/cohort.ts';
 import { Bench, deviceOf, policy, SwiftWorld } from '../testing/bench.ts';
 import { waitAfterMs } from './persistence.ts';
 

@@ -1,10 +1,10 @@
 /** Trying again: which faults are worth it, how long to wait, and when to give up. */
-import { ClientError, StatusError } from '../client/errors.ts';
-import { backOffMs } from '../client/retry-after.ts';
+import { ClientError, StatusError } from '../network/errors.ts';
+import { backOffMs } from '../network/retry-after.ts';
 import type { Device } from './device.ts';
-import { DeviceMoment } from './device-moment.ts';
 import { restUntilDue } from './due.ts';
-import type { World } from './world.ts';
+import type { World } from './environment.ts';
+import { DeviceMoment } from './hook-context.ts';
 
 /** Tries of one report before the device gives it up. */
 export const triesMax = 20;

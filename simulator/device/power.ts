@@ -1,6 +1,6 @@
 /** A device without power: it says nothing, its connections are gone, and so is its token. */
 import type { Device } from './device.ts';
-import type { World } from './world.ts';
+import type { World } from './environment.ts';
 
 /**
  * Takes the device's power away for so long, which also the next run of the simulator keeps to.

@@ -13,8 +13,9 @@ import {
   isSettled,
   recordedStatus,
 } from './device.ts';
+import type { UpdateSubject } from './environment.ts';
 import { resumeUpdates } from './resume-update.ts';
-import { runUpdate, type UpdateSubject } from './update-run.ts';
+import { runUpdate } from './update-run.ts';
 
 let folder: string;
 const closers: (() => Promise<void>)[] = [];

@@ -5,10 +5,12 @@
  * rolls back and says so; a reboot is what it was waiting for anyway; and a last report without an
  * answer is made again.
  */
+
 import { UpdateFailure } from '../behaviours/behaviour.ts';
-import { ClientError } from '../client/errors.ts';
+import { ClientError } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
 import { type DeploymentPart, isBeforeInstall, isSettled } from './device.ts';
+import type { UpdateSubject } from './environment.ts';
 import { ownTimeMs } from './own-clock.ts';
 import { persistently } from './persistence.ts';
 import { UpdateLog } from './update-log.ts';
@@ -19,7 +21,6 @@ import {
   reportState,
   rollBack,
   settle,
-  type UpdateSubject,
 } from './update-run.ts';
 import { isFinal, nextUpdateState, type UpdateState } from './update-states.ts';
 

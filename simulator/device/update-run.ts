@@ -6,9 +6,8 @@
 
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
 import type { ControlMapState, ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
-import { PowerLoss, UpdateFailure } from '../behaviours/behaviour.ts';
-import { ClientError } from '../client/errors.ts';
-import type { Session } from '../client/session.ts';
+import { UpdateFailure } from '../behaviours/behaviour.ts';
+import { ClientError, PowerLoss } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
 import {
   beginPart,
@@ -20,14 +19,14 @@ import {
   isSettled,
 } from './device.ts';
 import { restUntilDue } from './due.ts';
+import type { UpdateSubject } from './environment.ts';
 import { fetchArtifact } from './fetch-artifact.ts';
-import { DuringUpdate } from './moments.ts';
+import { DuringUpdate } from './hook-contexts.ts';
 import { ownTimeMs } from './own-clock.ts';
 import { persistently } from './persistence.ts';
 import { losePower } from './power.ts';
 import { UpdateLog } from './update-log.ts';
 import { isFinal, nextUpdateState, type UpdateEvent, type UpdateState } from './update-states.ts';
-import type { World } from './world.ts';
 
 /**
  * Lives through one update and leaves its result in the device.
@@ -150,13 +149,6 @@ export function ownUpToAbort({ device, world }: UpdateSubject, part: DeploymentP
   if (!part.abortIgnored || !isFinal(part.state)) return;
   enterUpdateState({ device, world }, part, nextUpdateState(part.state, 'abort'));
   world.changed(device, part);
-}
-
-/** Whose update it is. */
-export interface UpdateSubject {
-  readonly device: Device;
-  readonly session: Session;
-  readonly world: World;
 }
 
 /** The 409 to a status report: nothing more is to be done. */

@@ -14,8 +14,8 @@ import {
   writeSync,
 } from 'node:fs';
 import * as v from 'valibot';
+import type { Target } from '../client/management.ts';
 import type { Device } from '../device/device.ts';
-import type { Target } from '../device/world.ts';
 import type { IdData } from '../identity/identity.ts';
 import { fileFault, StateError } from './state-error.ts';
 

@@ -1,7 +1,8 @@
 /** What a run keeps of itself outside: the state of its devices, and the ledger of what it makes. */
 import { join } from 'node:path';
+import type { Target } from '../client/management.ts';
 import type { DeploymentPart, Device } from '../device/device.ts';
-import type { KeptDownloads, Target } from '../device/world.ts';
+import type { KeptDownloads } from '../device/environment.ts';
 import { FleetState, type StateSubject, stateFolder } from './fleet-state.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { MadeLedger } from './made-ledger.ts';

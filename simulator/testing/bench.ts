@@ -5,16 +5,17 @@ import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { freshRsaKey, seededRandom } from '../../fixtures/random.ts';
 import type { Behaviour } from '../behaviours/behaviour.ts';
 import { DeviceClient } from '../client/device-client.ts';
+import type { Target } from '../client/management.ts';
 import { newSession, type Session } from '../client/session.ts';
-import { Transport } from '../client/transport.ts';
 import { type DeploymentPart, type Device, newDevice } from '../device/device.ts';
-import type { KeptDownloads, Target, World } from '../device/world.ts';
-import type { Cohort } from '../fleet/cohort.ts';
-import { type Policy, policyOf } from '../fleet/policy.ts';
+import type { KeptDownloads, World } from '../device/environment.ts';
+import type { EventFact } from '../device/events.ts';
 import { type DeviceKey, deviceKey, heldKey } from '../identity/device-key.ts';
 import { idDataOf, identityData } from '../identity/identity.ts';
-import type { EventFact } from '../report/events.ts';
-import { Ledger } from '../report/ledger.ts';
+import { Ledger } from '../metrics/run-metrics.ts';
+import { Transport } from '../network/transport.ts';
+import type { Cohort } from '../plan/cohort.ts';
+import { type Policy, policyOf } from '../plan/policy.ts';
 
 /** 2026-01-31T12:00:00Z, where every test's clock begins. */
 export const noonMs = Date.UTC(2026, 0, 31, 12);

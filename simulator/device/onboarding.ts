@@ -1,0 +1,55 @@
+/** What a device does once after it has been let in, before it polls for the first time. */
+import type { Session } from '../client/session.ts';
+import type { Device } from './device.ts';
+import type { World } from './environment.ts';
+import { ownTimeMs } from './own-clock.ts';
+
+/** One thing to do; it may fail with ClientError. */
+type Duty = (device: Device, session: Session, world: World) => Promise<void>;
+
+/** In the order in which they are done. */
+export const duties: readonly Duty[] = [
+  sendMonitorConfiguration,
+  raiseAlert,
+  clearAlert,
+  adoptConfiguration,
+];
+
+const subject = { name: 'telemetry.service', type: 'systemd.unit' } as const;
+
+async function sendMonitorConfiguration(
+  _device: Device,
+  session: Session,
+  { client }: World,
+): Promise<void> {
+  await client.postMonitorConfiguration(session, [{ ...subject, status: 'enabled' }]);
+}
+
+function raiseAlert(device: Device, session: Session, world: World): Promise<void> {
+  return postAlert('CRITICAL', device, { session, world });
+}
+
+function clearAlert(device: Device, session: Session, world: World): Promise<void> {
+  return postAlert('OK', device, { session, world });
+}
+
+async function postAlert(
+  level: 'OK' | 'CRITICAL',
+  device: Device,
+  { session, world }: { readonly session: Session; readonly world: World },
+): Promise<void> {
+  const status = level === 'OK' ? 'running' : 'not-running';
+  const timestamp = new Date(ownTimeMs(device, world)).toISOString();
+  const alert = { name: 'Telemetry service', level, subject: { ...subject, status }, timestamp };
+  await world.client.postAlerts(session, [alert]);
+}
+
+/** Fetches the settings, makes them its own and tells so. */
+async function adoptConfiguration(
+  device: Device,
+  session: Session,
+  { client }: World,
+): Promise<void> {
+  device.configuration = await client.configuration(session);
+  await client.reportConfiguration(session, device.configuration);
+}
