@@ -1,7 +1,7 @@
 /** What a fleet's run means for the command line: its exit code, and its faults as sentences. */
 
 import { ClusterError } from '../simulator/cluster/cluster-error.ts';
-import { PlayerFault } from '../simulator/cluster/coordinator.ts';
+import { WorkerFault } from '../simulator/cluster/coordinator.ts';
 import {
   BehaviourFileError,
   ClientError,
@@ -63,7 +63,7 @@ export function fleetFault(
     const code = error.kind === 'no-result' ? exitCodes.undecided : exitCodes.setUp;
     return new CommandFault(error.message, code, error);
   }
-  if (error instanceof PlayerFault)
+  if (error instanceof WorkerFault)
     return new CommandFault(error.message, knownExitCode(error), error);
   if (!(error instanceof ClientError)) return error;
   if (error instanceof StatusError && error.status === 401 && plan.acceptWith !== undefined) {
@@ -105,6 +105,6 @@ function unwantedCaller(
     : 'the connection was cut; if the server requires a client certificate, give one with --cert and --key';
 }
 
-function knownExitCode({ exitCode }: PlayerFault): ExitCode {
+function knownExitCode({ exitCode }: WorkerFault): ExitCode {
   return Object.values(exitCodes).find((code) => code === exitCode) ?? exitCodes.internal;
 }

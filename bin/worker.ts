@@ -1,4 +1,4 @@
-/** `fleetbed worker`: plays shards of fleets that `fleetbed simulate --redis` cuts. */
+/** `fleetbed worker`: runs shards of fleets that `fleetbed simulate --redis` cuts. */
 
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';

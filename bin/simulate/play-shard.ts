@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../fixtures/clock.ts';
 import { ParentLine } from '../../simulator/cluster/parent-line.ts';
-import { playShard } from '../../simulator/cluster/run-shard.ts';
+import { runShard } from '../../simulator/cluster/run-shard.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault, reportFault } from '../fault.ts';
 import { fleetFault } from '../fleet-outcome.ts';
@@ -31,7 +31,7 @@ async function obey(): Promise<number> {
   process.once('disconnect', () => process.exit(exitCodes.interrupted));
   const line = new ParentLine();
   const order = await line.order;
-  await playShard(order, {
+  await runShard(order, {
     line,
     clock: systemClock,
     version: packageVersion(),

@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemRandom } from '../../fixtures/random.ts';
-import type { HeadOutcome } from '../../simulator/cluster/coordinator.ts';
-import { playInProcesses } from '../../simulator/cluster/local-workers.ts';
+import type { ClusterOutcome } from '../../simulator/cluster/coordinator.ts';
+import { runInProcesses } from '../../simulator/cluster/local-workers.ts';
 import { mergedResult } from '../../simulator/cluster/shard-results.ts';
 import {
   type FleetHooks,
@@ -115,7 +115,7 @@ export async function simulateSpread(
   }
   const processes = Math.min(options.processes ?? 1, plan.devices);
   if (processes === 1) return simulateFleet(plan, { ...hooks, judge: await judgeFor(plan) });
-  return mergedResult(await playInProcesses(plan, hooks, processes));
+  return mergedResult(await runInProcesses(plan, hooks, processes));
 }
 
 async function playSpread(
@@ -129,11 +129,11 @@ async function playSpread(
     takeoverAfter,
     ...more
   }: SpreadOptions & { shards: number },
-): Promise<HeadOutcome> {
+): Promise<ClusterOutcome> {
   const secret = workerSecret(more.workerSecret);
   const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
-  // The head is loaded with its engine only where there is one.
-  const [{ openRedis }, { playOnWorkers }] = await Promise.all([
+  // The coordinator is loaded with its engine only where there is one.
+  const [{ openRedis }, { runOnWorkers: playOnWorkers }] = await Promise.all([
     import('../../simulator/cluster/redis/connection.ts'),
     import('../../simulator/cluster/redis/run-on-workers.ts'),
   ]);

@@ -1,4 +1,4 @@
-/** The secret that a head and its workers share: who has it may give them work, and nobody else. */
+/** The secret that a coordinator and its workers share: who has it may give them work, and nobody else. */
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { SecretOption, secretVariables } from '../secret-option.ts';

@@ -17,7 +17,7 @@ import { selfSigned } from '../testing/tls-front.ts';
 const RUN_MAX_MS = 60_000;
 const PASSWORD = 'a-password-of-redis';
 const TENANT_TOKEN = 'a-token-of-the-tenant';
-const SECRET = 'a-secret-of-head-and-workers';
+const SECRET = 'a-secret-of-coordinator-and-workers';
 
 let folder: string;
 let server: Server;

@@ -243,7 +243,7 @@ describe('a download', () => {
     await server.untilAsked('download-artifact');
     bench.clock.advance(5000);
     expect((await bytes).equals(file)).toBe(true);
-    expect(bench.ledger.operations()).toMatchObject([{ answers: { '2xx': 1 } }]);
+    expect(bench.metrics.operations()).toMatchObject([{ answers: { '2xx': 1 } }]);
   });
 
   it.each(['ftp://host/file', '/relative', 'javascript:1', 'http://', ''])(

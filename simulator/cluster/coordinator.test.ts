@@ -7,32 +7,32 @@ import { MergeError } from '../result/merge.ts';
 import type { PartFigures } from '../result/part-figures.ts';
 import type { FleetProgress } from '../result/result.ts';
 import { figuresOf, partOf, sampleFunnel, sampleResult } from '../testing/sample-result.ts';
-import { Head, type HeadOptions, PlayerFault } from './coordinator.ts';
-import type { HeadMessage } from './messages.ts';
+import { Coordinator, type CoordinatorOptions, WorkerFault } from './coordinator.ts';
+import type { CoordinatorMessage } from './messages.ts';
 
 const noonMs = Date.parse('2026-01-31T12:00:00Z');
-const heads: Head[] = [];
+const coordinators: Coordinator[] = [];
 afterEach(() => {
-  for (const head of heads.splice(0)) head.close();
+  for (const coordinator of coordinators.splice(0)) coordinator.close();
 });
 
-/** A head of so many shards, each with the player `a`, and all that it tells. */
-function headOf(shards: number, options: Partial<HeadOptions> = {}) {
+/** A coordinator of so many shards, each with the worker `a`, and all that it tells. */
+function headOf(shards: number, options: Partial<CoordinatorOptions> = {}) {
   const clock = new ManualClock(noonMs);
-  const told: HeadMessage[] = [];
+  const told: CoordinatorMessage[] = [];
   const silent: string[] = [];
-  const head = new Head({
+  const coordinator = new Coordinator({
     shards,
     plan: { devices: 10 },
     clock,
     startLeadMs: 0,
-    tell: (message) => told.push(message),
-    onSilence: (shard, player) => silent.push(`${shard} ${player}`),
+    send: (message) => told.push(message),
+    onSilence: (shard, worker) => silent.push(`${shard} ${worker}`),
     ...options,
   });
-  heads.push(head);
-  for (let shard = 0; shard < shards; shard++) head.begun(shard, 'a');
-  return { head, clock, told, silent };
+  coordinators.push(coordinator);
+  for (let shard = 0; shard < shards; shard++) coordinator.begun(shard, 'a');
+  return { coordinator, clock, told, silent };
 }
 
 const cause = { operation: 'login', cause: 'status/503', count: 1 };
@@ -58,14 +58,14 @@ const ready = { say: 'ready' } as const;
 const result = { say: 'result', result: sampleResult } as const;
 const accepted = (...deviceIds: string[]) => ({ say: 'accepted', deviceIds }) as const;
 
-describe('the head of a run', () => {
+describe('the coordinator of a run', () => {
   it('starts nobody before everybody is ready, and then all at one moment', () => {
-    const { head, clock, told } = headOf(3, { startLeadMs: 500 });
-    head.heard(0, 'a', ready);
-    head.heard(2, 'a', ready);
+    const { coordinator, clock, told } = headOf(3, { startLeadMs: 500 });
+    coordinator.onMessage(0, 'a', ready);
+    coordinator.onMessage(2, 'a', ready);
     clock.advance(60_000);
     expect(told).toEqual([]);
-    head.heard(1, 'a', ready);
+    coordinator.onMessage(1, 'a', ready);
     expect(told).toEqual([{ say: 'start', atMs: clock.now() + 500 }]);
   });
 
@@ -73,16 +73,16 @@ describe('the head of a run', () => {
     const asked: (readonly string[])[] = [];
     const target: Target = { deploymentId: 'd', artifactName: 'release-2' };
     const made = Promise.resolve(target);
-    const { head, told } = headOf(2, {
+    const { coordinator, told } = headOf(2, {
       deploy: (deviceIds) => {
         asked.push(deviceIds);
         return made;
       },
     });
-    head.heard(1, 'a', accepted('three', 'four'));
+    coordinator.onMessage(1, 'a', accepted('three', 'four'));
     expect(asked).toEqual([]);
-    head.heard(0, 'a', accepted('one', 'two'));
-    head.heard(0, 'a', accepted('one', 'two'));
+    coordinator.onMessage(0, 'a', accepted('one', 'two'));
+    coordinator.onMessage(0, 'a', accepted('one', 'two'));
     await made;
     expect(asked).toEqual([['one', 'two', 'three', 'four']]);
     expect(told).toEqual([{ say: 'deployment', target }]);
@@ -90,20 +90,22 @@ describe('the head of a run', () => {
 
   it('makes no second deployment when the devices remember one', async () => {
     const kept: Target = { deploymentId: 'old', artifactName: 'release-2' };
-    const { head, told } = headOf(2, { deploy: () => Promise.reject(new Error('a second one')) });
-    head.heard(0, 'a', { ...accepted('one'), kept });
-    head.heard(1, 'a', accepted('two'));
+    const { coordinator, told } = headOf(2, {
+      deploy: () => Promise.reject(new Error('a second one')),
+    });
+    coordinator.onMessage(0, 'a', { ...accepted('one'), kept });
+    coordinator.onMessage(1, 'a', accepted('two'));
     await Promise.resolve();
     expect(told).toEqual([{ say: 'deployment', target: kept }]);
   });
 
   it('tells the progress of the whole fleet, and nothing while a part of it is missing', () => {
     const seen: FleetProgress[] = [];
-    const { head, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
-    head.heard(0, 'a', progressOf());
+    const { coordinator, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
+    coordinator.onMessage(0, 'a', progressOf());
     clock.advance(1000);
     expect(seen).toEqual([]);
-    head.heard(1, 'a', progressOf({ elapsedMs: 1200, exchanges: 5 }));
+    coordinator.onMessage(1, 'a', progressOf({ elapsedMs: 1200, exchanges: 5 }));
     expect(seen).toMatchObject([
       {
         ...{ elapsedMs: 1200, exchanges: 15, errors: 2, socketsOpen: 4 },
@@ -115,9 +117,9 @@ describe('the head of a run', () => {
 
   it('tells it at once when it is first there, and then once a second', () => {
     const seen: FleetProgress[] = [];
-    const { head, clock } = headOf(1, { onProgress: (progress) => seen.push(progress) });
-    head.heard(0, 'a', progressOf());
-    head.heard(0, 'a', progressOf());
+    const { coordinator, clock } = headOf(1, { onProgress: (progress) => seen.push(progress) });
+    coordinator.onMessage(0, 'a', progressOf());
+    coordinator.onMessage(0, 'a', progressOf());
     expect(seen).toHaveLength(1);
     clock.advance(3000);
     expect(seen).toHaveLength(4);
@@ -125,13 +127,13 @@ describe('the head of a run', () => {
 
   it('merges percentiles exactly while the run goes on, and never takes the worst', () => {
     const seen: FleetProgress[] = [];
-    const { head } = headOf(2, { onProgress: (progress) => seen.push(progress) });
+    const { coordinator } = headOf(2, { onProgress: (progress) => seen.push(progress) });
     const [fast, slow] = [
       [1, 2, 3, 4, 5, 6, 7, 8],
       [500, 600],
     ];
-    head.heard(0, 'a', progressOf({}, partOf(fast)));
-    head.heard(1, 'a', progressOf({}, partOf(slow)));
+    coordinator.onMessage(0, 'a', progressOf({}, partOf(fast)));
+    coordinator.onMessage(1, 'a', progressOf({}, partOf(slow)));
     const { histogram: _, p95Ms: _p95, p999Ms: _p999, ...whole } = figuresOf([...fast, ...slow]);
     expect(seen[0]?.latencies).toEqual([{ operation: 'post-alerts', ...whole }]);
     expect(whole.p50Ms).toBeLessThan(6);
@@ -140,7 +142,7 @@ describe('the head of a run', () => {
   it('passes events on in one order, the last ones before its outcome, and what was lost', async () => {
     const seen: FleetEvent[] = [];
     const lost: number[] = [];
-    const { head } = headOf(2, {
+    const { coordinator } = headOf(2, {
       onEvent: (event) => seen.push(event),
       onEventsLost: (events) => lost.push(events),
     });
@@ -148,19 +150,24 @@ describe('the head of a run', () => {
       return { kind: 'socket-opened', device, atMs, sequence: 1 };
     };
     const until = { untilMs: noonMs + 9 };
-    head.heard(1, 'a', { say: 'events', events: [opened(5, noonMs + 2)], ...until, lost: 7 });
-    head.heard(0, 'a', { say: 'events', events: [opened(0, noonMs + 1)], ...until });
-    for (const shard of [0, 1]) head.heard(shard, 'a', result);
-    await head.outcome;
+    coordinator.onMessage(1, 'a', {
+      say: 'events',
+      events: [opened(5, noonMs + 2)],
+      ...until,
+      lost: 7,
+    });
+    coordinator.onMessage(0, 'a', { say: 'events', events: [opened(0, noonMs + 1)], ...until });
+    for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', result);
+    await coordinator.outcome;
     expect(seen.map(({ device }) => device)).toEqual([0, 5]);
     expect(lost).toEqual([7]);
   });
 
   it('ends with the results of all shards', async () => {
-    const { head } = headOf(2);
-    head.heard(1, 'a', result);
-    head.heard(0, 'a', result);
-    expect(await head.outcome).toEqual({
+    const { coordinator } = headOf(2);
+    coordinator.onMessage(1, 'a', result);
+    coordinator.onMessage(0, 'a', result);
+    expect(await coordinator.outcome).toEqual({
       results: [sampleResult, sampleResult],
       spread: { takeovers: [], lost: [] },
       kept: [],
@@ -168,25 +175,25 @@ describe('the head of a run', () => {
   });
 
   it('ends in order when it is told to', () => {
-    const { head, told } = headOf(1);
-    head.stop();
+    const { coordinator, told } = headOf(1);
+    coordinator.stop();
     expect(told).toEqual([{ say: 'stop' }]);
   });
 });
 
-describe('a player that is lost', () => {
+describe('a worker that is lost', () => {
   it('is replaced: the takeover is in the outcome, with why and what was adopted', async () => {
-    const { head, clock, told } = headOf(2);
-    head.heard(0, 'a', ready);
-    head.heard(1, 'a', ready);
+    const { coordinator, clock, told } = headOf(2);
+    coordinator.onMessage(0, 'a', ready);
+    coordinator.onMessage(1, 'a', ready);
     clock.advance(4000);
-    expect(head.lost(1, 'a', 'a was ended by SIGKILL')).toBe(true);
-    head.begun(1, 'b');
-    head.heard(1, 'b', ready);
-    head.heard(1, 'b', { say: 'adopted', devices: 3 });
-    head.heard(0, 'a', result);
-    head.heard(1, 'b', result);
-    expect((await head.outcome).spread.takeovers).toEqual([
+    expect(coordinator.lost(1, 'a', 'a was ended by SIGKILL')).toBe(true);
+    coordinator.begun(1, 'b');
+    coordinator.onMessage(1, 'b', ready);
+    coordinator.onMessage(1, 'b', { say: 'adopted', devices: 3 });
+    coordinator.onMessage(0, 'a', result);
+    coordinator.onMessage(1, 'b', result);
+    expect((await coordinator.outcome).spread.takeovers).toEqual([
       {
         shard: 1,
         afterMs: 4000,
@@ -201,27 +208,32 @@ describe('a player that is lost', () => {
 
   it('leaves what it had measured, and the outcome says what is missing', async () => {
     const seen: FleetProgress[] = [];
-    const { head, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
-    for (const shard of [0, 1]) head.heard(shard, 'a', ready);
+    const { coordinator, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
+    for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
     clock.advance(4000);
-    head.heard(0, 'a', progressOf({ exchanges: 1 }, partOf([7])));
-    head.heard(1, 'a', progressOf({ exchanges: 4 }, partOf([1, 2, 3], 1)));
+    coordinator.onMessage(0, 'a', progressOf({ exchanges: 1 }, partOf([7])));
+    coordinator.onMessage(1, 'a', progressOf({ exchanges: 4 }, partOf([1, 2, 3], 1)));
     clock.advance(500);
-    head.lost(1, 'a', 'gone');
+    coordinator.lost(1, 'a', 'gone');
     clock.advance(1000);
-    head.begun(1, 'b');
+    coordinator.begun(1, 'b');
     clock.advance(500);
     // Until its successor speaks, the devices stand as they stood, and no exchange counts twice.
     expect(seen.at(-1)).toMatchObject({ exchanges: 5, funnel: { devices: 6 } });
-    head.heard(1, 'b', ready);
-    head.heard(1, 'b', progressOf({ exchanges: 2, errors: 0, causes: [] }, partOf([8, 9])));
+    coordinator.onMessage(1, 'b', ready);
+    coordinator.onMessage(
+      1,
+      'b',
+      progressOf({ exchanges: 2, errors: 0, causes: [] }, partOf([8, 9])),
+    );
     clock.advance(1000);
     expect(seen.at(-1)).toMatchObject({
       ...{ exchanges: 7, errors: 2, funnel: { devices: 6 } },
       latencies: [{ count: 6, maxMs: 9 }],
     });
-    for (const [shard, player] of ['a', 'b'].entries()) head.heard(shard, player, result);
-    const { spread, kept } = await head.outcome;
+    for (const [shard, worker] of ['a', 'b'].entries())
+      coordinator.onMessage(shard, worker, result);
+    const { spread, kept } = await coordinator.outcome;
     expect(spread).toMatchObject({
       takeovers: [{ shard: 1, kept: { exchanges: 4, untilMs: 4000 } }],
       // Half of ten devices, from its last word to the next one's start.
@@ -231,15 +243,15 @@ describe('a player that is lost', () => {
   });
 
   it('leaves it also when nobody takes its shard over, which is missing to the end', async () => {
-    const { head, clock } = headOf(2);
-    for (const shard of [0, 1]) head.heard(shard, 'a', ready);
+    const { coordinator, clock } = headOf(2);
+    for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
     clock.advance(2000);
-    head.heard(1, 'a', progressOf());
-    head.lost(1, 'a', 'gone');
-    head.giveUp(1, 'gone');
+    coordinator.onMessage(1, 'a', progressOf());
+    coordinator.lost(1, 'a', 'gone');
+    coordinator.giveUp(1, 'gone');
     clock.advance(6000);
-    head.heard(0, 'a', result);
-    const { spread, kept } = await head.outcome;
+    coordinator.onMessage(0, 'a', result);
+    const { spread, kept } = await coordinator.outcome;
     expect(spread).toEqual({
       takeovers: [],
       lost: [{ shard: 1, because: 'gone', kept: { exchanges: 1, untilMs: 2000 } }],
@@ -249,65 +261,65 @@ describe('a player that is lost', () => {
   });
 
   it('leaves nothing missing when the run has not begun', async () => {
-    const { head, clock } = headOf(1);
-    head.heard(0, 'a', progressOf());
+    const { coordinator, clock } = headOf(1);
+    coordinator.onMessage(0, 'a', progressOf());
     clock.advance(2000);
-    head.lost(0, 'a', 'gone');
-    head.begun(0, 'b');
-    head.heard(0, 'b', ready);
-    head.heard(0, 'b', result);
-    expect((await head.outcome).spread.missingDeviceMs).toBeUndefined();
+    coordinator.lost(0, 'a', 'gone');
+    coordinator.begun(0, 'b');
+    coordinator.onMessage(0, 'b', ready);
+    coordinator.onMessage(0, 'b', result);
+    expect((await coordinator.outcome).spread.missingDeviceMs).toBeUndefined();
   });
 
   it('is not heard any more', () => {
-    const { head, told } = headOf(1);
-    head.begun(0, 'b');
-    head.heard(0, 'a', ready);
-    head.heard(0, 'a', result);
+    const { coordinator, told } = headOf(1);
+    coordinator.begun(0, 'b');
+    coordinator.onMessage(0, 'a', ready);
+    coordinator.onMessage(0, 'a', result);
     expect(told).toEqual([]);
-    expect(head.lost(0, 'a', 'late')).toBe(false);
+    expect(coordinator.lost(0, 'a', 'late')).toBe(false);
   });
 
   it('is no loss once its result is there', () => {
-    const { head } = headOf(1);
-    head.heard(0, 'a', result);
-    expect(head.lost(0, 'a', 'ended')).toBe(false);
+    const { coordinator } = headOf(1);
+    coordinator.onMessage(0, 'a', result);
+    expect(coordinator.lost(0, 'a', 'ended')).toBe(false);
   });
 
   it('does not hold the others up once its shard is given up, and is counted', async () => {
     const asked: (readonly string[])[] = [];
-    const { head, told } = headOf(2, {
+    const { coordinator, told } = headOf(2, {
       deploy: (deviceIds) => {
         asked.push(deviceIds);
         return Promise.reject(new FleetStopped());
       },
     });
-    head.heard(0, 'a', ready);
-    head.heard(0, 'a', accepted('one'));
-    head.lost(1, 'a', 'gone');
-    head.giveUp(1, 'nobody took it');
+    coordinator.onMessage(0, 'a', ready);
+    coordinator.onMessage(0, 'a', accepted('one'));
+    coordinator.lost(1, 'a', 'gone');
+    coordinator.giveUp(1, 'nobody took it');
     expect(told.map(({ say }) => say)).toEqual(['start']);
     expect(asked).toEqual([['one']]);
-    head.heard(0, 'a', result);
-    expect(await head.outcome).toMatchObject({
+    coordinator.onMessage(0, 'a', result);
+    expect(await coordinator.outcome).toMatchObject({
       results: [sampleResult],
       spread: { lost: [{ shard: 1, because: 'nobody took it' }] },
     });
   });
 
   it('leaves a run without any result when it was the last', async () => {
-    const { head } = headOf(1);
-    head.giveUp(0, 'gone');
-    expect(await head.outcome).toMatchObject({
+    const { coordinator } = headOf(1);
+    coordinator.giveUp(0, 'gone');
+    expect(await coordinator.outcome).toMatchObject({
       results: [],
       spread: { lost: [{ shard: 0 }] },
     });
   });
 
   it('may be one that says nothing: after half a minute its owner hears of it', () => {
-    const { head, clock, silent } = headOf(2);
+    const { coordinator, clock, silent } = headOf(2);
     clock.advance(29_000);
-    head.heard(0, 'a', progressOf());
+    coordinator.onMessage(0, 'a', progressOf());
     clock.advance(3000);
     expect(new Set(silent)).toEqual(new Set(['1 a']));
   });
@@ -319,11 +331,12 @@ describe('the thresholds of a run in shards', () => {
   });
   const many = (durationMs: number) => Array.from({ length: 600 }, () => durationMs);
 
-  /** What the head of two shards tells that have these figures, over some seconds. */
+  /** What the coordinator of two shards tells that have these figures, over some seconds. */
   function toldBy(threshold: string, parts: readonly PartFigures[], seconds = 5) {
-    const { head, clock, told } = headOf(2, aborting(threshold));
-    for (const shard of [0, 1]) head.heard(shard, 'a', ready);
-    for (const [shard, part] of parts.entries()) head.heard(shard, 'a', progressOf({}, part));
+    const { coordinator, clock, told } = headOf(2, aborting(threshold));
+    for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
+    for (const [shard, part] of parts.entries())
+      coordinator.onMessage(shard, 'a', progressOf({}, part));
     clock.advance(seconds * 1000);
     return told.slice(1);
   }
@@ -356,10 +369,10 @@ describe('the thresholds of a run in shards', () => {
 
   it('are looked at as often as figures come: of many shards less than every second', () => {
     const shards = 40;
-    const { head, clock, told } = headOf(shards, aborting('errors = 0'));
+    const { coordinator, clock, told } = headOf(shards, aborting('errors = 0'));
     for (let shard = 0; shard < shards; shard++) {
-      head.heard(shard, 'a', ready);
-      head.heard(shard, 'a', progressOf({}, partOf([1], 1)));
+      coordinator.onMessage(shard, 'a', ready);
+      coordinator.onMessage(shard, 'a', progressOf({}, partOf([1], 1)));
     }
     clock.advance(5000);
     expect(told).toHaveLength(1);
@@ -368,37 +381,37 @@ describe('the thresholds of a run in shards', () => {
   });
 
   it('are not looked at before it has begun', () => {
-    const { head, clock, told } = headOf(2, aborting('errors = 0'));
-    for (const shard of [0, 1]) head.heard(shard, 'a', progressOf({}, partOf([1], 9)));
+    const { coordinator, clock, told } = headOf(2, aborting('errors = 0'));
+    for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', progressOf({}, partOf([1], 9)));
     clock.advance(10_000);
     expect(told).toEqual([]);
   });
 });
 
 describe('a run that cannot go on', () => {
-  it('ends with the sentence and the exit code of the player that has found so', async () => {
-    const { head, told } = headOf(2);
-    head.heard(1, 'a', { say: 'fault', sentence: 'there is no server', exitCode: 3 });
-    const fault = await head.outcome.catch((error: unknown) => error);
-    expect(fault).toBeInstanceOf(PlayerFault);
+  it('ends with the sentence and the exit code of the worker that has found so', async () => {
+    const { coordinator, told } = headOf(2);
+    coordinator.onMessage(1, 'a', { say: 'fault', sentence: 'there is no server', exitCode: 3 });
+    const fault = await coordinator.outcome.catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(WorkerFault);
     expect(fault).toMatchObject({ message: 'there is no server', exitCode: 3 });
     expect(told).toEqual([{ say: 'stop' }]);
   });
 
-  it('ends before it starts when a player has read other files than the others', async () => {
-    const { head, told } = headOf(2);
-    head.heard(0, 'a', { ...ready, plan: '1234' });
-    head.heard(1, 'a', { ...ready, plan: '1235' });
-    const fault = await head.outcome.catch((error: unknown) => error);
+  it('ends before it starts when a worker has read other files than the others', async () => {
+    const { coordinator, told } = headOf(2);
+    coordinator.onMessage(0, 'a', { ...ready, plan: '1234' });
+    coordinator.onMessage(1, 'a', { ...ready, plan: '1235' });
+    const fault = await coordinator.outcome.catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(MergeError);
-    expect(fault).toMatchObject({ message: expect.stringMatching(/^a plays another plan than/) });
+    expect(fault).toMatchObject({ message: expect.stringMatching(/^a runs another plan than/) });
     expect(told[0]).toEqual({ say: 'stop' });
   });
 
   it('ends with the fault of a deployment that was refused', async () => {
     const refused = new Error('refused');
-    const { head } = headOf(1, { deploy: () => Promise.reject(refused) });
-    head.heard(0, 'a', accepted('one'));
-    await expect(head.outcome).rejects.toBe(refused);
+    const { coordinator } = headOf(1, { deploy: () => Promise.reject(refused) });
+    coordinator.onMessage(0, 'a', accepted('one'));
+    await expect(coordinator.outcome).rejects.toBe(refused);
   });
 });

@@ -1,12 +1,12 @@
 /**
- * The head of a run in shards: starts all players together, has the one deployment made, adds up
- * what they tell, and sees to it that the loss of a player is never a hang. Which processes the
- * players are, on which machines, and how they are reached, is for its owner to know.
+ * The coordinator of a run in shards: starts all workers together, has the one deployment made, adds up
+ * what they tell, and sees to it that the loss of a worker is never a hang. Which processes the
+ * workers are, on which machines, and how they are reached, is for its owner to know.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
-import { Promised } from '../engine/deferred.ts';
+import { Deferred } from '../engine/deferred.ts';
 import { FleetStopped } from '../network/stopped.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
@@ -16,21 +16,21 @@ import type { FleetProgress, FleetResult } from '../result/result.ts';
 import type { Spread, Takeover } from '../result/result-spread.ts';
 import { ThresholdWatch } from '../result/thresholds-live.ts';
 import { EventOrder } from './event-order.ts';
-import type { HeadMessage, PlayerMessage } from './messages.ts';
-import { Told, type WholeRun } from './worker-reports.ts';
+import type { CoordinatorMessage, WorkerMessage } from './messages.ts';
+import { type WholeRun, WorkerReports } from './worker-reports.ts';
 
 /** What a run in shards comes to. */
-export interface HeadOutcome {
+export interface ClusterOutcome {
   /** By shard; a lost one has none. */
   readonly results: readonly FleetResult[];
   /** What became of the shards. */
   readonly spread: Spread;
-  /** What lost players had measured when they last told of it. */
+  /** What lost workers had measured when they last told of it. */
   readonly kept: readonly PartFigures[];
 }
 
-/** A player has found that its shard cannot be played. Its message is a sentence for people. */
-export class PlayerFault extends Error {
+/** A worker has found that its shard cannot be played. Its message is a sentence for people. */
+export class WorkerFault extends Error {
   override readonly name = 'PlayerFault';
   readonly exitCode: number;
 
@@ -40,37 +40,37 @@ export class PlayerFault extends Error {
   }
 }
 
-/** What a head is given. */
-export interface HeadOptions {
+/** What a coordinator is given. */
+export interface CoordinatorOptions {
   readonly shards: number;
   readonly plan: Pick<FleetPlan, 'devices' | 'thresholds' | 'abortOnThreshold'>;
   readonly clock: Clock;
-  /** Says something to every player, now and to come. */
-  readonly tell: (message: HeadMessage) => void;
-  /** How long before the common start the players are told of it. */
+  /** Says something to every worker, now and to come. */
+  readonly send: (message: CoordinatorMessage) => void;
+  /** How long before the common start the workers are told of it. */
   readonly startLeadMs: number;
   /** Makes the deployment for all devices; absent when the plan has none. */
   readonly deploy?: ((deviceIds: readonly string[]) => Promise<Target>) | undefined;
   readonly onProgress?: ((progress: FleetProgress) => void) | undefined;
-  /** Called for the events of all players in one order, a second after they happened. */
+  /** Called for the events of all workers in one order, a second after they happened. */
   readonly onEvent?: ((event: FleetEvent) => void) | undefined;
-  /** Called with the number of events that a player could not tell. */
+  /** Called with the number of events that a worker could not tell. */
   readonly onEventsLost?: ((events: number) => void) | undefined;
-  /** Called for a player that has said nothing for too long; its owner ends it. */
-  readonly onSilence: (shard: number, player: string) => void;
+  /** Called for a worker that has said nothing for too long; its owner ends it. */
+  readonly onSilence: (shard: number, worker: string) => void;
 }
 
-/** A player tells its progress every second; one that is silent for so long is taken for lost. */
+/** A worker tells its progress every second; one that is silent for so long is taken for lost. */
 export const SILENCE_MAX_MS = 30_000;
 const WATCH_PERIOD_MS = 1000;
 
-type AcceptedMessage = Extract<PlayerMessage, { readonly say: 'accepted' }>;
-type EventsMessage = Extract<PlayerMessage, { readonly say: 'events' }>;
-type ProgressMessage = Extract<PlayerMessage, { readonly say: 'progress' }>;
+type AcceptedMessage = Extract<WorkerMessage, { readonly say: 'accepted' }>;
+type EventsMessage = Extract<WorkerMessage, { readonly say: 'events' }>;
+type ProgressMessage = Extract<WorkerMessage, { readonly say: 'progress' }>;
 
-interface ShardBook {
-  player: string | undefined;
-  lastPlayer: string | undefined;
+interface ShardState {
+  worker: string | undefined;
+  lastWorker: string | undefined;
   lostBecause: string | undefined;
   heardMs: number;
   isReady: boolean;
@@ -80,17 +80,17 @@ interface ShardBook {
   isGivenUp: boolean;
 }
 
-/** Hears what happens to the players; `outcome` is settled when every shard has come to its end. */
-export class Head {
-  readonly #options: HeadOptions;
-  readonly #books: readonly ShardBook[];
-  readonly #outcome = new Promised<HeadOutcome>();
+/** Hears what happens to the workers; `outcome` is settled when every shard has come to its end. */
+export class Coordinator {
+  readonly #options: CoordinatorOptions;
+  readonly #books: readonly ShardState[];
+  readonly #outcome = new Deferred<ClusterOutcome>();
   readonly #takeovers: Takeover[] = [];
   readonly #watch: Timer;
-  readonly #told: Told;
+  readonly #told: WorkerReports;
   readonly #thresholds: ThresholdWatch;
   readonly #order: EventOrder | undefined;
-  /** Digest of the plan as the first player has understood it. */
+  /** Digest of the plan as the first worker has understood it. */
   #plan: string | undefined;
   #hasLooked = false;
   #isEnding = false;
@@ -99,17 +99,17 @@ export class Head {
   /** A run that goes on has its deployment already. */
   #kept: Target | undefined;
 
-  constructor(options: HeadOptions) {
+  constructor(options: CoordinatorOptions) {
     this.#options = options;
-    this.#books = Array.from({ length: options.shards }, newBook);
-    this.#told = new Told(options.shards);
+    this.#books = Array.from({ length: options.shards }, newShardState);
+    this.#told = new WorkerReports(options.shards);
     this.#thresholds = new ThresholdWatch(options.plan);
     this.#order = options.onEvent && new EventOrder(options.clock, options.onEvent);
     this.#watch = options.clock.every(WATCH_PERIOD_MS, () => this.#look());
   }
 
   /** Rejects with PlayerFault, or with what `deploy` threw. */
-  get outcome(): Promise<HeadOutcome> {
+  get outcome(): Promise<ClusterOutcome> {
     return this.#outcome.value;
   }
 
@@ -118,59 +118,59 @@ export class Head {
     return [...this.#books.keys()].filter((shard) => this.isBegun(shard)).length;
   }
 
-  /** Whether somebody plays the shard, or has played it to the end. */
+  /** Whether somebody plays the shard, or has completed it. */
   isBegun(shard: number): boolean {
     const book = this.#books[shard];
-    return book?.player !== undefined || book?.result !== undefined;
+    return book?.worker !== undefined || book?.result !== undefined;
   }
 
-  /** A player has begun the shard; the former one, where there was one, is no longer heard. */
-  begun(shard: number, player: string): void {
+  /** A worker has begun the shard; the former one, where there was one, is no longer heard. */
+  begun(shard: number, worker: string): void {
     const book = this.#books[shard];
-    if (book === undefined || book.result || book.isGivenUp || book.player === player) return;
-    if (book.lastPlayer !== undefined) {
+    if (book === undefined || book.result || book.isGivenUp || book.worker === worker) return;
+    if (book.lastWorker !== undefined) {
       const kept = this.#told.keep(shard);
       book.takeover = {
         shard,
         afterMs: this.#elapsedMs(),
-        from: book.lastPlayer,
-        to: player,
+        from: book.lastWorker,
+        to: worker,
         because: book.lostBecause ?? 'it was no longer heard of',
         adopted: 0,
         ...(kept && { kept }),
       };
       this.#takeovers.push(book.takeover);
     }
-    book.player = player;
-    book.lastPlayer = player;
+    book.worker = worker;
+    book.lastWorker = worker;
     book.lostBecause = undefined;
     book.heardMs = this.#options.clock.monotonicMs();
   }
 
-  /** A player has said something. What anybody else says of the shard is not heard. */
-  heard(shard: number, player: string, message: PlayerMessage): void {
+  /** A worker has said something. What anybody else says of the shard is not heard. */
+  onMessage(shard: number, worker: string, message: WorkerMessage): void {
     const book = this.#books[shard];
-    if (book === undefined || book.player !== player || book.result) return;
+    if (book === undefined || book.worker !== worker || book.result) return;
     book.heardMs = this.#options.clock.monotonicMs();
-    if (message.say === 'ready') this.#noteReady(shard, player, message.plan);
+    if (message.say === 'ready') this.#noteReady(shard, worker, message.plan);
     else if (message.say === 'accepted') this.#noteAccepted(book, message);
-    else if (message.say === 'progress') this.#noteProgress(shard, player, message);
+    else if (message.say === 'progress') this.#noteProgress(shard, worker, message);
     else if (message.say === 'adopted') this.#noteAdopted(book, message.devices);
     else if (message.say === 'events') this.#noteEvents(shard, message);
     else if (message.say === 'fault')
-      this.fail(new PlayerFault(message.sentence, message.exitCode));
+      this.fail(new WorkerFault(message.sentence, message.exitCode));
     else if (message.say === 'result') this.#noteResult(shard, message.result);
     this.#goOn();
   }
 
   /**
-   * The player is gone. Whoever owns the players has another one begin the shard, or gives it up.
+   * The worker is gone. Whoever owns the workers has another one begin the shard, or gives it up.
    * @returns whether the shard still has to be played
    */
-  lost(shard: number, player: string, because: string): boolean {
+  lost(shard: number, worker: string, because: string): boolean {
     const book = this.#books[shard];
-    if (book === undefined || book.player !== player || book.result) return false;
-    book.player = undefined;
+    if (book === undefined || book.worker !== worker || book.result) return false;
+    book.worker = undefined;
     book.lostBecause = because;
     this.#order?.ended(shard);
     return true;
@@ -180,21 +180,21 @@ export class Head {
   giveUp(shard: number, because: string): void {
     const book = this.#books[shard];
     if (book === undefined || book.result) return;
-    book.player = undefined;
+    book.worker = undefined;
     book.isGivenUp = true;
     this.#order?.ended(shard);
     book.lostBecause = because;
     this.#goOn();
   }
 
-  /** Ends the run in order; the players give the results that they have by then. */
+  /** Ends the run in order; the workers give the results that they have by then. */
   stop(): void {
-    this.#options.tell({ say: 'stop' });
+    this.#options.send({ say: 'stop' });
   }
 
   /** Lets a run that is stopping wait for open deployments no longer. */
   hurry(): void {
-    this.#options.tell({ say: 'hurry' });
+    this.#options.send({ say: 'hurry' });
   }
 
   /** Ends the run with a fault. */
@@ -218,14 +218,14 @@ export class Head {
 
   #start(): void {
     if (this.#startedMs !== undefined) return;
-    const { clock, startLeadMs, tell } = this.#options;
+    const { clock, startLeadMs, send: tell } = this.#options;
     this.#startedMs = clock.monotonicMs() + startLeadMs;
     this.#told.started(this.#startedMs);
     tell({ say: 'start', atMs: clock.now() + startLeadMs });
   }
 
-  #deploy(books: readonly ShardBook[]): void {
-    const { deploy, tell } = this.#options;
+  #deploy(books: readonly ShardState[]): void {
+    const { deploy, send: tell } = this.#options;
     if (this.#isDeployed || deploy === undefined || books.length === 0) return;
     this.#isDeployed = true;
     const deviceIds = books.flatMap((book) => book.deviceIds ?? []);
@@ -245,7 +245,7 @@ export class Head {
       if (!isGivenUp) return [];
       this.#told.ended(shard, this.#options.clock.monotonicMs());
       const kept = this.#told.keep(shard);
-      return [{ shard, because: lostBecause ?? 'nobody played it', ...(kept && { kept }) }];
+      return [{ shard, because: lostBecause ?? 'no worker ran it', ...(kept && { kept }) }];
     });
     const missingDeviceMs = this.#missingDeviceMs();
     const missing = missingDeviceMs === 0 ? {} : { missingDeviceMs };
@@ -275,9 +275,9 @@ export class Head {
       this.#judge(whole);
     }
     const leastMs = clock.monotonicMs() - SILENCE_MAX_MS;
-    for (const [shard, { player, heardMs, result }] of this.#books.entries()) {
-      const isSilent = player !== undefined && !result && heardMs < leastMs;
-      if (isSilent) onSilence(shard, player);
+    for (const [shard, { worker, heardMs, result }] of this.#books.entries()) {
+      const isSilent = worker !== undefined && !result && heardMs < leastMs;
+      if (isSilent) onSilence(shard, worker);
     }
   }
 
@@ -288,20 +288,20 @@ export class Head {
     if (!measures || !isUnderway || this.#isEnding) return;
     if (!this.#thresholds.look(measures)) return;
     this.#isEnding = true;
-    this.#options.tell({ say: 'end', because: 'threshold' });
+    this.#options.send({ say: 'end', because: 'threshold' });
   }
 
-  #noteReady(shard: number, player: string, plan: string | undefined): void {
+  #noteReady(shard: number, worker: string, plan: string | undefined): void {
     const book = this.#books[shard];
     this.#plan ??= plan;
-    if (plan !== this.#plan) this.fail(otherPlan(player));
+    if (plan !== this.#plan) this.fail(otherPlan(worker));
     if (book) book.isReady = true;
-    this.#told.ready(shard, player, this.#options.clock.monotonicMs());
+    this.#told.ready(shard, worker, this.#options.clock.monotonicMs());
   }
 
-  #noteProgress(shard: number, player: string, { progress, figures }: ProgressMessage): void {
+  #noteProgress(shard: number, worker: string, { progress, figures }: ProgressMessage): void {
     const atMs = this.#options.clock.monotonicMs();
-    this.#told.heard(shard, player, { progress, figures, atMs });
+    this.#told.heard(shard, worker, { progress, figures, atMs });
     // Whoever looks on is not left without a number until the first second is over.
     if (!this.#hasLooked) this.#look();
   }
@@ -317,12 +317,12 @@ export class Head {
     if (lost > 0) this.#options.onEventsLost?.(lost);
   }
 
-  #noteAccepted(book: ShardBook, { deviceIds, kept }: AcceptedMessage): void {
+  #noteAccepted(book: ShardState, { deviceIds, kept }: AcceptedMessage): void {
     book.deviceIds = deviceIds;
     this.#kept ??= kept;
   }
 
-  #noteAdopted(book: ShardBook, adopted: number): void {
+  #noteAdopted(book: ShardState, adopted: number): void {
     const noted = book.takeover && this.#takeovers.indexOf(book.takeover);
     if (book.takeover === undefined || noted === undefined) return;
     book.takeover = { ...book.takeover, adopted };
@@ -336,17 +336,17 @@ export class Head {
 }
 
 /** All are given the same plan; what they read by themselves are the files that it names. */
-function otherPlan(player: string): MergeError {
+function otherPlan(worker: string): MergeError {
   return new MergeError(
-    `${player} plays another plan than the others: the files that the plan names (behaviours, ` +
+    `${worker} runs another plan than the others: the files that the plan names (behaviours, ` +
       'id_data) must hold the same on every machine',
   );
 }
 
-function newBook(): ShardBook {
+function newShardState(): ShardState {
   return {
-    player: undefined,
-    lastPlayer: undefined,
+    worker: undefined,
+    lastWorker: undefined,
     lostBecause: undefined,
     heardMs: 0,
     isReady: false,

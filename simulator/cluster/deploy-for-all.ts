@@ -4,9 +4,9 @@ import { seededRandom } from '../../fixtures/random.ts';
 import type { Target } from '../client/management.ts';
 import { ManagementClient } from '../client/management.ts';
 import { madeDeployment } from '../engine/deployment.ts';
-import { Operator } from '../engine/operator.ts';
-import { Rests } from '../engine/scheduler.ts';
-import { Ledger } from '../metrics/run-metrics.ts';
+import { FleetOperator } from '../engine/operator.ts';
+import { Scheduler } from '../engine/scheduler.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
 import { planTransport } from '../network/plan-transport.ts';
 import { FleetStopped } from '../network/stopped.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -25,25 +25,25 @@ export async function deployForAll(
 ): Promise<Target> {
   const { acceptWith: credentials, deploy } = plan;
   if (credentials === undefined || deploy === undefined) throw new FleetStopped();
-  const ledger = new Ledger(clock);
+  const metrics = new RunMetrics(clock);
   const transport = planTransport(plan, {
     clock,
-    observer: ledger,
+    observer: metrics,
     connectionsMax: CONNECTIONS_MAX,
   });
   const management = new ManagementClient({ transport, clock, credentials });
-  const rests = new Rests(clock);
+  const rests = new Scheduler(clock);
   const stop = (): void => {
     rests.stop();
     transport.breakOff();
   };
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
-  const operator = new Operator({
+  const operator = new FleetOperator({
     management,
     clock,
     devices: [],
-    ledger,
+    metrics,
     random: seededRandom(plan.seed),
     rest: (waitMs) => rests.rest(waitMs),
     // An operator works until the run ends; this one's work is done with the deployment.

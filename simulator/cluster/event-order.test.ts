@@ -24,7 +24,7 @@ const at = (device: number, afterMs: number, sequence = 1): FleetEvent => {
   return { kind: 'socket-opened', device, atMs: noonMs + afterMs, sequence };
 };
 
-describe('the events of several players', () => {
+describe('the events of several workers', () => {
   it('come into one order by time and device, whoever told of them first', () => {
     const { clock, told, order } = opened();
     order.add(1, [at(5, 10), at(4, 30), at(5, 30, 2)], noonMs + 40);
@@ -39,7 +39,7 @@ describe('the events of several players', () => {
     expect(told).toEqual([...first, '1@700#3']);
   });
 
-  it('wait for a player that has not come so far, and within bounds only', () => {
+  it('wait for a worker that has not come so far, and within bounds only', () => {
     const { clock, told, order } = opened();
     order.add(1, [at(9, 20)], noonMs + 30);
     order.add(0, [at(0, 100)], noonMs + 9000);
@@ -52,7 +52,7 @@ describe('the events of several players', () => {
     expect(told).toEqual(['9@20#1', '0@100#1', '9@50#2']);
   });
 
-  it('do not wait for a player that has ended', () => {
+  it('do not wait for a worker that has ended', () => {
     const { clock, told, order } = opened();
     order.add(1, [], noonMs + 1);
     order.add(0, [at(0, 100)], noonMs + 900);
@@ -61,7 +61,7 @@ describe('the events of several players', () => {
     expect(told).toEqual(['0@100#1']);
   });
 
-  it('are counted on for a device whose player was lost and begins at 1 again', () => {
+  it('are counted on for a device whose worker was lost and begins at 1 again', () => {
     const { told, order } = opened();
     order.add(1, [at(4, 1, 1), at(4, 2, 2)], noonMs);
     order.add(1, [at(4, 9, 1), at(4, 10, 2)], noonMs);

@@ -1,15 +1,15 @@
 /**
- * Puts the events of several players into the one order of a run: by time, device and number. Each
- * player tells its own in order, by the batch, and up to when that is all; an event waits until every
- * player has come so far. A player that does not is waited for within bounds; what it tells later
+ * Puts the events of several workers into the one order of a run: by time, device and number. Each
+ * worker tells its own in order, by the batch, and up to when that is all; an event waits until every
+ * worker has come so far. A worker that does not is waited for within bounds; what it tells later
  * stands where it came.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { type FleetEvent, inEventOrder } from '../device/events.ts';
 
-/** How long an event waits for a player that has told nothing yet: some batches' time. */
+/** How long an event waits for a worker that has told nothing yet: some batches' time. */
 const WAIT_LEAST_MS = 500;
-/** How long it waits for a player that has fallen behind. */
+/** How long it waits for a worker that has fallen behind. */
 const WAIT_MOST_MS = 10_000;
 const RELEASE_PERIOD_MS = 100;
 /** Some hundred bytes each. When so many wait, the earlier half goes on its way. */
@@ -41,7 +41,7 @@ export class EventOrder {
     });
   }
 
-  /** The shard's player has come to its end, or is lost: nobody waits for it. */
+  /** The shard's worker has come to its end, or is lost: nobody waits for it. */
   ended(shard: number): void {
     this.#toldUntilMs.delete(shard);
   }

@@ -1,9 +1,9 @@
 /** A fleet in several processes of this machine, so that every core takes part. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { FleetHooks, FleetPlan } from '../engine/simulate-fleet.ts';
-import { Head, type HeadOutcome } from './coordinator.ts';
+import { type ClusterOutcome, Coordinator } from './coordinator.ts';
 import { deployForAll } from './deploy-for-all.ts';
-import type { HeadMessage } from './messages.ts';
+import type { CoordinatorMessage } from './messages.ts';
 import { type ShardProcess, startShardProcess } from './shard-process.ts';
 
 /** How often a shard is begun again before it is given up. */
@@ -13,12 +13,12 @@ const TAKEOVERS_MAX = 2;
  * Plays the plan in as many processes, each of them one shard.
  * @throws PlayerFault when a shard cannot be played; ClientError when the deployment cannot be made
  */
-export async function playInProcesses(
+export async function runInProcesses(
   plan: FleetPlan,
   hooks: Omit<FleetHooks, 'coordinator'>,
   processes: number,
-): Promise<HeadOutcome> {
-  const crew = new Crew(plan, hooks, processes);
+): Promise<ClusterOutcome> {
+  const crew = new LocalWorkers(plan, hooks, processes);
   const unlisten = onStops(hooks, crew);
   try {
     return await crew.play();
@@ -28,16 +28,16 @@ export async function playInProcesses(
   }
 }
 
-/** The processes and the head that leads them. */
-class Crew {
+/** The processes and the coordinator that leads them. */
+class LocalWorkers {
   readonly #plan: FleetPlan;
   readonly #processes: number;
   readonly #tellsEvents: boolean;
-  readonly #head: Head;
+  readonly #coordinator: Coordinator;
   /** By shard. */
-  readonly #players = new Map<number, ShardProcess>();
+  readonly #workers = new Map<number, ShardProcess>();
   /** What a process that begins later has to hear as well. */
-  readonly #told: HeadMessage[] = [];
+  readonly #told: CoordinatorMessage[] = [];
   readonly #begun = new Map<number, number>();
 
   constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, processes: number) {
@@ -45,37 +45,37 @@ class Crew {
     this.#plan = plan;
     this.#processes = processes;
     this.#tellsEvents = onEvent !== undefined;
-    this.#head = new Head({
+    this.#coordinator = new Coordinator({
       shards: processes,
       plan,
       clock,
       startLeadMs: 0,
-      tell: (message) => this.#tell(message),
+      send: (message) => this.#tell(message),
       deploy: deploymentOf(plan, clock, signal),
       onProgress,
       onEvent,
       onEventsLost,
-      onSilence: (shard) => this.#players.get(shard)?.kill(),
+      onSilence: (shard) => this.#workers.get(shard)?.kill(),
     });
   }
 
-  play(): Promise<HeadOutcome> {
+  play(): Promise<ClusterOutcome> {
     for (let shard = 0; shard < this.#processes; shard++) this.#begin(shard);
-    return this.#head.outcome;
+    return this.#coordinator.outcome;
   }
 
   stop(): void {
-    this.#head.stop();
+    this.#coordinator.stop();
   }
 
   hurry(): void {
-    this.#head.hurry();
+    this.#coordinator.hurry();
   }
 
   /** What is still running has nothing left to say. */
   close(): void {
-    this.#head.close();
-    for (const player of this.#players.values()) player.kill();
+    this.#coordinator.close();
+    for (const worker of this.#workers.values()) worker.kill();
   }
 
   #begin(shard: number): void {
@@ -86,26 +86,26 @@ class Crew {
       isTakeover: begun > 0,
       tellsEvents: this.#tellsEvents,
     };
-    const player = startShardProcess(order, {
-      heard: (message) => this.#head.heard(shard, nameOf(player), message),
-      ended: (how) => this.#lost(shard, nameOf(player), how),
+    const worker = startShardProcess(order, {
+      heard: (message) => this.#coordinator.onMessage(shard, nameOf(worker), message),
+      ended: (how) => this.#lost(shard, nameOf(worker), how),
     });
-    this.#players.set(shard, player);
-    this.#head.begun(shard, nameOf(player));
-    for (const message of this.#told) player.tell(message);
+    this.#workers.set(shard, worker);
+    this.#coordinator.begun(shard, nameOf(worker));
+    for (const message of this.#told) worker.tell(message);
   }
 
   #lost(shard: number, name: string, how: string): void {
-    if (!this.#head.lost(shard, name, `${name} ${how}`)) return;
+    if (!this.#coordinator.lost(shard, name, `${name} ${how}`)) return;
     const isOver = this.#told.some(({ say }) => say === 'stop' || say === 'end');
     const mayTry = !isOver && (this.#begun.get(shard) ?? 0) <= TAKEOVERS_MAX;
     if (mayTry) this.#begin(shard);
-    else this.#head.giveUp(shard, `${name} ${how}`);
+    else this.#coordinator.giveUp(shard, `${name} ${how}`);
   }
 
-  #tell(message: HeadMessage): void {
+  #tell(message: CoordinatorMessage): void {
     this.#told.push(message);
-    for (const player of this.#players.values()) player.tell(message);
+    for (const worker of this.#workers.values()) worker.tell(message);
   }
 }
 
@@ -128,7 +128,7 @@ export function onStops(
 
 const nameOf = ({ pid }: ShardProcess): string => `process ${pid ?? 'unknown'}`;
 
-/** How the head makes the deployment of the plan, where it has one. */
+/** How the coordinator makes the deployment of the plan, where it has one. */
 export function deploymentOf(plan: FleetPlan, clock: Clock, signal: AbortSignal) {
   if (plan.deploy === undefined) return undefined;
   return (deviceIds: readonly string[]) => deployForAll(plan, deviceIds, { clock, signal });

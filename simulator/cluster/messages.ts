@@ -1,6 +1,6 @@
 /**
- * What is said on the line between the head of a run and the players of its shards. All of it can
- * be JSON. What the head says is for every player, now and to come: whoever takes a shard over
+ * What is said on the line between the coordinator of a run and the workers of its shards. All of it can
+ * be JSON. What the coordinator says is for every worker, now and to come: whoever takes a shard over
  * hears it from the beginning.
  */
 import type { Target } from '../client/management.ts';
@@ -9,18 +9,18 @@ import type { FleetPlan } from '../plan/plan.ts';
 import type { PartFigures } from '../result/part-figures.ts';
 import type { Ended, FleetProgress, FleetResult } from '../result/result.ts';
 
-/** What a player is to play. */
+/** What a worker is to play. */
 export interface ShardOrder {
   /** With the shard. */
   readonly plan: FleetPlan;
   readonly isTakeover: boolean;
-  /** Whether the head wants to hear of every event. */
+  /** Whether the coordinator wants to hear of every event. */
   readonly tellsEvents: boolean;
 }
 
-/** What the head says. */
-export type HeadMessage =
-  /** Milliseconds since the Unix epoch on the clock that head and player share. */
+/** What the coordinator says. */
+export type CoordinatorMessage =
+  /** Milliseconds since the Unix epoch on the clock that coordinator and worker share. */
   | { readonly say: 'start'; readonly atMs: number }
   | { readonly say: 'deployment'; readonly target: Target }
   /** A threshold of the whole run can no longer be met: ends in order, as a run of one does. */
@@ -30,8 +30,8 @@ export type HeadMessage =
   /** Leaves open deployments as they stand; after `stop`. */
   | { readonly say: 'hurry' };
 
-/** What a player says. */
-export type PlayerMessage =
+/** What a worker says. */
+export type WorkerMessage =
   /** With the digest of its plan, in which the files that the plan names have their part. */
   | { readonly say: 'ready'; readonly plan?: string | undefined }
   | {

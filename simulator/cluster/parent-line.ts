@@ -1,14 +1,16 @@
 /** The channel between a process that plays a shard and the process that started it. */
-import type { HeadMessage, PlayerMessage, ShardOrder } from './messages.ts';
-import type { PlayerLine } from './run-shard.ts';
+import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
+import type { WorkerLine } from './run-shard.ts';
 
-/** What a parent says: first the order, then whatever the head says. */
-export type ParentMessage = HeadMessage | { readonly say: 'order'; readonly order: ShardOrder };
+/** What a parent says: first the order, then whatever the coordinator says. */
+export type ParentMessage =
+  | CoordinatorMessage
+  | { readonly say: 'order'; readonly order: ShardOrder };
 
 /** The channel to the parent. What is said before anybody listens is kept. */
-export class ParentLine implements PlayerLine {
-  readonly #said: HeadMessage[] = [];
-  #hear: ((message: HeadMessage) => void) | undefined;
+export class ParentLine implements WorkerLine {
+  readonly #said: CoordinatorMessage[] = [];
+  #hear: ((message: CoordinatorMessage) => void) | undefined;
   readonly order: Promise<ShardOrder>;
   underway = 0;
   /** Settled once the last message is with the parent. */
@@ -24,7 +26,7 @@ export class ParentLine implements PlayerLine {
     });
   }
 
-  say(message: PlayerMessage): void {
+  say(message: WorkerMessage): void {
     // A message that does not get through has no receiver, and the process ends with its channel.
     this.underway++;
     this.delivered = new Promise((resolve) => {
@@ -35,7 +37,7 @@ export class ParentLine implements PlayerLine {
     });
   }
 
-  listen(hear: (message: HeadMessage) => void): void {
+  listen(hear: (message: CoordinatorMessage) => void): void {
     this.#hear = hear;
     for (const message of this.#said.splice(0)) hear(message);
   }

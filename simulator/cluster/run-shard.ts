@@ -1,28 +1,28 @@
-/** A player: plays one shard of a run and speaks with the head of the run about it. */
+/** A worker: plays one shard of a run and speaks with the coordinator of the run about it. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
-import type { Coordinator } from '../engine/coordinator-link.ts';
-import { Promised } from '../engine/deferred.ts';
+import type { CoordinatorLink } from '../engine/coordinator-link.ts';
+import { Deferred } from '../engine/deferred.ts';
 import { simulateFleet } from '../engine/simulate-fleet.ts';
 import type { ExchangeJudge } from '../metrics/check-metrics.ts';
 import { FleetStopped } from '../network/stopped.ts';
 import { figuresPeriodSeconds, type PartFigures } from '../result/part-figures.ts';
 import type { Ended } from '../result/result.ts';
-import type { HeadMessage, PlayerMessage, ShardOrder } from './messages.ts';
+import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
 
-/** The player's end of the line. Messages arrive in the order in which they were said. */
-export interface PlayerLine {
-  say(message: PlayerMessage): void;
-  /** Messages that have been said and are not with the head yet. */
+/** The worker's end of the line. Messages arrive in the order in which they were said. */
+export interface WorkerLine {
+  say(message: WorkerMessage): void;
+  /** Messages that have been said and are not with the coordinator yet. */
   readonly underway: number;
-  /** Calls for every message of the head, those too that were said before. */
-  listen(hear: (message: HeadMessage) => void): void;
+  /** Calls for every message of the coordinator, those too that were said before. */
+  listen(hear: (message: CoordinatorMessage) => void): void;
 }
 
-/** What a player is given beside its order. */
-export interface PlayerOptions {
-  readonly line: PlayerLine;
+/** What a worker is given beside its order. */
+export interface ShardRunOptions {
+  readonly line: WorkerLine;
   readonly clock: Clock;
   /** Of the program, for the result. */
   readonly version?: string;
@@ -33,9 +33,9 @@ export interface PlayerOptions {
 }
 
 /** Plays the shard to its end and says its result, or its fault. Never throws. */
-export async function playShard(order: ShardOrder, options: PlayerOptions): Promise<void> {
+export async function runShard(order: ShardOrder, options: ShardRunOptions): Promise<void> {
   const { line, clock, version, faultOf } = options;
-  const talk = new HeadTalk(order, line, clock);
+  const talk = new ShardLink(order, line, clock);
   const events = order.tellsEvents ? new EventBatches(line, clock) : undefined;
   try {
     const result = await simulateFleet(order.plan, {
@@ -60,22 +60,22 @@ export async function playShard(order: ShardOrder, options: PlayerOptions): Prom
   }
 }
 
-/** What the player and the head have to settle with each other. */
-class HeadTalk implements Coordinator {
-  readonly #line: PlayerLine;
+/** What the worker and the coordinator have to settle with each other. */
+class ShardLink implements CoordinatorLink {
+  readonly #line: WorkerLine;
   readonly #clock: Clock;
   readonly #stop = new AbortController();
   readonly #hurry = new AbortController();
-  readonly #startAtMs = new Promised<number | undefined>();
-  readonly #target = new Promised<Target>();
-  readonly #ended = new Promised<Ended>();
+  readonly #startAtMs = new Deferred<number | undefined>();
+  readonly #target = new Deferred<Target>();
+  readonly #ended = new Deferred<Ended>();
   readonly #looksBetween: number;
   #looks = 0;
   #plan: string | undefined;
   #figures: PartFigures | undefined;
   readonly isTakeover: boolean;
 
-  constructor(order: ShardOrder, line: PlayerLine, clock: Clock) {
+  constructor(order: ShardOrder, line: WorkerLine, clock: Clock) {
     this.isTakeover = order.isTakeover;
     this.#looksBetween = figuresPeriodSeconds(order.plan.shard?.of ?? 1);
     this.#line = line;
@@ -108,12 +108,12 @@ class HeadTalk implements Coordinator {
     this.#target.reject(new FleetStopped());
   }
 
-  /** Aborts when the head says stop. */
+  /** Aborts when the coordinator says stop. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Aborts when the head says not to wait for open deployments. */
+  /** Aborts when the coordinator says not to wait for open deployments. */
   get hurry(): AbortSignal {
     return this.#hurry.signal;
   }
@@ -151,19 +151,19 @@ const BATCH_PERIOD_MS = 100;
 const SILENCE_MAX_MS = 500;
 /** Events in one message: some tens of kilobytes. */
 const BATCH_EVENTS_MAX = 500;
-/** Messages that may wait for a slow head before events are left out. */
+/** Messages that may wait for a slow coordinator before events are left out. */
 const UNDERWAY_MAX = 200;
 
 /** Passes events on by the hundred, because a message for each would cost more than the event. */
 class EventBatches {
-  readonly #line: PlayerLine;
+  readonly #line: WorkerLine;
   readonly #clock: Clock;
   readonly #timer: Timer;
   #waiting: FleetEvent[] = [];
   #lost = 0;
   #toldMs = 0;
 
-  constructor(line: PlayerLine, clock: Clock) {
+  constructor(line: WorkerLine, clock: Clock) {
     this.#line = line;
     this.#clock = clock;
     this.#timer = clock.every(BATCH_PERIOD_MS, () => this.#flush());

@@ -1,11 +1,11 @@
 /** A child process that plays one shard, seen from its parent. */
 import { fork } from 'node:child_process';
-import type { HeadMessage, PlayerMessage, ShardOrder } from './messages.ts';
+import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
 import type { ParentMessage } from './parent-line.ts';
 
 /** Who is told what the process says, and that it is gone. */
 export interface ShardProcessListener {
-  heard(message: PlayerMessage): void;
+  heard(message: WorkerMessage): void;
   /** Called once. @param how such as `was ended by SIGKILL` */
   ended(how: string): void;
 }
@@ -13,7 +13,7 @@ export interface ShardProcessListener {
 /** Such a process; its owner ends it. */
 export interface ShardProcess {
   readonly pid: number | undefined;
-  tell(message: HeadMessage): void;
+  tell(message: CoordinatorMessage): void;
   /** Ends it at once. */
   kill(): void;
 }
@@ -27,7 +27,7 @@ export function startShardProcess(order: ShardOrder, listener: ShardProcessListe
     if (!hasEnded) listener.ended(how);
     hasEnded = true;
   };
-  child.on('message', (message: PlayerMessage) => listener.heard(message));
+  child.on('message', (message: WorkerMessage) => listener.heard(message));
   child.once('exit', (code, signal) => {
     end(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`);
   });

@@ -3,12 +3,12 @@
 import type { FleetResult } from '../engine/simulate-fleet.ts';
 import { mergeResults } from '../result/merge.ts';
 import { ClusterError } from './cluster-error.ts';
-import type { HeadOutcome } from './coordinator.ts';
+import type { ClusterOutcome } from './coordinator.ts';
 
 /** The merged result, with what became of the shards. @throws ClusterError when there is none */
-export function mergedResult({ results, spread, kept }: HeadOutcome): FleetResult {
+export function mergedResult({ results, spread, kept }: ClusterOutcome): FleetResult {
   if (results.length === 0) {
-    const because = spread.lost[0]?.because ?? 'nobody played it';
+    const because = spread.lost[0]?.because ?? 'no worker ran it';
     const sentence = `no shard of the run came to an end (${because}); there is no result`;
     throw new ClusterError(sentence, 'no-result');
   }

@@ -5,10 +5,10 @@ import { mergeResults } from '../result/merge.ts';
 import type { FleetResult } from '../result/result.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
 import { release, SmallWorld } from '../testing/small-world.ts';
-import { Head, type HeadOptions, type HeadOutcome } from './coordinator.ts';
+import { type ClusterOutcome, Coordinator, type CoordinatorOptions } from './coordinator.ts';
 import { deployForAll } from './deploy-for-all.ts';
-import type { HeadMessage, PlayerMessage } from './messages.ts';
-import { type PlayerLine, playShard } from './run-shard.ts';
+import type { CoordinatorMessage, WorkerMessage } from './messages.ts';
+import { runShard, type WorkerLine } from './run-shard.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -43,7 +43,7 @@ function planFor(baseUrl: string, change: Partial<FleetPlan> = {}): FleetPlan {
 
 const onlySteady = [{ name: 'steady', weight: 1 }];
 
-function deploying(plan: FleetPlan): HeadOptions['deploy'] {
+function deploying(plan: FleetPlan): CoordinatorOptions['deploy'] {
   return (deviceIds) => deployForAll(plan, deviceIds, { clock, signal });
 }
 
@@ -53,44 +53,44 @@ async function worldOf(): Promise<SmallWorld> {
   return world;
 }
 
-/** A run whose players are in this process. */
+/** A run whose workers are in this process. */
 class RunInShards {
-  readonly head: Head;
+  readonly coordinator: Coordinator;
   readonly #plan: FleetPlan;
   readonly #of: number;
-  readonly #told: HeadMessage[] = [];
-  readonly #ears: ((message: HeadMessage) => void)[] = [];
-  /** Messages that wait for the head, as every player sees it. */
+  readonly #told: CoordinatorMessage[] = [];
+  readonly #ears: ((message: CoordinatorMessage) => void)[] = [];
+  /** Messages that wait for the coordinator, as every worker sees it. */
   underway = 0;
   tellsEvents = false;
-  /** Called before the head hears a message. */
-  onSaid: (shard: number, message: PlayerMessage) => void = () => undefined;
+  /** Called before the coordinator hears a message. */
+  onSaid: (shard: number, message: WorkerMessage) => void = () => undefined;
 
-  constructor(plan: FleetPlan, of: number, deploy: HeadOptions['deploy'] = deploying(plan)) {
+  constructor(plan: FleetPlan, of: number, deploy: CoordinatorOptions['deploy'] = deploying(plan)) {
     this.#plan = plan;
     this.#of = of;
-    this.head = new Head({
+    this.coordinator = new Coordinator({
       shards: of,
       plan,
       clock,
       startLeadMs: 0,
-      tell: (message) => {
+      send: (message) => {
         this.#told.push(message);
         for (const hear of this.#ears) hear(message);
       },
       deploy,
       onSilence: () => undefined,
     });
-    closers.push(() => this.head.close());
+    closers.push(() => this.coordinator.close());
   }
 
-  begin(shard: number, player = 'first', isTakeover = false): void {
-    this.head.begun(shard, player);
-    const line: PlayerLine = {
+  begin(shard: number, worker = 'first', isTakeover = false): void {
+    this.coordinator.begun(shard, worker);
+    const line: WorkerLine = {
       underway: this.underway,
       say: (message) => {
         this.onSaid(shard, message);
-        this.head.heard(shard, player, message);
+        this.coordinator.onMessage(shard, worker, message);
       },
       listen: (hear) => {
         this.#ears.push(hear);
@@ -100,13 +100,13 @@ class RunInShards {
     const plan = { ...this.#plan, shard: { index: shard, of: this.#of } };
     const faultOf = (error: unknown) => ({ sentence: String(error), exitCode: 3 });
     const order = { plan, isTakeover, tellsEvents: this.tellsEvents };
-    const played = playShard(order, { line, clock, faultOf });
+    const played = runShard(order, { line, clock, faultOf });
     closers.push(() => played);
   }
 
-  outcome(): Promise<HeadOutcome> {
+  outcome(): Promise<ClusterOutcome> {
     for (let shard = 0; shard < this.#of; shard++) this.begin(shard);
-    return this.head.outcome;
+    return this.coordinator.outcome;
   }
 }
 
@@ -120,7 +120,7 @@ function rows(results: readonly FleetResult[]) {
 }
 
 describe('a fleet in shards', () => {
-  it('is the same fleet with one, two and three players, device by device', async () => {
+  it('is the same fleet with one, two and three workers, device by device', async () => {
     const whole = await worldOf();
     const alone = await simulateFleet(planFor(whole.server.baseUrl), { clock, signal });
     expect(new Set(alone.devices.map(({ outcome }) => outcome)).size).toBe(3);
@@ -144,13 +144,13 @@ describe('a fleet in shards', () => {
     expect(results.map(({ balance }) => balance.ok)).toEqual([true, true, true]);
   });
 
-  it('takes over what a lost player has brought to its end, and the books still agree', async () => {
+  it('takes over what a lost worker has brought to its end, and the books still agree', async () => {
     const world = await worldOf();
     const run = new RunInShards(planFor(world.server.baseUrl), 2);
     run.onSaid = (shard, { say }) => {
-      // The first player of this shard is lost with everything done and nothing told.
+      // The first worker of this shard is lost with everything done and nothing told.
       if (shard !== 1 || say !== 'result') return;
-      if (run.head.lost(1, 'first', 'it was lost')) run.begin(1, 'second', true);
+      if (run.coordinator.lost(1, 'first', 'it was lost')) run.begin(1, 'second', true);
     };
     const { results, spread } = await run.outcome();
     expect(spread.takeovers).toMatchObject([
@@ -168,7 +168,7 @@ describe('a fleet in shards', () => {
   it('ends before it has begun when it is stopped then, with a result', async () => {
     const world = await worldOf();
     const run = new RunInShards(planFor(world.server.baseUrl), 2);
-    run.head.stop();
+    run.coordinator.stop();
     const { results } = await run.outcome();
     expect(results.map(({ ended }) => ended)).toEqual(['interrupted', 'interrupted']);
   });
@@ -196,7 +196,7 @@ describe('a fleet in shards', () => {
 
   it.each([
     ['tells every event', 0],
-    ['counts the events that a head too slow for them does not get', 200],
+    ['counts the events that a coordinator too slow for them does not get', 200],
   ])('%s', async (_what, underway) => {
     const world = await worldOf();
     const run = new RunInShards(planFor(world.server.baseUrl), 2);

@@ -1,6 +1,6 @@
 /**
- * What the players of a run have told of themselves so far: how each shard stands, what it has
- * measured, and what those had measured that were lost. Times are those of the head's own clock.
+ * What the workers of a run have told of themselves so far: how each shard stands, what it has
+ * measured, and what those had measured that were lost. Times are those of the coordinator's own clock.
  */
 
 import { figuresPeriodSeconds, type PartFigures, PartsTogether } from '../result/part-figures.ts';
@@ -9,12 +9,12 @@ import type { KeptSpan } from '../result/result-spread.ts';
 import { countsOf, type Measures } from '../result/thresholds-measures.ts';
 import { mergeProgress, withoutCounts } from './merge-progress.ts';
 
-interface ShardTold {
+interface ShardReport {
   progress: FleetProgress | undefined;
   figures: PartFigures | undefined;
   figuresMs: number;
-  /** The last player that was ready to start. */
-  readyPlayer: string | undefined;
+  /** The last worker that was ready to start. */
+  readyWorker: string | undefined;
   /** Until when it is known what the shard did. */
   coveredMs: number;
   missingMs: number;
@@ -28,8 +28,8 @@ export interface WholeRun {
 }
 
 /** The books of what was told. */
-export class Told {
-  readonly #shards: readonly ShardTold[];
+export class WorkerReports {
+  readonly #shards: readonly ShardReport[];
   readonly #kept: PartFigures[] = [];
   readonly #looksBetween: number;
   #looks = 0;
@@ -37,11 +37,11 @@ export class Told {
   #startedMs: number | undefined;
 
   constructor(shards: number) {
-    this.#shards = Array.from({ length: shards }, nothingTold);
+    this.#shards = Array.from({ length: shards }, noReport);
     this.#looksBetween = figuresPeriodSeconds(shards);
   }
 
-  /** What lost players had measured when they last told of it. */
+  /** What lost workers had measured when they last told of it. */
   get kept(): readonly PartFigures[] {
     return this.#kept;
   }
@@ -50,19 +50,19 @@ export class Told {
     this.#startedMs = atMs;
   }
 
-  /** A player of the shard is ready to start; what happened since the last one spoke is unknown. */
-  ready(shard: number, player: string, atMs: number): void {
+  /** A worker of the shard is ready to start; what happened since the last one spoke is unknown. */
+  ready(shard: number, worker: string, atMs: number): void {
     const told = this.#shards[shard];
     if (told === undefined) return;
-    if (told.readyPlayer !== undefined) this.#miss(told, atMs);
-    told.readyPlayer = player;
+    if (told.readyWorker !== undefined) this.#miss(told, atMs);
+    told.readyWorker = worker;
     told.coveredMs = atMs;
   }
 
-  /** A player has told where it stands. */
+  /** A worker has told where it stands. */
   heard(
     shard: number,
-    player: string,
+    worker: string,
     {
       progress,
       figures,
@@ -76,14 +76,14 @@ export class Told {
     const told = this.#shards[shard];
     if (told === undefined) return;
     told.progress = progress;
-    if (told.readyPlayer === player) told.coveredMs = atMs;
+    if (told.readyWorker === worker) told.coveredMs = atMs;
     if (figures === undefined) return;
     told.figures = figures;
     told.figuresMs = atMs;
   }
 
   /**
-   * The shard's player is lost: what it has measured is kept.
+   * The shard's worker is lost: what it has measured is kept.
    * @returns how much that is; nothing when it never told of anything
    */
   keep(shard: number): KeptSpan | undefined {
@@ -92,13 +92,13 @@ export class Told {
     const { exchanges } = countsOf(told.figures.operations, []);
     this.#kept.push(told.figures);
     told.figures = undefined;
-    // The next player begins to count anew; until it speaks, the devices stand as they last stood.
+    // The next worker begins to count anew; until it speaks, the devices stand as they last stood.
     told.progress = told.progress && withoutCounts(told.progress);
     const untilMs = Math.max(0, told.figuresMs - (this.#startedMs ?? told.figuresMs));
     return { exchanges, untilMs };
   }
 
-  /** Nobody plays the shard any more, from its last player's last word on. */
+  /** Nobody plays the shard any more, from its last worker's last word on. */
   ended(shard: number, atMs: number): void {
     const told = this.#shards[shard];
     if (told) this.#miss(told, atMs);
@@ -127,19 +127,19 @@ export class Told {
     return progress && { progress, ...(isFresh && { measures: () => together.measures() }) };
   }
 
-  #miss(told: ShardTold, untilMs: number): void {
+  #miss(told: ShardReport, untilMs: number): void {
     if (this.#startedMs === undefined) return;
     told.missingMs += Math.max(0, untilMs - Math.max(told.coveredMs, this.#startedMs));
     told.coveredMs = untilMs;
   }
 }
 
-function nothingTold(): ShardTold {
+function noReport(): ShardReport {
   return {
     progress: undefined,
     figures: undefined,
     figuresMs: 0,
-    readyPlayer: undefined,
+    readyWorker: undefined,
     coveredMs: Number.NEGATIVE_INFINITY,
     missingMs: 0,
   };

@@ -77,7 +77,7 @@ export interface Device {
   provides: DeviceProvides;
   configuration: DeviceConfiguration;
   readonly parts: DeploymentPart[];
-  /** How many of the duties after first contact are done. */
+  /** How many of the onboarding steps after first contact are done. */
   dutiesDone: number;
   inventoryDueMs: number;
   /** Cycles in a row that failed for a passing reason. */

@@ -6,8 +6,8 @@ import type { DownloadProgress } from '../client/download.ts';
 import type { Target } from '../client/management.ts';
 import type { Session } from '../client/session.ts';
 import type { DeviceKey } from '../identity/device-key.ts';
-import type { Ledger } from '../metrics/run-metrics.ts';
-import type { Lookout } from '../network/exchange-tap.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
+import type { ExchangeTap } from '../network/exchange-tap.ts';
 import type { Transport } from '../network/transport.ts';
 import type { DeploymentPart, Device } from './device.ts';
 import type { EventSink } from './events.ts';
@@ -31,13 +31,13 @@ export interface KeptDownloads {
 }
 
 /** Shared by all devices of one run. */
-export interface World {
+export interface DeviceEnvironment {
   readonly client: DeviceClient;
   readonly transport: Transport;
   readonly clock: Clock;
   /** The fleet's chance, made from its seed. */
   readonly random: Random;
-  readonly ledger: Ledger;
+  readonly metrics: RunMetrics;
   /** Is told of everything that happens. */
   readonly events: EventSink;
   /**
@@ -46,7 +46,7 @@ export interface World {
    */
   keyFor(device: Device, generation?: number): Promise<DeviceKey>;
   /** Who looks on at the device's exchanges; nobody, unless it is in the sample. */
-  lookout?(device: Device): Lookout | undefined;
+  exchangeTap?(device: Device): ExchangeTap | undefined;
   /**
    * Called before a device makes itself known, and as soon as anything changed that the device must still know after a crash: its token, its
    * id, what is installed, where its update stands. Returns once that is kept.
@@ -78,5 +78,5 @@ export interface World {
 export interface UpdateSubject {
   readonly device: Device;
   readonly session: Session;
-  readonly world: World;
+  readonly environment: DeviceEnvironment;
 }

@@ -50,15 +50,15 @@ async function eventsOf(
 }
 
 async function smallWorld(): Promise<SmallWorld> {
-  const world = await SmallWorld.start();
-  closers.push(() => world.server.close());
-  return world;
+  const environment = await SmallWorld.start();
+  closers.push(() => environment.server.close());
+  return environment;
 }
 
 describe('the events of a run', () => {
   it('tell the story of every device, gaplessly', async () => {
-    const world = await smallWorld();
-    const { events, result } = await eventsOf(world.server.baseUrl);
+    const environment = await smallWorld();
+    const { events, result } = await eventsOf(environment.server.baseUrl);
     for (const { index, behaviour, reported } of result.devices) {
       const own = events.filter(({ device }) => device === index);
       expect(own.map(({ sequence }) => sequence)).toEqual(own.map((_, before) => before + 1));
@@ -75,8 +75,8 @@ describe('the events of a run', () => {
   });
 
   it('tell the deployment once, every exchange, and the end last', async () => {
-    const world = await smallWorld();
-    const { events, result } = await eventsOf(world.server.baseUrl);
+    const environment = await smallWorld();
+    const { events, result } = await eventsOf(environment.server.baseUrl);
     expect(events.filter(({ kind }) => kind === 'deployment')).toMatchObject([
       { deploymentId: 'deployment-1', artifactName: release },
     ]);
@@ -97,9 +97,9 @@ describe('the events of a run', () => {
   });
 
   it('say why no answer came', async () => {
-    const world = await SmallWorld.start(() => ({ 'post-next-deployment-v2': () => 'cut' }));
-    closers.push(() => world.server.close());
-    const { events } = await eventsOf(world.server.baseUrl, {}, (event) => 'cause' in event);
+    const environment = await SmallWorld.start(() => ({ 'post-next-deployment-v2': () => 'cut' }));
+    closers.push(() => environment.server.close());
+    const { events } = await eventsOf(environment.server.baseUrl, {}, (event) => 'cause' in event);
     const unanswered = events.find((event) => event.kind === 'exchange' && event.cause);
     expect(unanswered).toMatchObject({ operation: 'post-next-deployment-v2' });
     expect(unanswered).not.toHaveProperty('status');
@@ -110,11 +110,11 @@ describe('the events of a run', () => {
   });
 
   it('hold no token, no signature, no key and no password in any form', async () => {
-    const world = await smallWorld();
-    const { events } = await eventsOf(world.server.baseUrl);
+    const environment = await smallWorld();
+    const { events } = await eventsOf(environment.server.baseUrl);
     const told = JSON.stringify(events);
     const secrets = new Set([password]);
-    for (const { headers, operation, body } of world.server.asked) {
+    for (const { headers, operation, body } of environment.server.asked) {
       const signature = headers['x-svc-signature'];
       if (typeof signature === 'string') secrets.add(signature);
       if (headers.authorization) secrets.add(headers.authorization.replace(/^\w+ /, ''));

@@ -1,21 +1,21 @@
 /** What every hook of a behaviour is told. */
 import type { Random } from '../../fixtures/random.ts';
-import type { ActiveMoment, BehaviourParameters } from '../behaviours/behaviour.ts';
+import type { ActiveHookContext, BehaviourParameters } from '../behaviours/behaviour.ts';
 import type { Device } from './device.ts';
-import type { World } from './environment.ts';
+import type { DeviceEnvironment } from './environment.ts';
 
 /** Any moment. Its methods may be taken out of it: none of them needs `this`. */
-export class DeviceMoment implements ActiveMoment {
+export class DeviceHookContext implements ActiveHookContext {
   readonly #device: Device;
-  readonly #world: World;
+  readonly #environment: DeviceEnvironment;
   readonly parameters: BehaviourParameters;
   readonly index: number;
   readonly memory: Record<string, number>;
   readonly pollIntervalMs: number;
 
-  constructor(device: Device, world: World) {
+  constructor(device: Device, environment: DeviceEnvironment) {
     this.#device = device;
-    this.#world = world;
+    this.#environment = environment;
     this.parameters = device.behaviour.parameters;
     this.index = device.index;
     device.memory ??= {};
@@ -24,11 +24,11 @@ export class DeviceMoment implements ActiveMoment {
   }
 
   get nowMs(): number {
-    return this.#world.clock.now();
+    return this.#environment.clock.now();
   }
 
   readonly chance = (name: string): Random =>
-    this.#world.random.stream(`device/${this.#device.index}/behaviour/${name}`);
+    this.#environment.random.stream(`device/${this.#device.index}/behaviour/${name}`);
 
-  readonly rest = (waitMs: number): Promise<void> => this.#world.rest(waitMs);
+  readonly rest = (waitMs: number): Promise<void> => this.#environment.rest(waitMs);
 }

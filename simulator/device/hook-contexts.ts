@@ -3,63 +3,63 @@
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Alert } from '../../fixtures/contract/resources.ts';
 import {
-  type CycleMoment,
-  type DownloadMoment,
+  type CycleContext,
+  type DownloadContext,
   type LogLevel,
-  type RebootMoment,
+  type RebootContext,
   UpdateFailure,
 } from '../behaviours/behaviour.ts';
 import { newSession, type Session } from '../client/session.ts';
 import { PowerLoss } from '../network/errors.ts';
 import { type DeploymentPart, type Device, isSettled } from './device.ts';
 import type { UpdateSubject } from './environment.ts';
-import { DeviceMoment } from './hook-context.ts';
+import { DeviceHookContext } from './hook-context.ts';
 import { inventoryOf } from './inventory.ts';
 import { asChore } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
 
 /** Between two polls. */
-export class BetweenPolls extends DeviceMoment implements CycleMoment {
+export class BetweenPolls extends DeviceHookContext implements CycleContext {
   readonly #subject: UpdateSubject;
 
   constructor(subject: UpdateSubject) {
-    super(subject.device, subject.world);
+    super(subject.device, subject.environment);
     this.#subject = subject;
   }
 
   readonly postAlerts = (alerts: readonly Alert[]): Promise<void> => {
-    const { session, world } = this.#subject;
+    const { session, environment } = this.#subject;
     const sent = alerts.slice(0, limits.alertsMax);
-    return asChore(world, () => world.client.postAlerts(session, sent));
+    return asChore(environment, () => environment.client.postAlerts(session, sent));
   };
 
   readonly rotateKey = async (): Promise<void> => {
-    const { device, session, world } = this.#subject;
-    const key = await world.keyFor(device, device.keyGeneration + 1);
+    const { device, session, environment } = this.#subject;
+    const key = await environment.keyFor(device, device.keyGeneration + 1);
     device.keyGeneration++;
     session.key = key;
     session.token = undefined;
-    world.changed(device);
-    await world.client.signIn(session);
+    environment.changed(device);
+    await environment.client.signIn(session);
   };
 
   readonly reportFinishedAgain = async (): Promise<void> => {
-    const { device, session, world } = this.#subject;
+    const { device, session, environment } = this.#subject;
     const part = device.parts.findLast((each) => isSettled(each) && each.reported.length > 0);
     const status = part?.reported.at(-1);
     if (part === undefined || status === undefined) return;
-    await asChore(world, async () => {
-      await world.client.reportStatus(session, part.deploymentId, { status });
+    await asChore(environment, async () => {
+      await environment.client.reportStatus(session, part.deploymentId, { status });
     });
   };
 
   readonly letCloneSpeak = async (artifactName: string): Promise<void> => {
-    const { device, world } = this.#subject;
+    const { device, environment } = this.#subject;
     const session = cloneOf(device, this.#subject.session);
     const provides = { ...device.provides, artifact_name: artifactName };
-    await asChore(world, async () => {
-      await world.client.sendInventory(session, inventoryOf({ ...device, provides }));
-      await world.client.nextDeployment(session, provides);
+    await asChore(environment, async () => {
+      await environment.client.sendInventory(session, inventoryOf({ ...device, provides }));
+      await environment.client.nextDeployment(session, provides);
     });
   };
 }
@@ -74,22 +74,22 @@ function cloneOf(device: Device, { caller, idData, key }: Session): Session {
 }
 
 /** What the moments of one update share. */
-export interface UpdateMomentOptions {
+export interface UpdateContextOptions {
   readonly subject: UpdateSubject;
   readonly part: DeploymentPart;
   readonly log: UpdateLog;
 }
 
 /** While an update is underway; the engine sets the last two fields before it shows the moment. */
-export class DuringUpdate extends DeviceMoment implements DownloadMoment, RebootMoment {
-  readonly #options: UpdateMomentOptions;
+export class DuringUpdate extends DeviceHookContext implements DownloadContext, RebootContext {
+  readonly #options: UpdateContextOptions;
   readonly deploymentId: string;
   readonly beginning: number;
   fromByte = 0;
   reboots = 0;
 
-  constructor(options: UpdateMomentOptions) {
-    super(options.subject.device, options.subject.world);
+  constructor(options: UpdateContextOptions) {
+    super(options.subject.device, options.subject.environment);
     this.#options = options;
     this.deploymentId = options.part.deploymentId;
     this.beginning = options.part.beginnings;
@@ -105,7 +105,7 @@ export class DuringUpdate extends DeviceMoment implements DownloadMoment, Reboot
   readonly askForAbort = (): Promise<boolean> => {
     const { part, subject } = this.#options;
     part.abortAsked = true;
-    return subject.world.abortDevice(subject.device);
+    return subject.environment.abortDevice(subject.device);
   };
 
   readonly fail = (because: string): never => {

@@ -1,5 +1,5 @@
 /**
- * What a shard takes over from a player that was lost: the outcomes that the server has recorded.
+ * What a shard takes over from a worker that was lost: the outcomes that the server has recorded.
  * A device that has ended its deployment is not offered it again; whoever plays it next has to
  * know.
  */

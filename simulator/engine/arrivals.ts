@@ -9,7 +9,7 @@ import { newSession, type Session } from '../client/session.ts';
 import type { Device } from '../device/device.ts';
 import { deviceKey } from '../identity/device-key.ts';
 import { idDataOf, identityData } from '../identity/identity.ts';
-import type { Ledger } from '../metrics/run-metrics.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { ClientError, PowerLoss } from '../network/errors.ts';
 import { FleetStopped } from '../network/stopped.ts';
 import type { Arrival } from '../plan/load-fields.ts';
@@ -22,7 +22,7 @@ export interface ArrivalsOptions {
   readonly clock: Clock;
   /** The fleet's chance, made from its seed. */
   readonly random: Random;
-  readonly ledger: Ledger;
+  readonly metrics: RunMetrics;
 }
 
 /** Events that wait for their answers at a time; more of them are counted as lost. */
@@ -67,20 +67,20 @@ export class Arrivals {
   }
 
   async #make(event: Arrival['event'], chance: Random, plannedMs: number): Promise<void> {
-    const { ledger } = this.#options;
+    const { metrics } = this.#options;
     const operation = `arrival-${event}`;
     if (this.#underway >= UNDERWAY_MAX) {
-      ledger.fault({ operation, label: 'arrivals/too-many-underway' });
+      metrics.fault({ operation, label: 'arrivals/too-many-underway' });
       return;
     }
     this.#underway++;
     try {
       const isMade = await makers[event](this, chance, plannedMs);
-      if (!isMade) ledger.fault({ operation, label: 'arrivals/no-device-can' });
+      if (!isMade) metrics.fault({ operation, label: 'arrivals/no-device-can' });
     } catch (error) {
       if (error instanceof FleetStopped || error instanceof PowerLoss) return;
       if (!(error instanceof ClientError)) throw error;
-      if (!isExpected(event, error)) ledger.fault(error);
+      if (!isExpected(event, error)) metrics.fault(error);
     } finally {
       this.#underway--;
     }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Device } from '../device/device.ts';
-import { type HerdComparison, mergedHerds } from '../result/backoff-comparison.ts';
+import { type BackoffComparison, mergedBackoffComparisons } from '../result/backoff-comparison.ts';
 import { mergeResults } from '../result/merge.ts';
 import { deviceOf, sessionOf } from '../testing/bench.ts';
 import { sampleResult } from '../testing/sample-result.ts';
-import { HerdWatch } from './backoff-watch.ts';
+import { BackoffWatch } from './backoff-watch.ts';
 
-function herd(cohort: string, change: Partial<HerdComparison[number]> = {}) {
+function herd(cohort: string, change: Partial<BackoffComparison[number]> = {}) {
   return {
     cohort,
     devices: 2,
@@ -30,7 +30,7 @@ describe('the comparisons of several processes', () => {
       peakRequestsPerSecond: 3,
       fullRecoveryMs: 3900,
     });
-    expect(mergedHerds([[one], [other]])).toEqual([
+    expect(mergedBackoffComparisons([[one], [other]])).toEqual([
       {
         cohort: 'calm',
         devices: 5,
@@ -42,12 +42,12 @@ describe('the comparisons of several processes', () => {
         requestsPerSecond: [3, 3, 2, 3],
       },
     ]);
-    const atOnce = mergedHerds([[herd('calm')], [herd('calm')]]);
+    const atOnce = mergedBackoffComparisons([[herd('calm')], [herd('calm')]]);
     expect(atOnce).toMatchObject([{ peakRequestsPerSecond: 6, requestsPerSecond: [6, 4, 2] }]);
   });
 
   it('keep the cohorts apart, also one that only one process has', () => {
-    const merged = mergedHerds([[herd('calm'), herd('wild')], [herd('wild')]]);
+    const merged = mergedBackoffComparisons([[herd('calm'), herd('wild')], [herd('wild')]]);
     expect(merged.map(({ cohort, devices }) => [cohort, devices])).toEqual([
       ['calm', 2],
       ['wild', 4],
@@ -56,7 +56,7 @@ describe('the comparisons of several processes', () => {
 
   it('say that a herd is not through as long as a single part is not', () => {
     const late = herd('calm', { recovered: 1, fullRecoveryMs: null });
-    expect(mergedHerds([[herd('calm')], [late]])).toMatchObject([
+    expect(mergedBackoffComparisons([[herd('calm')], [late]])).toMatchObject([
       { devices: 4, recovered: 3, fullRecoveryMs: null },
     ]);
   });
@@ -75,8 +75,8 @@ describe('the comparisons of several processes', () => {
   });
 
   it('are none when there was nothing to compare', () => {
-    expect(mergedHerds([])).toEqual([]);
-    expect(mergedHerds([[]])).toEqual([]);
+    expect(mergedBackoffComparisons([])).toEqual([]);
+    expect(mergedBackoffComparisons([[]])).toEqual([]);
   });
 });
 
@@ -90,8 +90,8 @@ describe('the watch over a herd', () => {
 
   it('gives the same for the parts together as for the whole', async () => {
     const devices = [await begun(), await begun(), await begun()];
-    const whole = new HerdWatch(devices);
-    const parts = [new HerdWatch(devices.slice(0, 1)), new HerdWatch(devices.slice(1))];
+    const whole = new BackoffWatch(devices);
+    const parts = [new BackoffWatch(devices.slice(0, 1)), new BackoffWatch(devices.slice(1))];
     for (const watch of [whole, ...parts]) watch.returned(1000);
     const seen = [100, 1400, 1500, 2999, 400].map((atMs, number) => ({ atMs, number }));
     for (const { atMs, number } of seen) {
@@ -102,7 +102,7 @@ describe('the watch over a herd', () => {
         watch?.saw(device, answered, 1000 + atMs);
       }
     }
-    const merged = mergedHerds(parts.map((part) => part.comparison() ?? []));
+    const merged = mergedBackoffComparisons(parts.map((part) => part.comparison() ?? []));
     expect(merged).toEqual(whole.comparison());
     expect(merged).toMatchObject([
       { devices: 3, recovered: 3, fullRecoveryMs: 1500, requestsPerSecond: [2, 2, 1] },
@@ -111,7 +111,7 @@ describe('the watch over a herd', () => {
 
   it('knows nothing before the network is back, and counts no refusal as getting through', async () => {
     const device = await begun();
-    const watch = new HerdWatch([device]);
+    const watch = new BackoffWatch([device]);
     watch.saw(device, answered, 500);
     expect(watch.comparison()).toBeUndefined();
     watch.returned(1000);

@@ -1,6 +1,6 @@
 /** Watches how the cohorts of a fleet come back after an outage of the network. */
 import type { Device } from '../device/device.ts';
-import { grouped, type HerdComparison, peakOf } from '../result/backoff-comparison.ts';
+import { type BackoffComparison, grouped, peakOf } from '../result/backoff-comparison.ts';
 
 const SECOND_MS = 1000;
 /** A day; later requests count as of the last second. */
@@ -14,7 +14,7 @@ interface HerdExchange {
 }
 
 /** Watches the cohorts from the return of the network on. */
-export class HerdWatch {
+export class BackoffWatch {
   readonly #devices: readonly Device[];
   readonly #perSecond = new Map<string, number[]>();
   /** When each device got through, since the return. */
@@ -46,7 +46,7 @@ export class HerdWatch {
   }
 
   /** The cohorts side by side; undefined when the network never came back. */
-  comparison(): HerdComparison | undefined {
+  comparison(): BackoffComparison | undefined {
     if (this.#returnedMs === undefined) return undefined;
     const cohorts = grouped(this.#devices, ({ cohort }) => cohort.name);
     return [...cohorts].map(([cohort, devices]) => {

@@ -18,7 +18,7 @@ type Assignment = Pick<DeviceSpec, 'cohort' | 'keyType' | 'behaviour'>;
  * The devices that the plan plays, by index; the same for the same plan and seed. Everything is
  * dealt over the whole fleet first, so that a shard's devices are what they are in the whole.
  */
-export function musteredDevices(plan: FleetPlan, identities: Identities): readonly Device[] {
+export function buildDevices(plan: FleetPlan, identities: Identities): readonly Device[] {
   const { first, end } = deviceRange(plan);
   const facts = { deployedArtifact: plan.deploy };
   return assignments(plan)

@@ -1,7 +1,7 @@
 /** A promise that is settled from outside. */
 
 /** Settled by the first of `resolve` and `reject`; nobody has to wait for it. */
-export class Promised<Value> {
+export class Deferred<Value> {
   readonly value: Promise<Value>;
   #resolve: (value: Value) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;

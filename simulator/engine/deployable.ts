@@ -2,7 +2,7 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import { nearestOf } from '../../fixtures/nearest.ts';
 import { ManagementClient } from '../client/management.ts';
-import { Ledger } from '../metrics/run-metrics.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
 import { planTransport } from '../network/plan-transport.ts';
 import { FleetStopped } from '../network/stopped.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -26,7 +26,7 @@ export async function requireDeployable(
   if (credentials === undefined || deploy === undefined || signal.aborted) return;
   const transport = planTransport(plan, {
     clock,
-    observer: new Ledger(clock),
+    observer: new RunMetrics(clock),
     connectionsMax: 1,
   });
   const giveUp = (): void => transport.breakOff();

@@ -1,11 +1,11 @@
-/** How the deployment of a run comes about: it is made, joined, or got from the head of a shard. */
+/** How the deployment of a run comes about: it is made, joined, or got from the coordinator of a shard. */
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { ManagementClient, Target } from '../client/management.ts';
 import type { Device } from '../device/device.ts';
 import { StatusError } from '../network/errors.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { adoptOutcomes } from './adoption.ts';
-import type { Coordinator } from './coordinator-link.ts';
+import type { CoordinatorLink } from './coordinator-link.ts';
 
 /**
  * Called once every own device is accepted, with their ids.
@@ -18,7 +18,7 @@ export interface DeploymentCircumstances {
   readonly plan: FleetPlan;
   readonly management: ManagementClient;
   readonly devices: readonly Device[];
-  readonly coordinator: Coordinator | undefined;
+  readonly coordinator: CoordinatorLink | undefined;
   /** The deployment that the run had made before its simulator was ended. */
   readonly kept: () => Target | undefined;
   /** Called for each device that had come to its end before this run began. */
@@ -34,7 +34,7 @@ export function deploymentSource(from: DeploymentCircumstances): DeploymentSourc
   }
   const { deploy } = plan;
   if (deploy === undefined) return undefined;
-  if (coordinator) return (deviceIds) => fromHead(coordinator, deviceIds, from);
+  if (coordinator) return (deviceIds) => fromCoordinator(coordinator, deviceIds, from);
   return async (deviceIds) => {
     const kept = from.kept();
     if (kept?.artifactName === deploy) return kept;
@@ -65,8 +65,8 @@ export async function madeDeployment(
   }
 }
 
-async function fromHead(
-  coordinator: Coordinator,
+async function fromCoordinator(
+  coordinator: CoordinatorLink,
   deviceIds: readonly string[],
   { plan, management, devices, adopted: adopt, kept }: DeploymentCircumstances,
 ): Promise<Target> {

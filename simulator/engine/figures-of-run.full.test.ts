@@ -18,10 +18,10 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function worldOf(changed?: (world: SmallWorld) => Answers): Promise<SmallWorld> {
-  const world = await SmallWorld.start(changed);
-  closers.push(() => world.server.close());
-  return world;
+async function worldOf(changed?: (environment: SmallWorld) => Answers): Promise<SmallWorld> {
+  const environment = await SmallWorld.start(changed);
+  closers.push(() => environment.server.close());
+  return environment;
 }
 
 function run(baseUrl: string, plan: Partial<FleetPlan>, hooks: Partial<FleetHooks> = {}) {
@@ -47,7 +47,7 @@ function run(baseUrl: string, plan: Partial<FleetPlan>, hooks: Partial<FleetHook
 
 describe('the latencies of a run', () => {
   it('show that the event loop stood still, and so does the generator', async () => {
-    const world = await worldOf();
+    const environment = await worldOf();
     const ended = new AbortController();
     let stalledAfter: number | undefined;
     // The run goes on until what was due meanwhile has been answered.
@@ -59,7 +59,7 @@ describe('the latencies of a run', () => {
       while (systemClock.monotonicMs() < until);
     };
     const { signal } = ended;
-    const result = await run(world.server.baseUrl, {}, { signal, onProgress: stall });
+    const result = await run(environment.server.baseUrl, {}, { signal, onProgress: stall });
     const longestMs = Math.max(...result.latencies.map(({ maxMs }) => maxMs));
     expect(longestMs).toBeGreaterThan(250);
     expect(result.generator.processes[0]?.eventLoopLagMaxMs).toBeGreaterThan(200);
@@ -67,10 +67,10 @@ describe('the latencies of a run', () => {
 
   it('tell a refused signature from a device that waits', async () => {
     const error = 'signature verification failed';
-    const world = await worldOf(() => ({
+    const environment = await worldOf(() => ({
       'post-auth-request': () => ({ status: 401, body: { error } }),
     }));
-    const { operations } = await run(world.server.baseUrl, { durationMs: 1500 });
+    const { operations } = await run(environment.server.baseUrl, { durationMs: 1500 });
     const auth = operations.find(({ operation }) => operation === 'post-auth-request');
     expect(auth?.signatureRefusals).toBe(auth?.answers['4xx']);
     expect(auth?.signatureRefusals).toBeGreaterThan(0);
@@ -101,12 +101,12 @@ const idle: MachineReading = {
 
 describe('a run', () => {
   it('is invalid when the process that made the load was its limit, and says why', async () => {
-    const world = await worldOf();
+    const environment = await worldOf();
     const reading = { ...idle, eventLoopLagP99Ms: 180, loopBusyMs: 990, loopIdleMs: 10 };
     const machine = () => ({ read: () => reading, close: () => undefined });
     const { signal, hooks } = endingAfter(2500);
     const plan = { devices: 40, pollIntervalMs: 20 };
-    const result = await run(world.server.baseUrl, plan, { machine, signal, ...hooks });
+    const result = await run(environment.server.baseUrl, plan, { machine, signal, ...hooks });
     expect(result.generator.schedule.due).toBeGreaterThan(1000);
     expect(result.validity).toBe('invalid');
     expect(result.generator.reasons).toEqual(
@@ -118,10 +118,10 @@ describe('a run', () => {
   });
 
   it('ends early when a threshold cannot be met any more, and only where that was asked', async () => {
-    const world = await worldOf(() => ({ 'get-configuration': () => ({ status: 503 }) }));
+    const environment = await worldOf(() => ({ 'get-configuration': () => ({ status: 503 }) }));
     const ended = async (thresholds: string[], abortOnThreshold = false) => {
       const plan = { durationMs: 4500, thresholds, abortOnThreshold };
-      const result = await run(world.server.baseUrl, plan);
+      const result = await run(environment.server.baseUrl, plan);
       return [result.ended, result.thresholds.map(({ verdict }) => verdict)];
     };
     const [suffixed, flagged, unasked] = await Promise.all([
@@ -146,9 +146,9 @@ describe('a run', () => {
   });
 
   it('tells how long updates took, as wholes and stage by stage', async () => {
-    const world = await worldOf();
+    const environment = await worldOf();
     const plan = { deploy: 'release-2', until: 'settled' as const, devices: 4 };
-    const { updates, devices, deployedMs } = await run(world.server.baseUrl, plan);
+    const { updates, devices, deployedMs } = await run(environment.server.baseUrl, plan);
     expect(updates.whole.map(({ from, outcome, count }) => [from, outcome, count])).toEqual([
       ['deployment', 'success', 4],
       ['offer', 'success', 4],
@@ -168,8 +168,12 @@ describe('a run', () => {
 
 describe('the machine of a run', () => {
   it('is told by what it is, with neither its name nor a path', async () => {
-    const world = await worldOf();
-    const { machines } = await run(world.server.baseUrl, { durationMs: 50 }, { version: '1.2.3' });
+    const environment = await worldOf();
+    const { machines } = await run(
+      environment.server.baseUrl,
+      { durationMs: 50 },
+      { version: '1.2.3' },
+    );
     expect(machines).toEqual([
       {
         fleetbed: '1.2.3',
@@ -193,9 +197,9 @@ describe('the machine of a run', () => {
 
 describe('the course of a run', () => {
   it('has a row for each second, and wider ones once there are too many', async () => {
-    const { Ledger } = await import('../metrics/run-metrics.ts');
+    const { RunMetrics } = await import('../metrics/run-metrics.ts');
     const clock = new ManualClock(noonMs);
-    const { series } = new Ledger(clock);
+    const { series } = new RunMetrics(clock);
     const second = (at: number) => series.exchanged(noonMs + at * 1000, at, at % 2 === 0);
     for (let at = 0; at < 900; at++) second(at);
     expect(series.figures()).toMatchObject({ widthMs: 1000 });

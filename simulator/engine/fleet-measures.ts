@@ -12,9 +12,9 @@ import { countedPart } from './funnel.ts';
 
 /** The figures of a fleet that is underway. */
 export function measuresNow(fleet: Fleet, nowMs: number): Measures {
-  const { ledger } = fleet;
-  const histograms = ledger.histograms();
-  const operations = ledger.operations();
+  const { metrics } = fleet;
+  const histograms = metrics.histograms();
+  const operations = metrics.operations();
   return {
     isOver: false,
     elapsedMs: fleet.elapsedMs(),
@@ -54,18 +54,18 @@ export function partFigures(
   nowMs: number,
   thresholds: readonly string[] = [],
 ): PartFigures {
-  const { ledger } = fleet;
+  const { metrics } = fleet;
   const elapsedMs = fleet.elapsedMs();
-  const sent = ledger.lateness.count;
+  const sent = metrics.lateness.count;
   return {
     startMs: nowMs - elapsedMs,
     endMs: nowMs,
     elapsedMs,
-    latencies: ledger.latencies(),
-    operations: ledger.operations(),
-    errors: ledger.errors(),
-    updates: ledger.updates.figures(),
-    schedule: { due: sent + fleet.overdueCount(), sent, lateness: ledger.lateness.figures() },
+    latencies: metrics.latencies(),
+    operations: metrics.operations(),
+    errors: metrics.errors(),
+    updates: metrics.updates.figures(),
+    schedule: { due: sent + fleet.overdueCount(), sent, lateness: metrics.lateness.figures() },
     rollout: rolloutOf(fleet, nowMs, thresholds),
     checks: fleet.checks?.figures(0),
   };

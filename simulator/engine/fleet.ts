@@ -6,32 +6,32 @@ import type { Target } from '../client/management.ts';
 import { ManagementClient } from '../client/management.ts';
 import { deviceOfCaller } from '../client/session.ts';
 import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
-import type { World } from '../device/environment.ts';
+import type { DeviceEnvironment } from '../device/environment.ts';
 import { type EventSink, nobodyListens } from '../device/events.ts';
 import { live } from '../device/life.ts';
 import { isFinal } from '../device/update-states.ts';
 import type { Identities } from '../identity/identities.ts';
-import { CheckBooks, type ExchangeJudge } from '../metrics/check-metrics.ts';
+import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
 import type { OpenNow } from '../metrics/generator-watch.ts';
-import { Ledger } from '../metrics/run-metrics.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
 import { planTransport, planWiring } from '../network/plan-transport.ts';
 import type { EndedExchange, Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import type { HerdComparison } from '../result/backoff-comparison.ts';
+import type { BackoffComparison } from '../result/backoff-comparison.ts';
 import type { Ended } from '../result/result.ts';
-import type { Balance } from '../result/result-devices.ts';
+import type { Reconciliation } from '../result/result-devices.ts';
 import { type Memory, noMemory } from '../state/memory.ts';
-import { musteredDevices } from './build-devices.ts';
-import type { Coordinator } from './coordinator-link.ts';
+import { buildDevices } from './build-devices.ts';
+import type { CoordinatorLink } from './coordinator-link.ts';
 import { deploymentSource } from './deployment.ts';
 import { countedPart } from './funnel.ts';
 import { atMost, firstFault, throwOwnFault } from './lives.ts';
 import { Load } from './load.ts';
-import { Operator } from './operator.ts';
+import { FleetOperator } from './operator.ts';
 import { untilNextPollMs } from './poll-schedule.ts';
-import { checkBalance } from './reconciliation.ts';
-import { lookouts } from './sample.ts';
-import { Rests } from './scheduler.ts';
+import { reconcile } from './reconciliation.ts';
+import { exchangeTaps } from './sample.ts';
+import { Scheduler } from './scheduler.ts';
 import { FleetSockets } from './sockets.ts';
 
 /** Connections to one origin: enough to keep a server busy, far below the limits of a process. */
@@ -47,7 +47,7 @@ const HURRY_MAX_MS = 2000;
 export interface FleetSurroundings {
   readonly identities: Identities;
   readonly events?: EventSink;
-  readonly coordinator?: Coordinator | undefined;
+  readonly coordinator?: CoordinatorLink | undefined;
   readonly judge?: ExchangeJudge | undefined;
 }
 
@@ -64,14 +64,14 @@ interface RunOptions {
 /** A fleet and all that it shares; `close` it when done. */
 export class Fleet {
   readonly #plan: FleetPlan;
-  readonly #coordinator: Coordinator | undefined;
+  readonly #coordinator: CoordinatorLink | undefined;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #rests: Rests;
+  readonly #scheduler: Scheduler;
   readonly #events: EventSink;
   readonly #identities: Identities;
   readonly #transport: Transport;
-  readonly #operator: Operator | undefined;
+  readonly #operator: FleetOperator | undefined;
   readonly #ended = new Set<Device>();
   #startedMs: number;
   #endedMs: number | undefined;
@@ -82,9 +82,9 @@ export class Fleet {
   #finish: (ended: Ended) => void = () => undefined;
   /** What outlives the run; set before it begins. */
   memory: Memory = noMemory;
-  readonly ledger: Ledger;
+  readonly metrics: RunMetrics;
   /** What the watched devices have seen; undefined where none is watched. */
-  readonly checks: CheckBooks | undefined;
+  readonly checks: CheckMetrics | undefined;
   readonly devices: readonly Device[];
   readonly management: ManagementClient | undefined;
 
@@ -95,20 +95,20 @@ export class Fleet {
     this.#plan = plan;
     this.#clock = clock;
     this.#random = seededRandom(plan.seed);
-    this.#rests = new Rests(clock);
-    this.ledger = new Ledger(clock);
+    this.#scheduler = new Scheduler(clock);
+    this.metrics = new RunMetrics(clock);
     this.checks =
       around.judge &&
-      new CheckBooks(around.judge, (breach) => this.#events.emit({ kind: 'breach', ...breach }));
+      new CheckMetrics(around.judge, (breach) => this.#events.emit({ kind: 'breach', ...breach }));
     this.#startedMs = clock.monotonicMs();
     this.#transport = planTransport(plan, {
       clock,
-      observer: this.ledger,
+      observer: this.metrics,
       onExchange: (ended) => this.#tell(ended),
       obstacle: plan.scenes && ((request) => this.#load.obstacleTo(request)),
       connectionsMax: CONNECTIONS_MAX,
     });
-    this.devices = musteredDevices(plan, this.#identities);
+    this.devices = buildDevices(plan, this.#identities);
     this.#load = this.#plannedLoad();
     const { acceptWith: credentials } = plan;
     const transport = this.#transport;
@@ -128,7 +128,7 @@ export class Fleet {
   /** Whether nothing is underway: everyone waits for time to pass. */
   isQuiet(): boolean {
     const opening = this.#sockets?.openingCount() ?? 0;
-    const everyoneRests = this.#rests.count >= this.#livesCount;
+    const everyoneRests = this.#scheduler.count >= this.#livesCount;
     return everyoneRests && this.#transport.awaitedCount === 0 && opening === 0;
   }
 
@@ -138,7 +138,7 @@ export class Fleet {
   }
 
   /** What a herd comparison has come to; undefined without one. */
-  get herd(): HerdComparison | undefined {
+  get backoffComparison(): BackoffComparison | undefined {
     return this.#load.herd;
   }
 
@@ -169,12 +169,12 @@ export class Fleet {
   }
 
   /** Compares the books; after an interruption it does not wait long for a server that is gone. */
-  async balance(ended: Ended): Promise<Balance> {
+  async balance(ended: Ended): Promise<Reconciliation> {
     const { devices, target, management } = this;
     const hurry = (): void => this.#transport.breakOff();
     const timer = ended === 'interrupted' ? this.#clock.after(HURRY_MAX_MS, hurry) : undefined;
     try {
-      return await checkBalance({ devices, target, management, isShard: this.#isShard });
+      return await reconcile({ devices, target, management, isShard: this.#isShard });
     } finally {
       timer?.cancel();
     }
@@ -253,18 +253,22 @@ export class Fleet {
   }
 
   #enterPhase(phase: string): void {
-    this.ledger.enterPhase(phase);
+    this.metrics.enterPhase(phase);
     this.#events.emit({ kind: 'phase', phase });
   }
 
   #begin(): readonly Promise<never>[] {
-    const world = this.#world();
+    const environment = this.#environment();
     const connected = this.devices.filter(({ cohort }) => cohort.policy.connect);
     if (connected.length > 0) this.#sockets = this.#openSockets(connected);
     const lives = this.devices.map((device) =>
-      live(device, { ...world, ...this.#load.restsOf(device) }, this.#load.startsAfterMs(device)),
+      live(
+        device,
+        { ...environment, ...this.#load.restsOf(device) },
+        this.#load.startsAfterMs(device),
+      ),
     );
-    this.#load.start(world);
+    this.#load.start(environment);
     return this.#operator ? [...lives, this.#operator.work()] : lives;
   }
 
@@ -275,10 +279,10 @@ export class Fleet {
     const ended = Promise.allSettled(lives);
     const { drainMs = 0 } = this.#plan;
     if (drainMs > 0) {
-      this.#rests.drain();
+      this.#scheduler.drain();
       await atMost(this.#clock, drainMs, ended, hurry);
     }
-    this.#rests.stop();
+    this.#scheduler.stop();
     this.#identities.close();
     const exchangesMs = hurry?.aborted ? 0 : EXCHANGES_MAX_MS;
     const limit = this.#clock.after(exchangesMs, () => this.#transport.breakOff());
@@ -288,7 +292,7 @@ export class Fleet {
     throwOwnFault(ends);
   }
 
-  #world(): World {
+  #environment(): DeviceEnvironment {
     const { headerPrefix, tenantToken } = this.#plan;
     const transport = this.#transport;
     const clock = this.#clock;
@@ -297,19 +301,21 @@ export class Fleet {
       transport,
       clock,
       random: this.#random,
-      ledger: this.ledger,
+      metrics: this.metrics,
       events: this.#events,
       keyFor: (device, generation) => this.#identities.keyring.keyFor(device, generation),
       changed: (device, part) => this.memory.changed(device, part),
       downloads: this.memory.downloads,
-      rest: (waitMs, wakeable) => this.#rests.rest(waitMs, wakeable),
+      rest: (waitMs, wakeable) => this.#scheduler.rest(waitMs, wakeable),
       untilNextPollMs: ({ index, cohort: { policy: planned } }) => {
         const { pollIntervalMs } = planned;
         const policy = { ...planned, pollIntervalMs: this.#stayPollMs ?? pollIntervalMs };
         return untilNextPollMs({ index, policy, random: this.#random }, this.elapsedMs());
       },
       offForMs: (device) => this.#load.offForMs(device),
-      lookout: lookouts(this.#plan, clock, (seen) => this.checks?.saw(seen, this.ledger.phase)),
+      exchangeTap: exchangeTaps(this.#plan, clock, (seen) =>
+        this.checks?.saw(seen, this.metrics.phase),
+      ),
       losesSocket: (device) => this.#sockets?.drop(device),
       target: () => this.target,
       settled: (device, part) => {
@@ -326,7 +332,7 @@ export class Fleet {
       devices: this.devices,
       clock: this.#clock,
       random: this.#random,
-      rests: this.#rests,
+      scheduler: this.#scheduler,
       elapsedMs: () => this.elapsedMs(),
       enterPhase: (name) => this.#enterPhase(name),
       breakOffBlocked: () => this.#transport.breakOffBlocked(),
@@ -348,7 +354,7 @@ export class Fleet {
     if (!isFinal(state) || endedMs !== undefined) return;
     const nowMs = this.#clock.now();
     part.endedMs = nowMs;
-    const { updates } = this.ledger;
+    const { updates } = this.metrics;
     if (offeredMs !== undefined) updates.updateEnded('offer', state, nowMs - offeredMs);
     const { target } = this;
     if (target?.deploymentId !== deploymentId || target.createdMs === undefined) return;
@@ -378,15 +384,15 @@ export class Fleet {
     return part !== undefined && isSettled(part);
   }
 
-  #hiredOperator(management: ManagementClient): Operator {
+  #hiredOperator(management: ManagementClient): FleetOperator {
     const { devices } = this;
-    return new Operator({
+    return new FleetOperator({
       management,
       devices,
-      ledger: this.ledger,
+      metrics: this.metrics,
       random: this.#random,
       clock: this.#clock,
-      rest: (waitMs) => this.#rests.rest(waitMs),
+      rest: (waitMs) => this.#scheduler.rest(waitMs),
       onKnown: (device) => this.memory.changed(device),
       mayDeploy: () => this.#load.mayDeploy,
       onDeployed: (target) => {
@@ -410,15 +416,15 @@ export class Fleet {
       baseUrl,
       clock: this.#clock,
       random: this.#random,
-      ledger: this.ledger,
+      metrics: this.metrics,
       events: this.#events,
       requestTimeLimitMs,
       wiring: planWiring(this.#plan),
       isCutOff: (device) => this.#load.isCutOff(device),
-      checkUpdate: (device) => this.#rests.wake(device),
+      checkUpdate: (device) => this.#scheduler.wake(device),
       sendInventory: (device) => {
         device.inventoryDueMs = Number.NEGATIVE_INFINITY;
-        this.#rests.wake(device);
+        this.#scheduler.wake(device);
       },
     });
   }

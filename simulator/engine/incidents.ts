@@ -1,14 +1,14 @@
 /**
- * Scenes: what happens to a whole fleet, or to a cohort, at a moment of the run. Each one decides by
- * the seed when it reaches each device, so that the same plan plays the same scene.
+ * Incidents: what happens to a whole fleet, or to a cohort, at a moment of the run. Each one decides by
+ * the seed when it reaches each device, so that the same plan plays the same incident.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { Device } from '../device/device.ts';
-import type { Scene } from '../plan/load-fields.ts';
+import type { Incident } from '../plan/load-fields.ts';
 
-/** What a scene can do to devices. */
-interface Stagehands {
+/** What a incident can do to devices. */
+interface DeviceControl {
   /** No device is asked or heard until then; it then boots. */
   readonly cutPower: (device: Device, lastingMs: number) => void;
   /** Takes the network of these devices away; of none: gives all of it back. */
@@ -24,59 +24,59 @@ interface Stagehands {
   readonly allowDeployment: () => void;
 }
 
-/** What scenes are played with. */
-export interface ScenesOptions {
-  readonly scenes: readonly Scene[];
+/** What incidents are played with. */
+export interface IncidentsOptions {
+  readonly incidents: readonly Incident[];
   readonly devices: readonly Device[];
   readonly clock: Clock;
   /** The fleet's chance, made from its seed. */
   readonly random: Random;
-  readonly hands: Stagehands;
+  readonly control: DeviceControl;
   /** The network is back after the outage of a herd comparison. */
   readonly onReturn: () => void;
 }
 
 /** Timers are not exact: what is less than this away has come. */
 const SLACK_MS = 1;
-/** How long power or network are away where a scene does not say. */
+/** How long power or network are away where a incident does not say. */
 const LASTING_MS = 10_000;
 
 /** Something that is due, counted from the moment at which it was planned. */
-interface Cue {
+interface PlannedAction {
   readonly afterMs: number;
   readonly act: () => void;
 }
 
 /** The scenes of one run; `stop` ends those that are underway. */
-export class Scenes {
-  readonly #options: ScenesOptions;
+export class Incidents {
+  readonly #options: IncidentsOptions;
   readonly #timers = new Set<Timer>();
 
-  constructor(options: ScenesOptions) {
+  constructor(options: IncidentsOptions) {
     this.#options = options;
   }
 
   /** Whether the deployment has to wait for its night. */
   get deploysLater(): boolean {
-    return this.#options.scenes.some(({ name }) => name === 'update-night');
+    return this.#options.incidents.some(({ name }) => name === 'update-night');
   }
 
-  /** Begins to count the moments of all scenes. */
+  /** Begins to count the moments of all incidents. */
   start(): void {
-    for (const scene of this.#options.scenes) {
-      this.#after(scene.atMs, () => {
-        this.#options.hands.enterPhase(scene.name);
-        players[scene.name](scene, this.#stage(scene));
+    for (const incident of this.#options.incidents) {
+      this.#after(incident.atMs, () => {
+        this.#options.control.enterPhase(incident.name);
+        effects[incident.name](incident, this.#stage(incident));
       });
     }
   }
 
   /** The deployment stands: from now on devices come for it. */
   deployed(): void {
-    const { scenes, hands } = this.#options;
-    for (const scene of scenes) {
-      if (scene.name !== 'update-night' || scene.withinMs === undefined) continue;
-      this.#spread(scene, (device) => hands.wake(device));
+    const { incidents, control } = this.#options;
+    for (const incident of incidents) {
+      if (incident.name !== 'update-night' || incident.withinMs === undefined) continue;
+      this.#spread(incident, (device) => control.wake(device));
     }
   }
 
@@ -85,41 +85,41 @@ export class Scenes {
     this.#timers.clear();
   }
 
-  #stage(scene: Scene): Stage {
-    const { hands, onReturn } = this.#options;
+  #stage(incident: Incident): IncidentContext {
+    const { control, onReturn } = this.#options;
     return {
-      hands,
+      control,
       onReturn,
-      devices: this.#concerned(scene),
-      delayMs: (device) => this.#delayMs(scene, device),
-      spread: (act) => this.#spread(scene, act),
+      devices: this.#concerned(incident),
+      delayMs: (device) => this.#delayMs(incident, device),
+      spread: (act) => this.#spread(incident, act),
       after: (waitMs, act) => this.#after(waitMs, act),
     };
   }
 
-  #concerned({ cohort }: Scene): readonly Device[] {
+  #concerned({ cohort }: Incident): readonly Device[] {
     const { devices } = this.#options;
     return cohort === undefined ? devices : devices.filter((each) => each.cohort.name === cohort);
   }
 
-  /** By chance within the time of the scene; without jitter all of it. */
-  #delayMs({ name, atMs, withinMs = 0, jitter = true }: Scene, { index }: Device): number {
+  /** By chance within the time of the incident; without jitter all of it. */
+  #delayMs({ name, atMs, withinMs = 0, jitter = true }: Incident, { index }: Device): number {
     if (!jitter) return withinMs;
     const chance = this.#options.random.stream(`device/${index}/${name}/${atMs}`);
     return Math.round(withinMs * chance.fraction());
   }
 
-  /** Does something to each device when the scene reaches it. */
-  #spread(scene: Scene, act: (device: Device) => void): void {
-    const cues = this.#concerned(scene).map((device) => ({
-      afterMs: this.#delayMs(scene, device),
+  /** Does something to each device when the incident reaches it. */
+  #spread(incident: Incident, act: (device: Device) => void): void {
+    const cues = this.#concerned(incident).map((device) => ({
+      afterMs: this.#delayMs(incident, device),
       act: () => act(device),
     }));
     this.#inTurn(cues.sort((one, other) => one.afterMs - other.afterMs));
   }
 
   /** One timer for all of them. */
-  #inTurn(cues: readonly Cue[]): void {
+  #inTurn(cues: readonly PlannedAction[]): void {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
     let next = 0;
@@ -145,9 +145,9 @@ export class Scenes {
   }
 }
 
-/** What a scene finds when its moment has come. */
-interface Stage {
-  readonly hands: Stagehands;
+/** What a incident finds when its moment has come. */
+interface IncidentContext {
+  readonly control: DeviceControl;
   readonly onReturn: () => void;
   readonly devices: readonly Device[];
   readonly delayMs: (device: Device) => number;
@@ -155,24 +155,26 @@ interface Stage {
   readonly after: (waitMs: number, act: () => void) => void;
 }
 
-const players: Readonly<Record<Scene['name'], (scene: Scene, stage: Stage) => void>> = {
-  'power-cut': ({ lastingMs = LASTING_MS }, { devices, hands, delayMs }) => {
-    for (const device of devices) hands.cutPower(device, lastingMs + delayMs(device));
-    hands.breakOffBlocked();
+const effects: Readonly<
+  Record<Incident['name'], (incident: Incident, stage: IncidentContext) => void>
+> = {
+  'power-cut': ({ lastingMs = LASTING_MS }, { devices, control, delayMs }) => {
+    for (const device of devices) control.cutPower(device, lastingMs + delayMs(device));
+    control.breakOffBlocked();
   },
-  'reconnect-storm': ({ withinMs }, { devices, hands, delayMs }) => {
+  'reconnect-storm': ({ withinMs }, { devices, control, delayMs }) => {
     for (const device of devices) {
-      hands.cutSocket(device, withinMs === undefined ? undefined : delayMs(device));
+      control.cutSocket(device, withinMs === undefined ? undefined : delayMs(device));
     }
   },
-  'update-night': (_, { hands }) => hands.allowDeployment(),
+  'update-night': (_, { control }) => control.allowDeployment(),
   'token-expiry-week': (_, { spread }) => spread(expireToken),
-  'backoff-comparison': ({ lastingMs = LASTING_MS }, { devices, hands, after, onReturn }) => {
-    hands.cutNetwork(devices);
-    hands.breakOffBlocked();
+  'backoff-comparison': ({ lastingMs = LASTING_MS }, { devices, control, after, onReturn }) => {
+    control.cutNetwork(devices);
+    control.breakOffBlocked();
     after(lastingMs, () => {
-      hands.enterPhase('backoff-comparison: return');
-      hands.cutNetwork([]);
+      control.enterPhase('backoff-comparison: return');
+      control.cutNetwork([]);
       onReturn();
     });
   },

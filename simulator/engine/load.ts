@@ -1,21 +1,21 @@
 /**
- * The load of a run: who is on when, which stage it is, what scenes are played, and how cohorts
+ * The load of a run: who is on when, which stage it is, what incidents are played, and how cohorts
  * compare after an outage. Beside it, each device lives its own life.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { deviceOfCaller } from '../client/session.ts';
 import type { Device } from '../device/device.ts';
-import type { World } from '../device/environment.ts';
+import type { DeviceEnvironment } from '../device/environment.ts';
 import type { EndedExchange, ExchangeSubject } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import type { HerdComparison } from '../result/backoff-comparison.ts';
+import type { BackoffComparison } from '../result/backoff-comparison.ts';
 import type { Ended } from '../result/result.ts';
 import { Arrivals } from './arrivals.ts';
-import { HerdWatch } from './backoff-watch.ts';
-import { Scenes } from './incidents.ts';
+import { BackoffWatch } from './backoff-watch.ts';
+import { Incidents } from './incidents.ts';
 import { firstContactAfterMs } from './poll-schedule.ts';
-import type { Rests } from './scheduler.ts';
+import type { Scheduler } from './scheduler.ts';
 import { Switches } from './switches.ts';
 import { Timeline } from './timeline.ts';
 
@@ -26,7 +26,7 @@ export interface LoadOptions {
   readonly clock: Clock;
   /** The fleet's chance, made from its seed. */
   readonly random: Random;
-  readonly rests: Rests;
+  readonly scheduler: Scheduler;
   /** Since the start of the run. */
   readonly elapsedMs: () => number;
   readonly enterPhase: (name: string) => void;
@@ -42,8 +42,8 @@ export class Load {
   readonly #byIndex: ReadonlyMap<number, Device>;
   readonly #timeline: Timeline | undefined;
   readonly #switches: Switches;
-  readonly #scenes: Scenes | undefined;
-  readonly #herd: HerdWatch | undefined;
+  readonly #incidents: Incidents | undefined;
+  readonly #backoff: BackoffWatch | undefined;
   readonly #spent = new Set<Device>();
   #timers: readonly Timer[] = [];
   #arrivals: Arrivals | undefined;
@@ -55,10 +55,10 @@ export class Load {
     this.#byIndex = new Map(devices.map((device) => [device.index, device]));
     this.#timeline = plan.stages && new Timeline(plan.stages);
     this.#switches = this.#installedSwitches();
-    this.#scenes = this.#plannedScenes();
-    this.#mayDeploy = this.#scenes?.deploysLater !== true;
+    this.#incidents = this.#plannedIncidents();
+    this.#mayDeploy = this.#incidents?.deploysLater !== true;
     const isCompared = plan.scenes?.some(({ name }) => name === 'backoff-comparison') === true;
-    this.#herd = isCompared ? new HerdWatch(devices) : undefined;
+    this.#backoff = isCompared ? new BackoffWatch(devices) : undefined;
   }
 
   /** Whether the moment of the deployment has come. */
@@ -67,8 +67,8 @@ export class Load {
   }
 
   /** What a herd comparison has come to; undefined without one. */
-  get herd(): HerdComparison | undefined {
-    return this.#herd?.comparison();
+  get herd(): BackoffComparison | undefined {
+    return this.#backoff?.comparison();
   }
 
   /** How long after the start of the run the device makes its first contact; Infinity: never. */
@@ -78,7 +78,7 @@ export class Load {
   }
 
   /** The waits of one device, which end when it is switched on and off. */
-  restsOf(device: Device): Pick<World, 'rest'> {
+  restsOf(device: Device): Pick<DeviceEnvironment, 'rest'> {
     return {
       rest: (waitMs, wakeable) => this.#switches.rest(device, waitMs, wakeable !== undefined),
     };
@@ -102,29 +102,30 @@ export class Load {
 
   /** Is told of every exchange as it ends. */
   saw(ended: EndedExchange): void {
-    if (this.#herd === undefined) return;
+    if (this.#backoff === undefined) return;
     const device = this.#deviceOf(ended.caller);
-    if (device) this.#herd.saw(device, ended, this.#options.clock.monotonicMs());
+    if (device) this.#backoff.saw(device, ended, this.#options.clock.monotonicMs());
   }
 
   /** The deployment stands. */
   deployed(): void {
-    this.#scenes?.deployed();
+    this.#incidents?.deployed();
   }
 
-  /** Begins to count the moments of stages and scenes, and lets events arrive. */
-  start({ client, ledger }: Pick<World, 'client' | 'ledger'>): void {
+  /** Begins to count the moments of stages and incidents, and lets events arrive. */
+  start({ client, metrics }: Pick<DeviceEnvironment, 'client' | 'metrics'>): void {
     const { plan, devices, clock, random } = this.#options;
     this.#timers = this.#stageTimers();
-    this.#scenes?.start();
+    this.#incidents?.start();
     const { arrivals } = plan;
-    this.#arrivals = arrivals && new Arrivals({ arrivals, devices, client, clock, random, ledger });
+    this.#arrivals =
+      arrivals && new Arrivals({ arrivals, devices, client, clock, random, metrics });
     this.#arrivals?.start();
   }
 
   stop(): void {
     for (const timer of this.#timers) timer.cancel();
-    this.#scenes?.stop();
+    this.#incidents?.stop();
     this.#arrivals?.stop();
   }
 
@@ -140,10 +141,10 @@ export class Load {
   }
 
   #installedSwitches(): Switches {
-    const { plan, rests, elapsedMs, finish, devices } = this.#options;
+    const { plan, scheduler, elapsedMs, finish, devices } = this.#options;
     return new Switches({
       timeline: this.#timeline,
-      rests,
+      scheduler,
       elapsedMs,
       iterations: plan.iterations,
       onSpent: (device) => {
@@ -153,22 +154,22 @@ export class Load {
     });
   }
 
-  #plannedScenes(): Scenes | undefined {
-    const { plan, devices, clock, random, rests, breakOffBlocked } = this.#options;
+  #plannedIncidents(): Incidents | undefined {
+    const { plan, devices, clock, random, scheduler, breakOffBlocked } = this.#options;
     const { cutSocket, enterPhase } = this.#options;
     if (plan.scenes === undefined) return undefined;
-    return new Scenes({
-      scenes: plan.scenes,
+    return new Incidents({
+      incidents: plan.scenes,
       devices,
       clock,
       random,
-      onReturn: () => this.#herd?.returned(clock.monotonicMs()),
-      hands: {
+      onReturn: () => this.#backoff?.returned(clock.monotonicMs()),
+      control: {
         cutPower: (device, lastingMs) => this.#switches.cut(device, lastingMs),
         cutNetwork: (cutOff) => this.#switches.cutOff(cutOff),
         breakOffBlocked,
         cutSocket,
-        wake: (device) => rests.wake(device),
+        wake: (device) => scheduler.wake(device),
         enterPhase,
         allowDeployment: () => {
           this.#mayDeploy = true;

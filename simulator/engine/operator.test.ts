@@ -5,7 +5,7 @@ import { deviceKey } from '../identity/device-key.ts';
 import { FleetStopped } from '../network/stopped.ts';
 import { Bench, deviceOf, sessionOf, token } from '../testing/bench.ts';
 import { type Answer, type Answers, type Asked, PretendServer } from '../testing/pretend-server.ts';
-import { Operator } from './operator.ts';
+import { FleetOperator } from './operator.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -29,7 +29,7 @@ async function hired(answers: Answers, rounds: number) {
     'create-deployment': () => ({ status: 201, headers: { location: '/x/deployment-1' } }),
     ...answers,
   });
-  const { transport, clock, ledger } = new Bench(server.baseUrl);
+  const { transport, clock, metrics } = new Bench(server.baseUrl);
   closers.push(
     () => server.close(),
     () => transport.close(),
@@ -41,10 +41,10 @@ async function hired(answers: Answers, rounds: number) {
   let left = rounds;
   const restsMs: number[] = [];
   const management = new ManagementClient({ transport, clock, credentials });
-  const operator = new Operator({
+  const operator = new FleetOperator({
     management,
     devices: [device],
-    ledger,
+    metrics,
     random: seededRandom('x'),
     clock,
     rest: async (waitMs) => {
@@ -57,7 +57,7 @@ async function hired(answers: Answers, rounds: number) {
       return { deploymentId, artifactName: 'release-2' };
     },
   });
-  return { server, device, operator, ledger, restsMs, pem: device.session.key.publicKeyPem };
+  return { server, device, operator, metrics, restsMs, pem: device.session.key.publicKeyPem };
 }
 
 /** The fleet's device in a list of the server, with these authentication sets. */
@@ -141,13 +141,13 @@ describe('the operator of a fleet', () => {
   });
 
   it('tries again when the server fails, and gives up after twenty times in a row', async () => {
-    const { server, operator, ledger, restsMs } = await hired(
+    const { server, operator, metrics, restsMs } = await hired(
       { 'list-devices': () => ({ status: 500 }) },
       1000,
     );
     await expect(operator.work()).rejects.toMatchObject({ status: 500 });
     expect(server.askedOf('list-devices')).toHaveLength(20);
-    expect(ledger.errorCount).toBe(20);
+    expect(metrics.errorCount).toBe(20);
     expect(restsMs[0]).toBeLessThanOrEqual(250);
     expect(restsMs.at(-1)).toBeGreaterThanOrEqual(5000);
   });
@@ -161,7 +161,7 @@ describe('the operator of a fleet', () => {
 
   it('forgets its faults as soon as one round succeeds', async () => {
     let asked = 0;
-    const { operator, ledger } = await hired(
+    const { operator, metrics } = await hired(
       {
         'list-devices': ({ query }) => {
           const ok = query.get('status') === 'accepted' || ++asked % 10 === 0;
@@ -171,7 +171,7 @@ describe('the operator of a fleet', () => {
       60,
     );
     await expect(operator.work()).rejects.toThrow(FleetStopped);
-    expect(ledger.errorCount).toBeGreaterThan(40);
+    expect(metrics.errorCount).toBeGreaterThan(40);
   });
 
   it('gives up at once when its login no longer holds', async () => {

@@ -8,17 +8,17 @@ import type { Random } from '../../fixtures/random.ts';
 import type { ManagementClient, Target } from '../client/management.ts';
 import type { Device } from '../device/device.ts';
 import { identityKey } from '../identity/identity.ts';
-import type { Ledger } from '../metrics/run-metrics.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { ClientError, StatusError } from '../network/errors.ts';
 import { type BackOff, backOffMs } from '../network/retry-after.ts';
-import { Lanes } from '../network/semaphore.ts';
+import { Semaphore } from '../network/semaphore.ts';
 import type { DeploymentSource } from './deployment.ts';
 
 /** What the operator works with. */
-export interface OperatorOptions {
+export interface FleetOperatorOptions {
   readonly management: ManagementClient;
   readonly devices: readonly Device[];
-  readonly ledger: Ledger;
+  readonly metrics: RunMetrics;
   readonly random: Random;
   readonly clock: Clock;
   readonly rest: (waitMs: number) => Promise<void>;
@@ -39,14 +39,14 @@ const ACCEPTED_AT_ONCE = 8;
 const FAULTS_MAX = 20;
 
 /** Works beside the fleet until the run ends. */
-export class Operator {
-  readonly #options: OperatorOptions;
+export class FleetOperator {
+  readonly #options: FleetOperatorOptions;
   readonly #own: ReadonlyMap<string, Device>;
   /** The deployment that was asked for; a head answers only when all of its shards have asked. */
   #asked: Promise<Target> | undefined;
   target: Target | undefined;
 
-  constructor(options: OperatorOptions) {
+  constructor(options: FleetOperatorOptions) {
     this.#options = options;
     this.#own = new Map(options.devices.map((device) => [identityKey(device.idData), device]));
   }
@@ -64,7 +64,7 @@ export class Operator {
         faults = 0;
       } catch (error) {
         if (!(error instanceof ClientError)) throw error;
-        this.#options.ledger.fault(error);
+        this.#options.metrics.fault(error);
         if (isHopeless(error) || ++faults === FAULTS_MAX) throw error;
         await rest(this.#waitAfterMs(error, faults));
         continue;
@@ -81,7 +81,7 @@ export class Operator {
       return true;
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      this.#options.ledger.fault(error);
+      this.#options.metrics.fault(error);
       return false;
     }
   }
@@ -102,8 +102,8 @@ export class Operator {
   async #acceptFrom(status: 'pending' | 'accepted'): Promise<number> {
     let accepted = 0;
     for await (const page of this.#options.management.devices(status)) {
-      const lanes = new Lanes(ACCEPTED_AT_ONCE);
-      const answers = page.map((listed) => lanes.run(() => this.#acceptOwn(listed)));
+      const semaphore = new Semaphore(ACCEPTED_AT_ONCE);
+      const answers = page.map((listed) => semaphore.run(() => this.#acceptOwn(listed)));
       for (const answer of await Promise.allSettled(answers)) {
         if (answer.status === 'rejected') throw answer.reason;
         accepted += answer.value;

@@ -11,10 +11,10 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function worldOf(changed: (world: SmallWorld) => Answers): Promise<SmallWorld> {
-  const world = await SmallWorld.start(changed);
-  closers.push(() => world.server.close());
-  return world;
+async function worldOf(changed: (environment: SmallWorld) => Answers): Promise<SmallWorld> {
+  const environment = await SmallWorld.start(changed);
+  closers.push(() => environment.server.close());
+  return environment;
 }
 
 async function run(baseUrl: string) {
@@ -43,10 +43,13 @@ async function run(baseUrl: string) {
   return { ...result, verdicts, second: device };
 }
 
-/** Takes a report as the small world does, unless the test has it otherwise. */
-function taking(world: SmallWorld, otherwise: (status: string, id: string) => number | undefined) {
+/** Takes a report as the small environment does, unless the test has it otherwise. */
+function taking(
+  environment: SmallWorld,
+  otherwise: (status: string, id: string) => number | undefined,
+) {
   return (asked: Asked) => {
-    const device = world.deviceOf(asked);
+    const device = environment.deviceOf(asked);
     if (device === undefined) return { status: 401 };
     const { status } = asked.json() as { status: string };
     const answer = otherwise(status, device.id);
@@ -61,7 +64,7 @@ const all = ['device-1', 'device-2', 'device-3'];
 describe('a report', () => {
   it('that the server acknowledged and lost is an error, with the device named', async () => {
     let lost = false;
-    const world = await worldOf((own) => ({
+    const environment = await worldOf((own) => ({
       'put-deployment-status': taking(own, (status, id) => {
         if (status !== 'success' || id !== 'device-2') return undefined;
         lost = true;
@@ -71,7 +74,7 @@ describe('a report', () => {
       'post-next-deployment-v2': (asked) =>
         lost && own.deviceOf(asked)?.id === 'device-2' ? { status: 204 } : own.next(asked),
     }));
-    const { balance, verdicts, second } = await run(world.server.baseUrl);
+    const { balance, verdicts, second } = await run(environment.server.baseUrl);
     expect(balance).toMatchObject({ checked: true, ok: false, lostReports: 1, doubledReports: 0 });
     expect(balance.differences).toEqual([
       {
@@ -87,13 +90,13 @@ describe('a report', () => {
   });
 
   it('that came twice and was refused the second time is an error, with the device named', async () => {
-    const world = await worldOf((own) => ({
+    const environment = await worldOf((own) => ({
       'put-deployment-status': taking(own, (_status, id) => {
         const known = [...own.devices.values()].find((device) => device.id === id);
         return known?.status === 'success' ? 409 : undefined;
       }),
     }));
-    const proxyUrl = await doublingProxy(world.server.baseUrl, 'device-2');
+    const proxyUrl = await doublingProxy(environment.server.baseUrl, 'device-2');
     const { balance, verdicts, second } = await run(proxyUrl);
     expect(balance.differences).toMatchObject([
       { deviceId: 'device-2', deviceIndex: second?.index, kind: 'doubled', servers: 'success' },
@@ -103,13 +106,13 @@ describe('a report', () => {
   });
 
   it('that the list has twice is an error, with the device named', async () => {
-    const world = await worldOf(() => ({
+    const environment = await worldOf(() => ({
       'list-deployment-devices': () => ({
         status: 200,
         body: [...all, 'device-2'].map((id) => ({ id, ...listed })),
       }),
     }));
-    const { balance } = await run(world.server.baseUrl);
+    const { balance } = await run(environment.server.baseUrl);
     expect(balance.differences).toMatchObject([
       { deviceId: 'device-2', kind: 'doubled', servers: 'success, listed 2 times' },
     ]);
@@ -118,10 +121,10 @@ describe('a report', () => {
 
 describe("the server's own sums", () => {
   it('are an error where its statistics count a report twice', async () => {
-    const world = await worldOf(() => ({
+    const environment = await worldOf(() => ({
       'get-deployment-statistics': () => ({ status: 200, body: { success: 4, pending: 0 } }),
     }));
-    const { balance } = await run(world.server.baseUrl);
+    const { balance } = await run(environment.server.baseUrl);
     expect(balance).toMatchObject({ ok: false, books: ['list', 'statistics'], differences: [] });
     expect(balance.statistics).toEqual([
       { deploymentId: 'deployment-1', status: 'success', listed: 3, stated: 4 },
@@ -135,20 +138,20 @@ describe("the server's own sums", () => {
       action: 'create',
       object: { id: 'deployment-1', type: 'deployment' },
     };
-    const world = await worldOf(() => ({
+    const environment = await worldOf(() => ({
       'list-audit-logs': () => ({ status: 200, body: [entry, entry] }),
     }));
-    const { balance } = await run(world.server.baseUrl);
+    const { balance } = await run(environment.server.baseUrl);
     expect(balance).toMatchObject({ ok: false, books: ['list', 'statistics', 'audit log'] });
     expect(balance.statistics).toMatchObject([{ listed: 1, stated: 2 }]);
   });
 
   it.each([402, 403, 404, 405])('are left out where it answers %d', async (status) => {
-    const world = await worldOf(() => ({
+    const environment = await worldOf(() => ({
       'get-deployment-statistics': () => ({ status }),
       'list-audit-logs': () => ({ status }),
     }));
-    const { balance } = await run(world.server.baseUrl);
+    const { balance } = await run(environment.server.baseUrl);
     expect(balance).toMatchObject({ checked: true, ok: true, books: ['list'] });
   });
 });

@@ -5,7 +5,7 @@ import type { UpdateState } from '../device/update-states.ts';
 import { Bench, deviceOf, token } from '../testing/bench.ts';
 import { type Answer, PretendServer } from '../testing/pretend-server.ts';
 import { funnelOf, outcomeOf } from './funnel.ts';
-import { checkBalance } from './reconciliation.ts';
+import { reconcile } from './reconciliation.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -57,7 +57,7 @@ async function balanceAgainst(devices: readonly Device[], answer: Answer) {
   );
   const credentials = { email: 'e', password: 'p' };
   const management = new ManagementClient({ transport, clock, credentials });
-  return checkBalance({ devices, target, management });
+  return reconcile({ devices, target, management });
 }
 
 describe('the balance', () => {
@@ -190,7 +190,7 @@ describe('the balance', () => {
   });
 
   it('is not checked without a login, and says so', async () => {
-    const balance = await checkBalance({ devices: [], target, management: undefined });
+    const balance = await reconcile({ devices: [], target, management: undefined });
     expect(balance).toMatchObject({ checked: false, ok: false });
     expect(balance.because).toContain('no user');
   });

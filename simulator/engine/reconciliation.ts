@@ -8,12 +8,16 @@ import { type DeploymentPart, type Device, recordedStatus } from '../device/devi
 import { isFinal } from '../device/update-states.ts';
 import { ClientError } from '../network/errors.ts';
 import { FleetStopped } from '../network/stopped.ts';
-import { type Balance, type BalanceDifference, noUser } from '../result/result-devices.ts';
+import {
+  noUser,
+  type Reconciliation,
+  type ReconciliationDifference,
+} from '../result/result-devices.ts';
 import {
   auditDifferences,
-  type Book,
   type ListedPart,
   listedParts,
+  type ServerRecord,
   statisticsDifferences,
 } from './server-records.ts';
 
@@ -23,7 +27,7 @@ const DEPLOYMENTS_MAX = 100;
 const DIFFERENCES_MAX = 1000;
 
 /** What is compared. */
-export interface BalanceSubject {
+export interface ReconciliationSubject {
   readonly devices: readonly Device[];
   readonly target: Target | undefined;
   readonly management: ManagementClient | undefined;
@@ -32,11 +36,11 @@ export interface BalanceSubject {
 }
 
 /** Compares the books after a run. Never throws: a list that cannot be had is a result. */
-export async function checkBalance(subject: BalanceSubject): Promise<Balance> {
+export async function reconcile(subject: ReconciliationSubject): Promise<Reconciliation> {
   const { management } = subject;
   if (management === undefined) return unchecked(noUser);
   try {
-    return await comparedBooks(subject, management);
+    return await compareRecords(subject, management);
   } catch (error) {
     if (error instanceof FleetStopped)
       return unchecked('the run ended before the server responded');
@@ -45,15 +49,15 @@ export async function checkBalance(subject: BalanceSubject): Promise<Balance> {
   }
 }
 
-async function comparedBooks(
-  subject: BalanceSubject,
+async function compareRecords(
+  subject: ReconciliationSubject,
   management: ManagementClient,
-): Promise<Balance> {
+): Promise<Reconciliation> {
   const { target, devices } = subject;
   const seen = new Set(target === undefined ? [] : [target.deploymentId]);
   for (const { parts } of devices) for (const part of parts) seen.add(part.deploymentId);
   const deploymentIds = [...seen].slice(0, DEPLOYMENTS_MAX);
-  const differences: BalanceDifference[] = [];
+  const differences: ReconciliationDifference[] = [];
   const sums = new ServersSums(management);
   let withoutArtifact = 0;
   for (const deploymentId of deploymentIds) {
@@ -81,8 +85,8 @@ async function comparedBooks(
 /** The server's sums beside its own list. */
 class ServersSums {
   readonly #management: ManagementClient;
-  readonly differences: Balance['statistics'][number][] = [];
-  readonly books = new Set<Book>();
+  readonly differences: Reconciliation['statistics'][number][] = [];
+  readonly books = new Set<ServerRecord>();
 
   constructor(management: ManagementClient) {
     this.#management = management;
@@ -97,7 +101,7 @@ class ServersSums {
   }
 }
 
-function unchecked(because: string): Balance {
+function unchecked(because: string): Reconciliation {
   return {
     checked: false,
     ok: false,
@@ -127,7 +131,7 @@ interface Compared {
 const NOT_LISTED = 'not listed';
 const NO_PART = 'no offer';
 
-function differenceOf(device: Device, compared: Compared): BalanceDifference[] {
+function differenceOf(device: Device, compared: Compared): ReconciliationDifference[] {
   const { deploymentId, servers } = compared;
   const part = device.parts.find((each) => each.deploymentId === deploymentId);
   const listed = device.id === undefined ? undefined : servers.get(device.id);
@@ -155,7 +159,7 @@ function differenceOf(device: Device, compared: Compared): BalanceDifference[] {
 function kindOf(
   part: DeploymentPart | undefined,
   theirs: string | undefined,
-): BalanceDifference['kind'] {
+): ReconciliationDifference['kind'] {
   if (part === undefined) return 'unknown';
   if (lacksSuccess(part, theirs)) return 'lost';
   if (part.state === 'aborted' && theirs === part.refused) return 'doubled';

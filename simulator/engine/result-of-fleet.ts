@@ -36,17 +36,17 @@ export interface RunFacts {
 
 /** The result; compares the fleet's books with the server's on the way. */
 export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResult> {
-  const { devices, ledger, target } = fleet;
+  const { devices, metrics, target } = fleet;
   const durationMs = fleet.elapsedMs();
   const generator = generatorFacts(fleet, facts);
   const balance = await fleet.balance(facts.ended);
   const funnel = funnelOf(devices, target);
   const measured = {
-    updates: ledger.updates.figures(),
-    latencies: ledger.latencies(),
-    operations: ledger.operations(),
-    phases: ledger.phases(),
-    series: ledger.series.figures(),
+    updates: metrics.updates.figures(),
+    latencies: metrics.latencies(),
+    operations: metrics.operations(),
+    phases: metrics.phases(),
+    series: metrics.series.figures(),
   };
   const checks = checksOf(fleet, facts.plan, measured);
   const result: Omit<FleetResult, 'thresholds'> = {
@@ -66,9 +66,9 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     accounts: accountsOf(funnel),
     balance,
     ...measured,
-    errors: ledger.errors(),
+    errors: metrics.errors(),
     ...(facts.sharedKeys === undefined ? {} : { sharedKeys: facts.sharedKeys }),
-    ...(fleet.herd === undefined ? {} : { herd: fleet.herd }),
+    ...(fleet.backoffComparison === undefined ? {} : { herd: fleet.backoffComparison }),
     ...(checks === undefined ? {} : { checks }),
     devices: devices.map((device) => deviceRow(device, fleet)),
   };
@@ -88,7 +88,7 @@ function checksOf(
 }
 
 function generatorFacts(fleet: Fleet, { plan, watch }: RunFacts): GeneratorFacts {
-  const { lateness } = fleet.ledger;
+  const { lateness } = fleet.metrics;
   const durationMs = fleet.elapsedMs();
   const sent = lateness.count;
   const schedule = { due: sent + fleet.overdueCount(), sent, lateness: lateness.figures() };

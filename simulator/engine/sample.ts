@@ -1,7 +1,7 @@
 /** The sample of a fleet that is watched: the same devices whatever the number of processes. */
 import type { Clock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import { Lookout, type WatchedExchange } from '../network/exchange-tap.ts';
+import { ExchangeTap, type WatchedExchange } from '../network/exchange-tap.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 
 /**
@@ -26,13 +26,13 @@ export function sampledDevices({
 }
 
 /** Gives each device of the sample somebody who looks on, and every other one nobody. */
-export function lookouts(
+export function exchangeTaps(
   plan: FleetPlan,
   clock: Clock,
   saw: (exchange: WatchedExchange) => void,
-): (device: { readonly index: number }) => Lookout | undefined {
+): (device: { readonly index: number }) => ExchangeTap | undefined {
   const sample = sampledDevices(plan);
   const { baseUrl } = plan;
   return ({ index: device }) =>
-    sample.has(device) ? new Lookout({ device, baseUrl, clock, saw }) : undefined;
+    sample.has(device) ? new ExchangeTap({ device, baseUrl, clock, saw }) : undefined;
 }

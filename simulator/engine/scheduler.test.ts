@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
-import { Lanes } from '../network/semaphore.ts';
+import { Semaphore } from '../network/semaphore.ts';
 import { FleetStopped } from '../network/stopped.ts';
-import { Rests } from './scheduler.ts';
+import { Scheduler } from './scheduler.ts';
 
 describe('the waits of a run', () => {
   it('end when their time is up and not before', async () => {
     const clock = new ManualClock(0);
     let woken = false;
-    const rest = new Rests(clock).rest(100).then(() => {
+    const rest = new Scheduler(clock).rest(100).then(() => {
       woken = true;
     });
     clock.advance(99);
@@ -21,10 +21,10 @@ describe('the waits of a run', () => {
 
   it('all end at once when the run ends, and leave no timer', async () => {
     const clock = new ManualClock(0);
-    const rests = new Rests(clock);
-    const waits = [rests.rest(100), rests.rest(1_000_000)];
+    const scheduler = new Scheduler(clock);
+    const waits = [scheduler.rest(100), scheduler.rest(1_000_000)];
     const ends = Promise.allSettled(waits);
-    rests.stop();
+    scheduler.stop();
     for (const end of await ends) {
       expect(end).toMatchObject({ status: 'rejected', reason: expect.any(FleetStopped) });
     }
@@ -33,13 +33,13 @@ describe('the waits of a run', () => {
 
   it('end early for who is woken, and for nobody else', async () => {
     const clock = new ManualClock(0);
-    const rests = new Rests(clock);
+    const scheduler = new Scheduler(clock);
     const sleeper = {};
     let others = 0;
-    const other = rests.rest(100, {}).then(() => others++);
-    const nobody = rests.rest(100).then(() => others++);
-    const woken = rests.rest(100, sleeper);
-    rests.wake(sleeper);
+    const other = scheduler.rest(100, {}).then(() => others++);
+    const nobody = scheduler.rest(100).then(() => others++);
+    const woken = scheduler.rest(100, sleeper);
+    scheduler.wake(sleeper);
     await woken;
     expect(others).toBe(0);
     clock.advance(100);
@@ -49,13 +49,13 @@ describe('the waits of a run', () => {
 
   it('end as they begin for who was woken meanwhile, once', async () => {
     const clock = new ManualClock(0);
-    const rests = new Rests(clock);
+    const scheduler = new Scheduler(clock);
     const sleeper = {};
-    rests.wake(sleeper);
-    rests.wake(sleeper);
-    await rests.rest(100, sleeper);
+    scheduler.wake(sleeper);
+    scheduler.wake(sleeper);
+    await scheduler.rest(100, sleeper);
     let isOver = false;
-    const next = rests.rest(100, sleeper).then(() => {
+    const next = scheduler.rest(100, sleeper).then(() => {
       isOver = true;
     });
     await Promise.resolve();
@@ -66,26 +66,26 @@ describe('the waits of a run', () => {
 
   it('of a sleeper who has woken by himself do not end early the next time', async () => {
     const clock = new ManualClock(0);
-    const rests = new Rests(clock);
+    const scheduler = new Scheduler(clock);
     const sleeper = {};
-    const first = rests.rest(100, sleeper);
+    const first = scheduler.rest(100, sleeper);
     clock.advance(100);
     await first;
-    rests.wake(sleeper);
-    await rests.rest(100, sleeper);
-    rests.stop();
-    await expect(rests.rest(100, sleeper)).rejects.toThrow(FleetStopped);
+    scheduler.wake(sleeper);
+    await scheduler.rest(100, sleeper);
+    scheduler.stop();
+    await expect(scheduler.rest(100, sleeper)).rejects.toThrow(FleetStopped);
   });
 
   it('do not begin after the run has ended', async () => {
-    const rests = new Rests(new ManualClock(0));
-    rests.stop();
-    await expect(rests.rest(0)).rejects.toThrow(FleetStopped);
-    expect(rests.stopped).toBe(true);
+    const scheduler = new Scheduler(new ManualClock(0));
+    scheduler.stop();
+    await expect(scheduler.rest(0)).rejects.toThrow(FleetStopped);
+    expect(scheduler.stopped).toBe(true);
   });
 });
 
-describe('lanes', () => {
+describe('semaphore', () => {
   /** Work that ends when the test says so. */
   function work() {
     let end: () => void = () => undefined;
@@ -101,9 +101,9 @@ describe('lanes', () => {
   }
 
   it('let so many work at a time and no more', async () => {
-    const lanes = new Lanes(2);
+    const semaphore = new Semaphore(2);
     const tasks = [work(), work(), work()];
-    const runs = tasks.map((task) => lanes.run(task.run));
+    const runs = tasks.map((task) => semaphore.run(task.run));
     expect(tasks.map(({ started }) => started)).toEqual([true, true, false]);
     tasks[0]?.end();
     await runs[0];
@@ -114,11 +114,11 @@ describe('lanes', () => {
   });
 
   it('free the lane of work that fails, and pass the fault on', async () => {
-    const lanes = new Lanes(1);
-    const failed = lanes.run(() => Promise.reject(new Error('no prime')));
-    const next = lanes.run(async () => 'done');
+    const semaphore = new Semaphore(1);
+    const failed = semaphore.run(() => Promise.reject(new Error('no prime')));
+    const next = semaphore.run(async () => 'done');
     await expect(failed).rejects.toThrow('no prime');
     await expect(next).resolves.toBe('done');
-    await expect(lanes.run(async () => 'again')).resolves.toBe('again');
+    await expect(semaphore.run(async () => 'again')).resolves.toBe('again');
   });
 });

@@ -12,7 +12,7 @@ interface Wait {
 }
 
 /** Everyone who waits; `stop` wakes them all with FleetStopped. */
-export class Rests {
+export class Scheduler {
   readonly #clock: Clock;
   readonly #stops = new Map<() => void, { readonly outlivesDrain: boolean }>();
   readonly #wakes = new Map<object, () => void>();

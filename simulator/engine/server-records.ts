@@ -2,11 +2,11 @@
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
 import type { ManagementClient } from '../client/management.ts';
 import { StatusError } from '../network/errors.ts';
-import type { Balance } from '../result/result-devices.ts';
+import type { Reconciliation } from '../result/result-devices.ts';
 
-type StatisticsRow = Balance['statistics'][number];
+type StatisticsRow = Reconciliation['statistics'][number];
 /** One of the server's books. */
-export type Book = Balance['books'][number];
+export type ServerRecord = Reconciliation['books'][number];
 
 /** A device's part as the list has it. */
 export interface ListedPart {

@@ -21,9 +21,9 @@ afterEach(async () => {
 const clock = systemClock;
 
 async function worldOf(...change: Parameters<typeof SmallWorld.start>): Promise<SmallWorld> {
-  const world = await SmallWorld.start(...change);
-  closers.push(() => world.server.close());
-  return world;
+  const environment = await SmallWorld.start(...change);
+  closers.push(() => environment.server.close());
+  return environment;
 }
 
 function planFor(baseUrl: string, change: Partial<FleetPlan> = {}): FleetPlan {
@@ -55,8 +55,8 @@ function run(plan: FleetPlan, signal = new AbortController().signal) {
 
 describe('a run', () => {
   it('takes a mixed fleet through a deployment, and the books agree device by device', async () => {
-    const world = await worldOf();
-    const result = await run(planFor(world.server.baseUrl));
+    const environment = await worldOf();
+    const result = await run(planFor(environment.server.baseUrl));
     expect(result.ended).toBe('settled');
     expect(result.funnel).toMatchObject({
       devices: 8,
@@ -91,8 +91,8 @@ describe('a run', () => {
   });
 
   it('deals behaviours and key types so that neither tells of the other', async () => {
-    const world = await worldOf();
-    const { devices } = await run(planFor(world.server.baseUrl));
+    const environment = await worldOf();
+    const { devices } = await run(planFor(environment.server.baseUrl));
     const pairs = new Set(devices.map(({ keyType, behaviour }) => `${keyType} ${behaviour}`));
     expect(pairs.size).toBe(8);
   });
@@ -108,7 +108,7 @@ describe('a run', () => {
   });
 
   it('never accepts or deploys to a device that is not its own', async () => {
-    const world = await worldOf();
+    const environment = await worldOf();
     const stranger = {
       id: 'stranger',
       authSetId: 'set-0',
@@ -117,14 +117,14 @@ describe('a run', () => {
       accepted: false,
       status: undefined,
     };
-    world.devices.set('a stranger', stranger);
-    await run(planFor(world.server.baseUrl));
+    environment.devices.set('a stranger', stranger);
+    await run(planFor(environment.server.baseUrl));
     expect(stranger.accepted).toBe(false);
-    expect(world.deployedTo?.has('stranger')).toBe(false);
+    expect(environment.deployedTo?.has('stranger')).toBe(false);
   });
 
   it('does not accept a stranger who borrows an identity of the fleet', async () => {
-    const world = await worldOf();
+    const environment = await worldOf();
     const thief = {
       id: 'thief',
       authSetId: 'set-0',
@@ -133,13 +133,13 @@ describe('a run', () => {
       accepted: false,
       status: undefined,
     };
-    world.devices.set('thief', thief);
-    await run(planFor(world.server.baseUrl));
+    environment.devices.set('thief', thief);
+    await run(planFor(environment.server.baseUrl));
     expect(thief.accepted).toBe(false);
   });
 
   it('names the device for which the server lost a report', async () => {
-    const world = await worldOf((self) => ({
+    const environment = await worldOf((self) => ({
       'list-deployment-devices': () => ({
         status: 200,
         body: [...self.devices.values()].map(({ id, status }) => ({
@@ -150,7 +150,7 @@ describe('a run', () => {
         })),
       }),
     }));
-    const result = await run(planFor(world.server.baseUrl));
+    const result = await run(planFor(environment.server.baseUrl));
     expect(result.balance.ok).toBe(false);
     expect(result.balance.differences).toHaveLength(1);
     expect(result.balance.differences[0]).toMatchObject({
@@ -160,8 +160,8 @@ describe('a run', () => {
   });
 
   it('holds no secret in its result', async () => {
-    const world = await worldOf();
-    const plan = planFor(world.server.baseUrl, { tenantToken: 'tenant-secret' });
+    const environment = await worldOf();
+    const plan = planFor(environment.server.baseUrl, { tenantToken: 'tenant-secret' });
     const result = await run(plan);
     const text = JSON.stringify(result) + fleetReport(result);
     expect(text).not.toContain('secret-word');
@@ -177,21 +177,21 @@ describe('a run without an operator', () => {
   }
 
   it('waits for one, ends when its time is up, and says that nothing was checked', async () => {
-    const world = await worldOf();
-    const result = await run(planAlone(world.server.baseUrl, { durationMs: 150 }));
+    const environment = await worldOf();
+    const result = await run(planAlone(environment.server.baseUrl, { durationMs: 150 }));
     expect(result.ended).toBe('duration');
     expect(result.funnel).toMatchObject({ waiting: 8, idle: 0 });
     expect(result.errors).toEqual([]);
     expect(result.balance.checked).toBe(false);
     expect(fleetReport(result)).toContain('Reconciliation: not checked');
-    expect(world.server.askedOf('list-devices')).toEqual([]);
+    expect(environment.server.askedOf('list-devices')).toEqual([]);
   });
 
   it('ends with its summary when it is interrupted', async () => {
-    const world = await worldOf();
+    const environment = await worldOf();
     const interrupt = new AbortController();
-    const running = run(planAlone(world.server.baseUrl), interrupt.signal);
-    await world.server.untilAsked('post-auth-request', 20);
+    const running = run(planAlone(environment.server.baseUrl), interrupt.signal);
+    await environment.server.untilAsked('post-auth-request', 20);
     interrupt.abort();
     const result = await running;
     expect(result.ended).toBe('interrupted');
@@ -199,10 +199,10 @@ describe('a run without an operator', () => {
   });
 
   it('does not begin when it was interrupted before', async () => {
-    const world = await worldOf();
-    const result = await run(planAlone(world.server.baseUrl), AbortSignal.abort());
+    const environment = await worldOf();
+    const result = await run(planAlone(environment.server.baseUrl), AbortSignal.abort());
     expect(result).toMatchObject({ ended: 'interrupted', funnel: { silent: 8 } });
-    expect(world.server.askedOf('post-auth-request')).toEqual([]);
+    expect(environment.server.askedOf('post-auth-request')).toEqual([]);
   });
 
   it('fails in one sentence when nothing listens at the base URL', async () => {
@@ -214,10 +214,10 @@ describe('a run without an operator', () => {
 
 describe('an interrupted deployment', () => {
   it('balances in the middle of the updates', async () => {
-    const world = await worldOf();
+    const environment = await worldOf();
     const interrupt = new AbortController();
-    const running = run(planFor(world.server.baseUrl), interrupt.signal);
-    await world.server.untilAsked('put-deployment-status', 4);
+    const running = run(planFor(environment.server.baseUrl), interrupt.signal);
+    await environment.server.untilAsked('put-deployment-status', 4);
     interrupt.abort();
     const result = await running;
     expect(result.ended).toBe('interrupted');
@@ -226,11 +226,11 @@ describe('an interrupted deployment', () => {
   });
 
   it('does not wait for a server that has stopped answering', async () => {
-    const world = await worldOf(() => ({ 'put-deployment-status': () => 'silence' }));
+    const environment = await worldOf(() => ({ 'put-deployment-status': () => 'silence' }));
     const interrupt = new AbortController();
-    const plan = planFor(world.server.baseUrl, { requestTimeLimitMs: 60_000 });
+    const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
     const running = run(plan, interrupt.signal);
-    await world.server.untilAsked('put-deployment-status', 2);
+    await environment.server.untilAsked('put-deployment-status', 2);
     const fromMs = clock.monotonicMs();
     interrupt.abort();
     expect((await running).balance).toMatchObject({ checked: true, ok: true });
@@ -240,11 +240,11 @@ describe('an interrupted deployment', () => {
 
 describe('an interruption', () => {
   it('does not wait for a server that does not even answer the login', async () => {
-    const world = await worldOf(() => ({ login: () => 'silence' }));
+    const environment = await worldOf(() => ({ login: () => 'silence' }));
     const interrupt = new AbortController();
-    const plan = planFor(world.server.baseUrl, { requestTimeLimitMs: 60_000 });
+    const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
     const running = run(plan, interrupt.signal);
-    await world.server.untilAsked('login');
+    await environment.server.untilAsked('login');
     interrupt.abort();
     const result = await running;
     expect(result.ended).toBe('interrupted');
@@ -252,11 +252,11 @@ describe('an interruption', () => {
   });
 
   it('does not wait for a server that keeps its books to itself', async () => {
-    const world = await worldOf(() => ({ 'list-deployment-devices': () => 'silence' }));
+    const environment = await worldOf(() => ({ 'list-deployment-devices': () => 'silence' }));
     const interrupt = new AbortController();
-    const plan = planFor(world.server.baseUrl, { requestTimeLimitMs: 60_000 });
+    const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
     const running = run(plan, interrupt.signal);
-    await world.server.untilAsked('put-deployment-status', 2);
+    await environment.server.untilAsked('put-deployment-status', 2);
     interrupt.abort();
     const { balance } = await running;
     expect(balance).toMatchObject({ checked: false, ok: false });
@@ -266,47 +266,49 @@ describe('an interruption', () => {
 
 describe('a run that cannot be', () => {
   it('is refused with the faults of its plan before anything is sent', async () => {
-    const world = await worldOf();
-    const running = run(planFor(world.server.baseUrl, { devices: 0 }));
+    const environment = await worldOf();
+    const running = run(planFor(environment.server.baseUrl, { devices: 0 }));
     await expect(running).rejects.toBeInstanceOf(PlanError);
-    expect(world.server.asked).toEqual([]);
+    expect(environment.server.asked).toEqual([]);
   });
 
   it('is refused when a sample is to be checked and nobody judges it', async () => {
-    const world = await worldOf();
-    const running = run(planFor(world.server.baseUrl, { checkShare: 0.5 }));
+    const environment = await worldOf();
+    const running = run(planFor(environment.server.baseUrl, { checkShare: 0.5 }));
     await expect(running).rejects.toThrow('checkShare needs somebody who judges');
-    expect(world.server.asked).toEqual([]);
+    expect(environment.server.asked).toEqual([]);
   });
 
   it('ends at once when the operator is not let in', async () => {
-    const world = await worldOf(() => ({ login: () => ({ status: 401 }) }));
-    const running = run(planFor(world.server.baseUrl));
+    const environment = await worldOf(() => ({ login: () => ({ status: 401 }) }));
+    const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toMatchObject({ operation: 'login', status: 401 });
-    expect(world.server.askedOf('post-auth-request')).toEqual([]);
+    expect(environment.server.askedOf('post-auth-request')).toEqual([]);
   });
 
   it('ends when its deployment is refused, with what the server says', async () => {
     const body = { error: 'no artifact of that name' };
-    const world = await worldOf(() => ({ 'create-deployment': () => ({ status: 422, body }) }));
-    const running = run(planFor(world.server.baseUrl));
+    const environment = await worldOf(() => ({
+      'create-deployment': () => ({ status: 422, body }),
+    }));
+    const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toThrow('422: no artifact of that name');
-    expect(world.server.askedOf('create-deployment')).toHaveLength(1);
+    expect(environment.server.askedOf('create-deployment')).toHaveLength(1);
   });
 
   it('does not deploy a second time when it does not know whether it has', async () => {
-    const world = await worldOf(() => ({ 'create-deployment': () => 'cut' }));
-    const running = run(planFor(world.server.baseUrl));
+    const environment = await worldOf(() => ({ 'create-deployment': () => 'cut' }));
+    const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toMatchObject({ operation: 'create-deployment' });
-    expect(world.server.askedOf('create-deployment')).toHaveLength(1);
+    expect(environment.server.askedOf('create-deployment')).toHaveLength(1);
   });
 
   it('tells its progress at once, while it lasts and at the end', async () => {
-    const world = await worldOf();
+    const environment = await worldOf();
     const seen: FleetProgress[] = [];
     const { signal } = new AbortController();
     const onProgress = (progress: FleetProgress) => seen.push(progress);
-    await simulateFleet(planFor(world.server.baseUrl), { clock, signal, onProgress });
+    await simulateFleet(planFor(environment.server.baseUrl), { clock, signal, onProgress });
     expect(seen[0]).toMatchObject({ exchanges: 0, funnel: { devices: 8, silent: 8 } });
     expect(seen.at(-1)?.funnel).toMatchObject({ success: 2, underway: 0 });
     expect(seen.at(-1)?.exchanges).toBeGreaterThan(50);

@@ -19,8 +19,8 @@ import type { Funnel } from '../result/result-devices.ts';
 import type { ProcessFacts } from '../result/result-generator.ts';
 import { ThresholdWatch } from '../result/thresholds-live.ts';
 import { openMemory } from '../state/memory.ts';
-import type { Coordinator } from './coordinator-link.ts';
-import { Promised } from './deferred.ts';
+import type { CoordinatorLink } from './coordinator-link.ts';
+import { Deferred } from './deferred.ts';
 import { Fleet } from './fleet.ts';
 import { measuresNow, partFigures } from './fleet-measures.ts';
 import { accountsOf, funnelOf } from './funnel.ts';
@@ -53,7 +53,7 @@ export interface FleetHooks {
   readonly onProgress?: (progress: FleetProgress) => void;
   /** Called at once for everything that happens; must return quickly. */
   readonly onEvent?: (event: FleetEvent) => void;
-  /** Called by a run in parts, for events that did not get through to its head. */
+  /** Called by a run in parts, for events that did not get through to its coordinator. */
   readonly onEventsLost?: (events: number) => void;
   /** Called when an RSA key of the pool is missing, and again when it is made. */
   readonly onKeys?: (progress: KeyProgress) => void;
@@ -67,8 +67,8 @@ export interface FleetHooks {
   readonly machine?: () => Machine;
   /** Of the program, for the result. */
   readonly version?: string;
-  /** The line to the head of the run, when the plan is a shard of one. */
-  readonly coordinator?: Coordinator;
+  /** The line to the coordinator of the run, when the plan is a shard of one. */
+  readonly coordinator?: CoordinatorLink;
   /** Judges the exchanges of the sample; needed where the plan has a checkShare. */
   readonly judge?: ExchangeJudge | undefined;
 }
@@ -101,11 +101,11 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const report = (): void => {
     watch.look(fleet.openNow());
     const shard = checked.shard?.index ?? 0;
-    // Of several parts, their head judges all of them together.
+    // Of several parts, their coordinator judges all of them together.
     if (coordinator) coordinator.measured(() => partFigures(fleet, clock.now(), plan.thresholds));
     else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
     const funnel = funnelOf(fleet.devices, fleet.target);
-    fleet.ledger.series.stood(clock.now(), accountsOf(funnel));
+    fleet.metrics.series.stood(clock.now(), accountsOf(funnel));
     onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
   };
   const reports = clock.every(PROGRESS_PERIOD_MS, report);
@@ -128,7 +128,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     };
     if (stay === undefined) return await resultWhen(await fleet.run(signal, { hurry }));
     const { pollIntervalMs } = stay;
-    const result = new Promised<FleetResult>();
+    const result = new Deferred<FleetResult>();
     const until = async (ended: Ended): Promise<void> => {
       result.resolve(await resultWhen(ended));
       await stay.until(await result.value);
@@ -180,20 +180,20 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
   return {
     elapsedMs: fleet.elapsedMs(),
     funnel,
-    exchanges: fleet.ledger.exchangeCount,
-    errors: fleet.ledger.errorCount,
+    exchanges: fleet.metrics.exchangeCount,
+    errors: fleet.metrics.errorCount,
     socketsOpen: fleet.socketsOpen,
     ...(fleet.target && { deployment: fleet.target }),
-    phase: fleet.ledger.phase,
+    phase: fleet.metrics.phase,
     latencies: latenciesSoFar(fleet),
     generators: [generator],
-    latenessP99Ms: fleet.ledger.lateness.percentileMs(99),
-    causes: fleet.ledger.errors(),
+    latenessP99Ms: fleet.metrics.lateness.percentileMs(99),
+    causes: fleet.metrics.errors(),
     ...(fleet.checks && { broken: fleet.checks.broken() }),
   };
 }
 
 /** Percentiles alone: the histograms themselves go into the result only, they take time to write. */
-function latenciesSoFar({ ledger }: Fleet): LatencySoFar[] {
-  return [...ledger.histograms()].map(latencySoFar);
+function latenciesSoFar({ metrics }: Fleet): LatencySoFar[] {
+  return [...metrics.histograms()].map(latencySoFar);
 }

@@ -13,7 +13,7 @@ import type { Session } from '../client/session.ts';
 import type { Device } from '../device/device.ts';
 import type { EventFact } from '../device/events.ts';
 import { inventoryOf } from '../device/inventory.ts';
-import { Ledger } from '../metrics/run-metrics.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
 import { deviceOf, noonMs, sessionOf, token } from '../testing/bench.ts';
 import { closedPortUrl, PretendServer } from '../testing/pretend-server.ts';
 import { FleetSockets } from './sockets.ts';
@@ -71,7 +71,7 @@ async function fleetOfOne(baseUrl: string) {
 
 function fleetOf(devices: readonly Device[], baseUrl: string) {
   const clock = new ManualClock(noonMs);
-  const ledger = new Ledger(clock);
+  const metrics = new RunMetrics(clock);
   const random = seededRandom('x');
   const asked: string[] = [];
   const checkUpdate = (): void => void asked.push('check-update');
@@ -84,7 +84,7 @@ function fleetOf(devices: readonly Device[], baseUrl: string) {
     baseUrl,
     clock,
     random,
-    ledger,
+    metrics,
     requestTimeLimitMs: 5000,
     wiring: {},
     isCutOff: () => network.isAway,
@@ -92,7 +92,7 @@ function fleetOf(devices: readonly Device[], baseUrl: string) {
   };
   const sockets = new FleetSockets(devices, options);
   closers.push(() => sockets.close());
-  return { clock, ledger, sockets, asked, facts, network };
+  return { clock, metrics, sockets, asked, facts, network };
 }
 
 /** Lets the event loop turn until something is so; the test's time limit ends what never comes. */
@@ -119,9 +119,9 @@ async function connected({ clock, session, sockets, opened }: Connecting): Promi
 describe('the sockets of a fleet', () => {
   it('open with the device token as soon as there is one, and not before', async () => {
     const { baseUrl, asked, opened } = await socketServer();
-    const { clock, session, sockets, ledger } = await fleetOfOne(baseUrl);
+    const { clock, session, sockets, metrics } = await fleetOfOne(baseUrl);
     clock.advance(60_000);
-    expect(ledger.exchangeCount).toBe(0);
+    expect(metrics.exchangeCount).toBe(0);
     session.token = token;
     clock.advance(250);
     const request = await asked.next();
@@ -130,7 +130,7 @@ describe('the sockets of a fleet', () => {
     expect(request.headers['sec-websocket-version']).toBe('13');
     await opened.next();
     await until(() => sockets.openCount() === 1);
-    expect(ledger.operations()[0]).toMatchObject({ operation: 'connect', answers: { '1xx': 1 } });
+    expect(metrics.operations()[0]).toMatchObject({ operation: 'connect', answers: { '1xx': 1 } });
   });
 
   it('are looked at in turns when they are many, each ten times a second', async () => {
@@ -165,7 +165,7 @@ describe('the sockets of a fleet', () => {
 
   it('ping a quiet server, and give it up when it stays silent', async () => {
     const { baseUrl, opened } = await socketServer();
-    const { clock, session, sockets, ledger } = await fleetOfOne(baseUrl);
+    const { clock, session, sockets, metrics } = await fleetOfOne(baseUrl);
     const websocket = await connected({ clock, session, sockets, opened });
     const pinged = new Promise((resolve) => websocket.once('ping', resolve));
     const gone = new Promise((resolve) => websocket.once('close', resolve));
@@ -179,19 +179,19 @@ describe('the sockets of a fleet', () => {
     websocket.resume();
     await gone;
     clock.advance(250);
-    expect(ledger.errors()).toEqual([{ operation: 'connect', cause: 'closed/1006', count: 1 }]);
+    expect(metrics.errors()).toEqual([{ operation: 'connect', cause: 'closed/1006', count: 1 }]);
   });
 
   it('open again after the server has closed them, not before the back-off is over', async () => {
     const { baseUrl, opened } = await socketServer();
-    const { clock, session, sockets, ledger, facts } = await fleetOfOne(baseUrl);
+    const { clock, session, sockets, metrics, facts } = await fleetOfOne(baseUrl);
     session.token = token;
     clock.advance(250);
     (await opened.next()).close(1001);
-    await until(() => sockets.openCount() === 0 && ledger.exchangeCount === 1);
+    await until(() => sockets.openCount() === 0 && metrics.exchangeCount === 1);
     clock.advance(250);
     clock.advance(250);
-    expect(ledger.errors()).toEqual([{ operation: 'connect', cause: 'closed/1001', count: 1 }]);
+    expect(metrics.errors()).toEqual([{ operation: 'connect', cause: 'closed/1001', count: 1 }]);
     expect(facts).toEqual([
       {
         kind: 'exchange',
@@ -209,53 +209,53 @@ describe('the sockets of a fleet', () => {
   });
 
   it('wait longer from break to break where nothing listens', async () => {
-    const { clock, session, ledger } = await fleetOfOne(await closedPortUrl());
+    const { clock, session, metrics } = await fleetOfOne(await closedPortUrl());
     session.token = token;
     for (let breaks = 1; breaks <= 3; breaks++) {
-      while (ledger.exchangeCount < breaks) {
+      while (metrics.exchangeCount < breaks) {
         clock.advance(250);
         await new Promise((resolve) => setImmediate(resolve));
       }
       clock.advance(250);
     }
     const cause = 'transport/ECONNREFUSED';
-    expect(ledger.errors()).toEqual([{ operation: 'connect', cause, count: 3 }]);
-    expect(ledger.operations()[0]).toMatchObject({ answers: {}, unanswered: 3 });
+    expect(metrics.errors()).toEqual([{ operation: 'connect', cause, count: 3 }]);
+    expect(metrics.operations()[0]).toMatchObject({ answers: {}, unanswered: 3 });
     expect(clock.now() - noonMs).toBeGreaterThan(250 + 500 + 1000);
   });
 
   it('make the device sign in anew when the server no longer takes its token', async () => {
     const { baseUrl, asked } = await socketServer(() => 401);
-    const { clock, session, ledger } = await fleetOfOne(baseUrl);
+    const { clock, session, metrics } = await fleetOfOne(baseUrl);
     session.token = token;
     clock.advance(250);
     await asked.next();
-    await until(() => ledger.exchangeCount === 1);
+    await until(() => metrics.exchangeCount === 1);
     clock.advance(250);
     expect(session.token).toBeUndefined();
-    expect(ledger.errors()).toEqual([{ operation: 'connect', cause: 'status/401', count: 1 }]);
+    expect(metrics.errors()).toEqual([{ operation: 'connect', cause: 'status/401', count: 1 }]);
   });
 
   it('keep the token when the server refuses for another reason', async () => {
     const { baseUrl, asked } = await socketServer(() => 503);
-    const { clock, session, ledger } = await fleetOfOne(baseUrl);
+    const { clock, session, metrics } = await fleetOfOne(baseUrl);
     session.token = token;
     clock.advance(250);
     await asked.next();
-    await until(() => ledger.exchangeCount === 1);
+    await until(() => metrics.exchangeCount === 1);
     clock.advance(250);
     expect(session.token).toBe(token);
   });
 
   it('end in order, and never open again', async () => {
     const { baseUrl, opened } = await socketServer();
-    const { clock, session, sockets, ledger, facts } = await fleetOfOne(baseUrl);
+    const { clock, session, sockets, metrics, facts } = await fleetOfOne(baseUrl);
     const websocket = await connected({ clock, session, sockets, opened });
     const code = new Promise((resolve) => websocket.once('close', resolve));
     sockets.close();
     expect(await code).toBe(1000);
     clock.advance(600_000);
-    expect(ledger.exchangeCount).toBe(1);
+    expect(metrics.exchangeCount).toBe(1);
     expect(facts.at(-1)).toEqual({ kind: 'socket-closed', device: 0, cause: 'run-ended' });
   });
 });
@@ -332,18 +332,18 @@ describe('a device that is spoken to', () => {
       'transport/WS_ERR_UNSUPPORTED_MESSAGE_LENGTH',
     ],
   ])('goes down by %s, counts it, and comes back', async (_what, bytes, code, cause) => {
-    const { websocket, closed, clock, sockets, ledger, connect } = await spoken();
+    const { websocket, closed, clock, sockets, metrics, connect } = await spoken();
     websocket.send(bytes);
     expect(await closed.next()).toBe(code);
     await until(() => sockets.openCount() === 0);
     clock.advance(250);
-    expect(ledger.errors()).toEqual([{ operation: 'connect', cause, count: 1 }]);
+    expect(metrics.errors()).toEqual([{ operation: 'connect', cause, count: 1 }]);
     clock.advance(1000);
     await connect();
   });
 
   it('gives a server up that does not read what it asks for', async () => {
-    const { ask, websocket, heard, sockets, clock, ledger } = await spoken();
+    const { ask, websocket, heard, sockets, clock, metrics } = await spoken();
     await ask({ proto: 1, typ: 'new', sid: 's' });
     await heard.next();
     const type = (text: string): void =>
@@ -358,7 +358,7 @@ describe('a device that is spoken to', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     clock.advance(250);
-    expect(ledger.errors()).toEqual([{ operation: 'connect', cause: 'backlog', count: 1 }]);
+    expect(metrics.errors()).toEqual([{ operation: 'connect', cause: 'backlog', count: 1 }]);
   });
 
   it('keeps its files over a new connection, and no session', async () => {

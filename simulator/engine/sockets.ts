@@ -10,7 +10,7 @@ import { ConnectDevice } from '../device/connect/connect-device.ts';
 import type { Device } from '../device/device.ts';
 import { type EventSink, nobodyListens, RUN_ENDED } from '../device/events.ts';
 import { hostnameOf } from '../device/inventory.ts';
-import type { Ledger } from '../metrics/run-metrics.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { sourceAddressesInTurn, type Wiring } from '../network/connections.ts';
 import { backOffMs } from '../network/retry-after.ts';
 import type { ExchangeObserver } from '../network/transport.ts';
@@ -20,7 +20,7 @@ export interface FleetSocketsOptions {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly random: Random;
-  readonly ledger: Ledger;
+  readonly metrics: RunMetrics;
   readonly events: EventSink;
   readonly requestTimeLimitMs: number;
   readonly wiring: Wiring;
@@ -163,7 +163,7 @@ export class FleetSockets {
     const line = this.#lines.get(device);
     if (line?.socket === undefined) return;
     this.drop(device, 'cut');
-    this.#options.ledger.fault({ operation: operations.connect.id, label: 'cut' });
+    this.#options.metrics.fault({ operation: operations.connect.id, label: 'cut' });
     line.breaks = 1;
     const waitMs = returnsAfterMs ?? this.#backOffMs(device, line.breaks);
     line.dueMs = this.#options.clock.now() + waitMs;
@@ -186,7 +186,7 @@ export class FleetSockets {
   #unreached(device: Device, line: Line, label: string): void {
     line.breaks++;
     line.isOnWay = false;
-    this.#options.ledger.fault({ operation: operations.connect.id, label });
+    this.#options.metrics.fault({ operation: operations.connect.id, label });
     line.dueMs = this.#options.clock.now() + this.#backOffMs(device, line.breaks);
   }
 
@@ -209,7 +209,7 @@ export class FleetSockets {
   #broken(device: Device, line: Line, nowMs: number): void {
     line.breaks = line.socket?.wasOpen ? 1 : line.breaks + 1;
     const label = line.socket?.closedBy ?? 'closed';
-    this.#options.ledger.fault({ operation: operations.connect.id, label });
+    this.#options.metrics.fault({ operation: operations.connect.id, label });
     this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause: label });
     // The device signs in anew before it asks again; the server no longer takes the old token.
     const { session } = device;
@@ -224,7 +224,7 @@ export class FleetSockets {
     const { token, link } = device.session ?? {};
     if (token === undefined) return;
     line.isOnWay = false;
-    const { ledger: _, events, wiring, ...options } = this.#options;
+    const { metrics: _, events, wiring, ...options } = this.#options;
     const sourceAddress = this.#nextAddress();
     const observer = this.#handshakeObserver(device);
     const answer: DeviceSocketOptions['answer'] = (message) => {
@@ -250,18 +250,18 @@ export class FleetSockets {
 
   /** Tells the books of a handshake, and those who listen. */
   #handshakeObserver({ index: device }: Device): ExchangeObserver {
-    const { ledger, events, clock } = this.#options;
-    if (events === nobodyListens) return ledger;
+    const { metrics, events, clock } = this.#options;
+    if (events === nobodyListens) return metrics;
     const startedMs = clock.monotonicMs();
     return {
-      sent: (latenessMs) => ledger.sent(latenessMs),
-      signatureRefused: (operation) => ledger.signatureRefused(operation),
+      sent: (latenessMs) => metrics.sent(latenessMs),
+      signatureRefused: (operation) => metrics.signatureRefused(operation),
       answered: (operation, status, elapsedMs) => {
-        ledger.answered(operation, status, elapsedMs);
+        metrics.answered(operation, status, elapsedMs);
         events.emit({ kind: 'exchange', device, operation, status, elapsedMs });
       },
       unanswered: (operation, cause) => {
-        ledger.unanswered(operation, cause);
+        metrics.unanswered(operation, cause);
         const elapsedMs = clock.monotonicMs() - startedMs;
         events.emit({ kind: 'exchange', device, operation, cause, elapsedMs });
       },

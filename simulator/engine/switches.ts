@@ -6,14 +6,14 @@
 import type { Device } from '../device/device.ts';
 import { PowerLoss, TransportError } from '../network/errors.ts';
 import type { ExchangeSubject } from '../network/transport.ts';
-import type { Rests } from './scheduler.ts';
+import type { Scheduler } from './scheduler.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What the switches go by. */
 export interface SwitchesOptions {
   /** Absent: every device is on from its first contact on. */
   readonly timeline: Timeline | undefined;
-  readonly rests: Rests;
+  readonly scheduler: Scheduler;
   /** Since the start of the run. */
   readonly elapsedMs: () => number;
   /** Rounds of each device; absent: any number. */
@@ -68,23 +68,23 @@ export class Switches {
 
   /** A wait of a device: between two rounds, or amidst one. @throws FleetStopped, PowerLoss */
   rest(device: Device, waitMs: number, isBetweenRounds: boolean): Promise<void> {
-    const { rests } = this.#options;
+    const { scheduler } = this.#options;
     const isUpdating = device.life === 'updating';
     // A reboot belongs to its update.
-    if (device.off) return rests.restUnheard(waitMs, isUpdating);
-    if (device.session === undefined) return rests.rest(waitMs);
+    if (device.off) return scheduler.restUnheard(waitMs, isUpdating);
+    if (device.session === undefined) return scheduler.rest(waitMs);
     if (isBetweenRounds) return this.#pause(device, waitMs);
     const cutMs = this.#cutForMs(device);
     if (cutMs > 0) return Promise.reject(new PowerLoss(cutMs));
-    return rests.restAmidst(waitMs, device, isUpdating);
+    return scheduler.restAmidst(waitMs, device, isUpdating);
   }
 
   /** Takes the device's power away for so long; it returns by itself. */
   cut(device: Device, lastingMs: number): void {
-    const { rests, elapsedMs } = this.#options;
+    const { scheduler, elapsedMs } = this.#options;
     this.#cutUntilMs.set(device, elapsedMs() + lastingMs);
-    rests.interrupt(device, new PowerLoss(lastingMs));
-    if (!device.off) rests.wake(device);
+    scheduler.interrupt(device, new PowerLoss(lastingMs));
+    if (!device.off) scheduler.wake(device);
   }
 
   /** Takes the network of these devices away; of none: gives all of it back. */
@@ -94,19 +94,19 @@ export class Switches {
 
   /** Ends when the next round is due, or when the device is to be switched off. */
   #pause(device: Device, waitMs: number): Promise<void> {
-    const { rests, timeline, elapsedMs } = this.#options;
+    const { scheduler, timeline, elapsedMs } = this.#options;
     this.#countRound(device);
     if (this.#isSpent(device)) return this.#forGood(device);
     const nowMs = elapsedMs();
     const presence = timeline?.presenceOf(device.index, nowMs + SLACK_MS);
     const onMs = presence?.isOn ? presence.untilMs - nowMs : waitMs;
-    return rests.rest(Math.min(waitMs, onMs), device);
+    return scheduler.rest(Math.min(waitMs, onMs), device);
   }
 
   /** Nothing is due any more. */
   #forGood({ session }: Device): Promise<void> {
     if (session) session.plannedMs = undefined;
-    return this.#options.rests.rest(Number.POSITIVE_INFINITY);
+    return this.#options.scheduler.rest(Number.POSITIVE_INFINITY);
   }
 
   #cutForMs(device: Device): number {

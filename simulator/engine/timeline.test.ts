@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Stage } from '../plan/load-fields.ts';
+import type { LoadStage } from '../plan/load-fields.ts';
 import { Timeline } from './timeline.ts';
 
-const stages: readonly Stage[] = [
+const stages: readonly LoadStage[] = [
   { kind: 'ramp', durationMs: 1000, devices: 10 },
   { kind: 'hold', durationMs: 500 },
   { kind: 'burst', durationMs: 200, devices: 20 },

@@ -2,7 +2,7 @@
  * Stages as a timeline: how many devices are on at each moment, and so when each device is. Pure;
  * all times in milliseconds since the start of the run.
  */
-import type { Stage } from '../plan/load-fields.ts';
+import type { LoadStage } from '../plan/load-fields.ts';
 
 /** Between two moments the number of devices goes evenly from one to the other. */
 interface Stretch {
@@ -26,7 +26,7 @@ export class Timeline {
   readonly starts: readonly { readonly atMs: number; readonly name: string }[];
   readonly endMs: number;
 
-  constructor(stages: readonly Stage[]) {
+  constructor(stages: readonly LoadStage[]) {
     this.#stretches = stretchesOf(stages);
     this.starts = stages.map(({ kind }, index) => ({
       atMs: this.#stretches[index]?.fromMs ?? 0,
@@ -61,7 +61,7 @@ export class Timeline {
   }
 }
 
-function stretchesOf(stages: readonly Stage[]): readonly Stretch[] {
+function stretchesOf(stages: readonly LoadStage[]): readonly Stretch[] {
   let atMs = 0;
   let devices = 0;
   return stages.map(({ kind, durationMs, devices: wanted = 0 }) => {

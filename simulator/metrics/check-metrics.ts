@@ -31,7 +31,7 @@ interface Tally {
   broken: number;
 }
 
-interface RequirementBooks extends Tally {
+interface RequirementTally extends Tally {
   readonly sentence: string;
   readonly phases: Map<string, Tally>;
   firstBreach: Omit<Breach, 'requestsPerSecond'> | undefined;
@@ -40,10 +40,10 @@ interface RequirementBooks extends Tally {
 }
 
 /** The books of the checks of one run. */
-export class CheckBooks {
+export class CheckMetrics {
   readonly #judge: ExchangeJudge;
   readonly #onBreach: (breach: BreachNotice) => void;
-  readonly #books = new Map<string, RequirementBooks>();
+  readonly #books = new Map<string, RequirementTally>();
   #exchanges = 0;
 
   constructor(judge: ExchangeJudge, onBreach: (breach: BreachNotice) => void = () => undefined) {
@@ -99,7 +99,7 @@ export class CheckBooks {
   }
 }
 
-function noteMoment(books: RequirementBooks, atMs: number): void {
+function noteMoment(books: RequirementTally, atMs: number): void {
   const second = Math.floor(atMs / SECOND_MS) * SECOND_MS;
   books.breaches.set(second, (books.breaches.get(second) ?? 0) + 1);
   if (books.breaches.size <= STRETCHES_MAX) return;

@@ -14,7 +14,7 @@ interface Entry {
 const classes = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx'];
 
 /** The books of one phase. */
-export class OperationBooks {
+export class OperationMetrics {
   readonly #entries = new Map<string, Entry>();
 
   answered(operation: string, status: number, latencyMs: number): void {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { noonMs } from '../testing/bench.ts';
-import { Ledger } from './run-metrics.ts';
+import { RunMetrics } from './run-metrics.ts';
 
 const clock = new ManualClock(noonMs);
 
 describe('the books of a run', () => {
   it('give percentiles in milliseconds, exact to three digits', () => {
-    const ledger = new Ledger(clock);
-    for (let ms = 1; ms <= 1000; ms++) ledger.answered('put-deployment-status', 204, ms);
-    const [latency] = ledger.latencies();
+    const metrics = new RunMetrics(clock);
+    for (let ms = 1; ms <= 1000; ms++) metrics.answered('put-deployment-status', 204, ms);
+    const [latency] = metrics.latencies();
     expect(latency?.operation).toBe('put-deployment-status');
     expect(latency?.count).toBe(1000);
     expect(latency?.p50Ms).toBeCloseTo(500, -0.3);
@@ -19,25 +19,25 @@ describe('the books of a run', () => {
   });
 
   it('tell a tenth of a millisecond from a fifth', () => {
-    const ledger = new Ledger(clock);
-    ledger.answered('connect', 101, 0.1);
-    ledger.answered('connect', 101, 0.2);
-    expect(ledger.latencies()[0]).toMatchObject({ p50Ms: 0.1, maxMs: 0.2 });
+    const metrics = new RunMetrics(clock);
+    metrics.answered('connect', 101, 0.1);
+    metrics.answered('connect', 101, 0.2);
+    expect(metrics.latencies()[0]).toMatchObject({ p50Ms: 0.1, maxMs: 0.2 });
   });
 
   it('bound a latency that is beyond the histogram instead of failing', () => {
-    const ledger = new Ledger(clock);
-    ledger.answered('connect', 101, 1e12);
-    expect(ledger.latencies()[0]?.count).toBe(1);
+    const metrics = new RunMetrics(clock);
+    metrics.answered('connect', 101, 1e12);
+    expect(metrics.latencies()[0]?.count).toBe(1);
   });
 
   it('count answers by status class and what went unanswered apart', () => {
-    const ledger = new Ledger(clock);
-    ledger.answered('post-alerts', 204, 1);
-    ledger.answered('post-alerts', 200, 1);
-    ledger.answered('post-alerts', 503, 1);
-    ledger.unanswered('post-alerts', 'timeout');
-    expect(ledger.operations()).toEqual([
+    const metrics = new RunMetrics(clock);
+    metrics.answered('post-alerts', 204, 1);
+    metrics.answered('post-alerts', 200, 1);
+    metrics.answered('post-alerts', 503, 1);
+    metrics.unanswered('post-alerts', 'timeout');
+    expect(metrics.operations()).toEqual([
       {
         operation: 'post-alerts',
         answers: { '2xx': 2, '5xx': 1 },
@@ -49,39 +49,39 @@ describe('the books of a run', () => {
         signatureRefusals: 0,
       },
     ]);
-    expect(ledger.exchangeCount).toBe(4);
+    expect(metrics.exchangeCount).toBe(4);
   });
 
   it('give no latency for an operation that never was answered', () => {
-    const ledger = new Ledger(clock);
-    ledger.unanswered('connect', 'refused');
-    expect(ledger.latencies()).toEqual([]);
+    const metrics = new RunMetrics(clock);
+    metrics.unanswered('connect', 'refused');
+    expect(metrics.latencies()).toEqual([]);
   });
 
   it('count errors by operation and cause, the most frequent first', () => {
-    const ledger = new Ledger(clock);
-    ledger.fault({ operation: 'connect', label: 'closed/1006' });
-    for (const _ of [1, 2]) ledger.fault({ operation: 'post-alerts', label: 'status/500' });
-    ledger.fault({ operation: 'post-alerts', label: 'timeout' });
-    expect(ledger.errors().map(({ cause, count }) => [cause, count])).toEqual([
+    const metrics = new RunMetrics(clock);
+    metrics.fault({ operation: 'connect', label: 'closed/1006' });
+    for (const _ of [1, 2]) metrics.fault({ operation: 'post-alerts', label: 'status/500' });
+    metrics.fault({ operation: 'post-alerts', label: 'timeout' });
+    expect(metrics.errors().map(({ cause, count }) => [cause, count])).toEqual([
       ['status/500', 2],
       ['closed/1006', 1],
       ['timeout', 1],
     ]);
-    expect(ledger.errorCount).toBe(4);
+    expect(metrics.errorCount).toBe(4);
   });
 
   it('keep what a phase saw apart, and the whole beside it', () => {
-    const ledger = new Ledger(clock);
-    ledger.enterPhase('ramp');
-    ledger.sent(80);
-    ledger.answered('post-alerts', 204, 100);
-    ledger.enterPhase('hold');
-    ledger.sent(1);
-    ledger.answered('post-alerts', 204, 5);
-    ledger.unanswered('post-alerts', 'timeout');
-    ledger.enterPhase('drain');
-    const seen = ledger.phases().map(({ name, lateness, latencies, operations }) => ({
+    const metrics = new RunMetrics(clock);
+    metrics.enterPhase('ramp');
+    metrics.sent(80);
+    metrics.answered('post-alerts', 204, 100);
+    metrics.enterPhase('hold');
+    metrics.sent(1);
+    metrics.answered('post-alerts', 204, 5);
+    metrics.unanswered('post-alerts', 'timeout');
+    metrics.enterPhase('drain');
+    const seen = metrics.phases().map(({ name, lateness, latencies, operations }) => ({
       name,
       lateMs: lateness.maxMs,
       slowestMs: latencies[0]?.maxMs,
@@ -91,8 +91,8 @@ describe('the books of a run', () => {
       { name: 'ramp', lateMs: 80, slowestMs: 100, timeouts: 0 },
       { name: 'hold', lateMs: 1, slowestMs: 5, timeouts: 1 },
     ]);
-    expect(ledger.latencies()[0]).toMatchObject({ count: 2, maxMs: 100 });
-    expect(ledger.operations()[0]).toMatchObject({ answers: { '2xx': 2 }, timeouts: 1 });
-    expect(ledger.lateness.count).toBe(2);
+    expect(metrics.latencies()[0]).toMatchObject({ count: 2, maxMs: 100 });
+    expect(metrics.operations()[0]).toMatchObject({ answers: { '2xx': 2 }, timeouts: 1 });
+    expect(metrics.lateness.count).toBe(2);
   });
 });

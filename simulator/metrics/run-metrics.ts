@@ -13,9 +13,9 @@ import type {
   OperationLatency,
   PhaseFigures,
 } from '../result/result-figures.ts';
-import { SeriesBooks } from '../result/series.ts';
-import { OperationBooks } from './operation-metrics.ts';
-import { UpdateBooks } from './update-metrics.ts';
+import { SeriesCounter } from '../result/series.ts';
+import { OperationMetrics } from './operation-metrics.ts';
+import { UpdateMetrics } from './update-metrics.ts';
 
 /** Phases that are told apart; a plan with more counts the rest in the last one. */
 const PHASES_MAX = 64;
@@ -24,21 +24,21 @@ const FIRST_PHASE = 'run';
 interface Phase {
   readonly name: string;
   readonly startMs: number;
-  readonly books: OperationBooks;
+  readonly books: OperationMetrics;
   readonly lateness: DurationHistogram;
 }
 
 /** The books of one run. */
-export class Ledger implements ExchangeObserver {
+export class RunMetrics implements ExchangeObserver {
   readonly #clock: Clock;
   readonly #phases: Phase[] = [];
   readonly #errors = new Map<string, { operation: string; cause: string; count: number }>();
   readonly #entered = new Map<string, number>();
   /** Kept beside those of the phases, as adding them up for every look would hold up the load. */
-  readonly #whole = new OperationBooks();
+  readonly #whole = new OperationMetrics();
   #phase: Phase;
-  readonly updates = new UpdateBooks();
-  readonly series: SeriesBooks;
+  readonly updates = new UpdateMetrics();
+  readonly series: SeriesCounter;
   /** How late exchanges were sent that were due at a planned moment. */
   readonly lateness = DurationHistogram.empty();
   exchangeCount = 0;
@@ -46,7 +46,7 @@ export class Ledger implements ExchangeObserver {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.series = new SeriesBooks(clock.now());
+    this.series = new SeriesCounter(clock.now());
     this.#phase = this.#began(FIRST_PHASE);
   }
 
@@ -134,7 +134,7 @@ export class Ledger implements ExchangeObserver {
     const phase = {
       name,
       startMs: this.#clock.now(),
-      books: new OperationBooks(),
+      books: new OperationMetrics(),
       lateness: DurationHistogram.empty(),
     };
     this.#phases.push(phase);

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { wayOf } from '../client/session.ts';
 import { Bench, sessionOf, token } from '../testing/bench.ts';
 import { type Answers, PretendServer } from '../testing/pretend-server.ts';
-import { Lookout, type WatchedExchange } from './exchange-tap.ts';
+import { ExchangeTap, type WatchedExchange } from './exchange-tap.ts';
 
 let server: PretendServer;
 let bench: Bench;
@@ -20,13 +20,13 @@ async function watchedSession(answers: Answers) {
   const { clock } = bench;
   const saw = (exchange: WatchedExchange) => void seen.push(exchange);
   const session = await sessionOf();
-  session.lookout = new Lookout({ device: 7, baseUrl: `${server.baseUrl}/`, clock, saw });
+  session.tap = new ExchangeTap({ device: 7, baseUrl: `${server.baseUrl}/`, clock, saw });
   return session;
 }
 
 const signedIn = { 'post-auth-request': () => ({ status: 200, body: token }) };
 
-describe('a lookout', () => {
+describe('a tap', () => {
   it('sees requests as they are sent and answers as they come', async () => {
     const configured = { status: 200, headers: { 'x-more': 'yes' }, body: { a: 'b' } };
     const session = await watchedSession({ ...signedIn, 'get-configuration': () => configured });
@@ -87,7 +87,7 @@ describe('a lookout', () => {
 
   it('is not asked where there is none', async () => {
     const session = await watchedSession({});
-    session.lookout = undefined;
+    session.tap = undefined;
     expect(wayOf(session, bench.transport)).toBe(bench.transport);
   });
 });

@@ -32,8 +32,8 @@ export interface WatchedExchange {
   };
 }
 
-/** What a lookout is made of. */
-export interface LookoutOptions {
+/** What a tap is made of. */
+export interface ExchangeTapOptions {
   readonly device: number;
   /** The base URL of the server. */
   readonly baseUrl: string;
@@ -42,10 +42,10 @@ export interface LookoutOptions {
 }
 
 /** Looks on at one device. */
-export class Lookout {
-  readonly #options: LookoutOptions;
+export class ExchangeTap {
+  readonly #options: ExchangeTapOptions;
 
-  constructor(options: LookoutOptions) {
+  constructor(options: ExchangeTapOptions) {
     this.#options = options;
   }
 

@@ -5,7 +5,7 @@ import { ManualClock } from '../../fixtures/clock.ts';
 import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { DeviceSocket } from '../client/device-socket.ts';
-import { Ledger } from '../metrics/run-metrics.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
 import type { LinkShape } from '../plan/policy.ts';
 import { noonMs, token } from '../testing/bench.ts';
 import { FrameLink } from './frame-link.ts';
@@ -118,7 +118,7 @@ async function connected(shape: Partial<LinkShape>) {
   const socket = new DeviceSocket(token, {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     clock,
-    observer: new Ledger(clock),
+    observer: new RunMetrics(clock),
     requestTimeLimitMs: 5000,
     frames: (broken) => link.frames(1, broken),
     answer: () => [{ proto: 1, typ: 'answer' }],

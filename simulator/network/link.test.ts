@@ -33,7 +33,7 @@ async function linked(shape: Partial<LinkShape>, seed = 'x') {
     () => server.close(),
     () => bench.close(),
   );
-  const { clock, transport, ledger } = bench;
+  const { clock, transport, metrics } = bench;
   const waitsMs: number[] = [];
   const rest = async (waitMs: number): Promise<void> => {
     waitsMs.push(waitMs);
@@ -42,7 +42,7 @@ async function linked(shape: Partial<LinkShape>, seed = 'x') {
   const random = seededRandom(seed);
   const link = new Link({ ...still, ...shape }, { clock, random, rest, requestTimeLimitMs: 5000 });
   const total = (): number => Math.round(waitsMs.reduce((sum, each) => sum + each, 0));
-  return { server, ledger, clock, through: link.over(transport), waitsMs, total };
+  return { server, metrics, clock, through: link.over(transport), waitsMs, total };
 }
 
 async function fateOf(exchange: Promise<unknown>): Promise<string> {
@@ -144,8 +144,8 @@ describe('a link', () => {
   });
 
   it('makes no request late: what it takes is not the waiting of the generator', async () => {
-    const { through, ledger, clock } = await linked({ latencyMs: 400 });
+    const { through, metrics, clock } = await linked({ latencyMs: 400 });
     await through.exchange({ ...request, plannedMs: clock.monotonicMs() });
-    expect(ledger.latencies()[0]?.maxMs).toBeLessThan(400);
+    expect(metrics.latencies()[0]?.maxMs).toBeLessThan(400);
   });
 });

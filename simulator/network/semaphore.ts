@@ -1,7 +1,7 @@
 /** Work that may go on a few at a time only. */
 
 /** So many lanes; who finds all of them taken waits for its turn. */
-export class Lanes {
+export class Semaphore {
   readonly #width: number;
   readonly #waiting: (() => void)[] = [];
   #taken = 0;

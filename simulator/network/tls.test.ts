@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { DeviceSocket } from '../client/device-socket.ts';
-import { Ledger } from '../metrics/run-metrics.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
 import { noonMs, token } from '../testing/bench.ts';
 import { certificatePem, keyPem } from '../testing/certificate.ts';
 import { TransportError } from './errors.ts';
@@ -35,17 +35,17 @@ afterAll(async () => {
 
 interface HelloOptions {
   readonly serverPort?: number;
-  readonly ledger?: Ledger;
+  readonly metrics?: RunMetrics;
   readonly certPem?: string;
   readonly keyPem?: string;
 }
 
 function hello(host: string, caPem?: string, at: HelloOptions = {}) {
-  const { serverPort = port, ledger = new Ledger(clock), ...own } = at;
+  const { serverPort = port, metrics = new RunMetrics(clock), ...own } = at;
   const transport = new Transport({
     baseUrl: `https://${host}:${serverPort}`,
     clock,
-    observer: ledger,
+    observer: metrics,
     requestTimeLimitMs: 5000,
     connectionsMax: 1,
     caPem,
@@ -71,7 +71,7 @@ describe('a server that wants a certificate of its callers', () => {
       asks.closeAllConnections();
       asks.close();
     });
-    return { serverPort: (asks.address() as AddressInfo).port, ledger: new Ledger(clock) };
+    return { serverPort: (asks.address() as AddressInfo).port, metrics: new RunMetrics(clock) };
   }
 
   it('serves who has one, and is a counted outcome for who has none', async () => {
@@ -80,14 +80,14 @@ describe('a server that wants a certificate of its callers', () => {
     expect(body.toString()).toBe('hello');
     const fault = await hello('127.0.0.1', certificatePem, at).catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(TransportError);
-    expect(at.ledger.operations()).toMatchObject([{ answers: { '2xx': 1 }, unanswered: 1 }]);
+    expect(at.metrics.operations()).toMatchObject([{ answers: { '2xx': 1 }, unanswered: 1 }]);
   });
 
   it.each([
     ['opens for a device that has one', own, 'open', 0],
     ['closes for a device that has none, and counts it', {}, 'closed', 1],
   ])('has a websocket that %s', async (_what, mine, state, unanswered) => {
-    const { serverPort, ledger: observer } = await asking();
+    const { serverPort, metrics: observer } = await asking();
     const options = { baseUrl: `https://127.0.0.1:${serverPort}`, clock, observer };
     const limits = { requestTimeLimitMs: 5000, caPem: certificatePem };
     const socket = new DeviceSocket(token, { ...options, ...limits, ...mine });
@@ -120,7 +120,7 @@ describe('a server with a certificate', () => {
     ['stays closed for a device that does not', undefined, 'closed'],
   ])('has a websocket that %s', async (_what, caPem, state) => {
     const options = { baseUrl: `https://127.0.0.1:${port}`, clock, requestTimeLimitMs: 5000 };
-    const socket = new DeviceSocket(token, { ...options, observer: new Ledger(clock), caPem });
+    const socket = new DeviceSocket(token, { ...options, observer: new RunMetrics(clock), caPem });
     while (socket.state === 'opening') await new Promise((resolve) => setImmediate(resolve));
     expect(socket.state).toBe(state);
     socket.close();

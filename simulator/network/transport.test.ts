@@ -57,7 +57,7 @@ describe('an exchange', () => {
     const answer = await ask(bench.transport);
     expect(answer.status).toBe(418);
     expect(answer.body.toString()).toBe('short and stout');
-    expect(bench.ledger.operations()).toMatchObject([
+    expect(bench.metrics.operations()).toMatchObject([
       { operation: 'get-configuration', answers: { '4xx': 1 }, unanswered: 0 },
     ]);
   });
@@ -68,15 +68,15 @@ describe('an exchange', () => {
     const plannedMs = bench.clock.monotonicMs() - 7000;
     const answer = await ask(bench.transport, { plannedMs });
     expect(answer.elapsedMs).toBe(0);
-    expect(bench.ledger.latencies()[0]).toMatchObject({ count: 1, maxMs: 7000 });
-    expect(bench.ledger.lateness.maxMs).toBe(7000);
+    expect(bench.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 7000 });
+    expect(bench.metrics.lateness.maxMs).toBe(7000);
   });
 
   it('that is sent before it was due counts from when it was sent', async () => {
     const { bench } = await answering({ status: 200 });
     await ask(bench.transport, { plannedMs: bench.clock.monotonicMs() + 7000 });
-    expect(bench.ledger.latencies()[0]).toMatchObject({ count: 1, maxMs: 0 });
-    expect(bench.ledger.lateness).toMatchObject({ count: 1, maxMs: 0 });
+    expect(bench.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 0 });
+    expect(bench.metrics.lateness).toMatchObject({ count: 1, maxMs: 0 });
   });
 
   it('keeps the path of the base URL before that of the operation', async () => {
@@ -99,7 +99,7 @@ describe('an exchange', () => {
       passing: true,
     });
     expect(String(fault)).toContain('nothing listens at that address');
-    expect(bench.ledger.operations()[0]).toMatchObject({
+    expect(bench.metrics.operations()[0]).toMatchObject({
       answers: {},
       unanswered: 1,
       refusedConnections: 1,
@@ -116,7 +116,7 @@ describe('an exchange', () => {
   it('with a server that hangs up in the middle of the body is a transport fault', async () => {
     const { bench } = await answering({ status: 200, body: 'a'.repeat(100), cutAfterBytes: 10 });
     expect(await faultOf(ask(bench.transport))).toBeInstanceOf(TransportError);
-    expect(bench.ledger.operations()[0]).toMatchObject({ unanswered: 1, resets: 1 });
+    expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, resets: 1 });
   });
 
   it('with something that does not speak HTTP is a transport fault', async () => {
@@ -124,7 +124,7 @@ describe('an exchange', () => {
     const fault = await faultOf(ask(bench.transport));
     expect(fault).toBeInstanceOf(TransportError);
     expect(fault).toMatchObject({ label: 'transport/HTTPParserError' });
-    expect(bench.ledger.operations()[0]).toMatchObject({ unanswered: 1, otherFaults: 1 });
+    expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, otherFaults: 1 });
   });
 
   it('with a server that stays silent ends at the time limit, not before', async () => {
@@ -132,13 +132,13 @@ describe('an exchange', () => {
     const exchange = faultOf(ask(bench.transport));
     await server.untilAsked('get-configuration');
     bench.clock.advance(4999);
-    expect(bench.ledger.exchangeCount).toBe(0);
+    expect(bench.metrics.exchangeCount).toBe(0);
     bench.clock.advance(1);
     const fault = await exchange;
     expect(fault).toBeInstanceOf(TimeoutError);
     expect(fault).toMatchObject({ code: 'timeout', label: 'timeout', elapsedMs: 5000 });
     expect(String(fault)).toContain('no complete answer within 5000 ms');
-    expect(bench.ledger.operations()[0]).toMatchObject({ unanswered: 1, timeouts: 1 });
+    expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, timeouts: 1 });
   });
 
   it('refuses an answer that is larger than it may be, and says the bound', async () => {
@@ -156,7 +156,7 @@ describe('an exchange', () => {
     await server.untilAsked('get-configuration');
     bench.transport.breakOff();
     expect(await exchange).toBeInstanceOf(FleetStopped);
-    expect(bench.ledger.operations()).toEqual([]);
+    expect(bench.metrics.operations()).toEqual([]);
   });
 
   it('over TLS with a certificate that nobody vouches for names the way out', () => {

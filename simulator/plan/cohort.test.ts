@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
 import { knownBehaviours } from '../behaviours/catalogue.ts';
 import type { Device } from '../device/device.ts';
-import { musteredDevices } from '../engine/build-devices.ts';
+import { buildDevices } from '../engine/build-devices.ts';
 import { Identities } from '../identity/identities.ts';
 import { cohortsOf } from './cohort.ts';
 import { checkPlan, type FleetPlan, PlanError } from './plan.ts';
@@ -40,7 +40,7 @@ const random = seededRandom('x');
 const identities = await Identities.open(plan, { random });
 
 function mustered(change: Partial<FleetPlan> = {}): readonly Device[] {
-  return musteredDevices({ ...plan, ...change }, identities);
+  return buildDevices({ ...plan, ...change }, identities);
 }
 
 function story({ index, identity, keyType, behaviour, cohort }: Device): string {

@@ -14,7 +14,7 @@ import { backOffFields } from './policy.ts';
 const stageKinds = ['ramp', 'hold', 'burst', 'drain'] as const;
 /** What happens by itself, whatever the devices' own rounds are. */
 export const arrivalEvents = ['alerts', 'logs', 'first-contacts'] as const;
-export const sceneNames = [
+export const incidentNames = [
   'power-cut',
   'reconnect-storm',
   'update-night',
@@ -47,7 +47,7 @@ const arrivalShape = v.strictObject({
 
 const sceneShape = v.pipe(
   v.strictObject({
-    name: oneOf(sceneNames),
+    name: oneOf(incidentNames),
     /** Counts from the start of the run. */
     atMs: milliseconds(0),
     /** Time in which every device is hit, or comes back. */
@@ -108,7 +108,7 @@ export const loadFields = {
   drainMs: v.optional(milliseconds(0)),
 };
 
-export type Stage = v.InferOutput<typeof stageShape>;
+export type LoadStage = v.InferOutput<typeof stageShape>;
 
 export type Arrival = v.InferOutput<typeof arrivalShape>;
-export type Scene = v.InferOutput<typeof sceneShape>;
+export type Incident = v.InferOutput<typeof sceneShape>;

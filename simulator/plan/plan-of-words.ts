@@ -1,6 +1,6 @@
 /** What the words of a plan come to: the plan, with units in the names and nothing to be looked up. */
 import type { Cohort } from './cohort.ts';
-import type { Scene, Stage } from './load-fields.ts';
+import type { Incident, LoadStage } from './load-fields.ts';
 import type { FleetPlan } from './plan.ts';
 import type { PlanWords } from './plan-words.ts';
 
@@ -109,15 +109,15 @@ function cohortOf({ name, weight, ...part }: CohortWords) {
   return { name, weight, ...fieldsOf(part) };
 }
 
-function stageOf({ devices, ...kinds }: StageWords): Stage {
+function stageOf({ devices, ...kinds }: StageWords): LoadStage {
   const [kind = 'hold', durationMs = 0] =
-    (Object.entries(kinds) as [Stage['kind'], number | undefined][]).find(
+    (Object.entries(kinds) as [LoadStage['kind'], number | undefined][]).find(
       ([, length]) => length !== undefined,
     ) ?? [];
   return given({ kind, durationMs, devices });
 }
 
-function incidentOf(words: IncidentWords): Scene {
+function incidentOf(words: IncidentWords): Incident {
   const { name, at, within, jitter, lasting, cohort, between } = words;
   return given({
     name,

@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { durationMs, durationPattern } from '../../fixtures/duration.ts';
 import { readYaml } from '../../fixtures/yaml-text.ts';
-import { arrivalEvents, sceneNames } from './load-fields.ts';
+import { arrivalEvents, incidentNames } from './load-fields.ts';
 import { filled, oneOf, share, weight, wholeNumber, yesOrNo } from './plan-values.ts';
 import { backOffKinds, downloads, phases } from './policy.ts';
 import { thresholdsShape } from './thresholds-shape.ts';
@@ -110,7 +110,7 @@ const incidentWords = v.strictObject({
   name: v.pipe(
     v.string(),
     v.transform((name) => (name === 'herd-comparison' ? 'backoff-comparison' : name)),
-    oneOf(sceneNames),
+    oneOf(incidentNames),
   ),
   at: v.optional(duration, 0),
   within: optionalDuration,

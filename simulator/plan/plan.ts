@@ -227,7 +227,7 @@ export function checkPlan(plan: FleetPlan, known: KnownBehaviours): FleetPlan {
   const checked = v.safeParse(planShape, plan);
   const faults = (checked.issues ?? []).map(faultSentence);
   if (checked.typed) faults.push(...behaviourFaults(checked.output, known));
-  if (checked.success && faults.length === 0) return withHerd(checked.output);
+  if (checked.success && faults.length === 0) return withComparedCohorts(checked.output);
   throw new PlanError(faults);
 }
 
@@ -252,7 +252,7 @@ function behaviourFaults(plan: FleetPlan, known: KnownBehaviours): string[] {
 }
 
 /** A herd comparison of a plan without cohorts makes them: one for each back-off, alike in size. */
-function withHerd(plan: FleetPlan): FleetPlan {
+function withComparedCohorts(plan: FleetPlan): FleetPlan {
   const herd = plan.scenes?.find(({ name }) => name === 'backoff-comparison');
   if (herd === undefined || plan.cohorts !== undefined) return plan;
   const [one = {}, other = {}] = herd.between ?? [{ kind: 'exponential' }, { kind: 'full-jitter' }];

@@ -24,11 +24,11 @@ const herdCohortShape = v.object({
 });
 
 /** Cohorts side by side. */
-export const herdShape = v.array(herdCohortShape);
-export type HerdComparison = Immutable<v.InferOutput<typeof herdShape>>;
+export const backoffComparisonShape = v.array(herdCohortShape);
+export type BackoffComparison = Immutable<v.InferOutput<typeof backoffComparisonShape>>;
 
 /** The comparisons of several processes as one; exact, since counts add up second by second. */
-export function mergedHerds(parts: readonly HerdComparison[]): HerdComparison {
+export function mergedBackoffComparisons(parts: readonly BackoffComparison[]): BackoffComparison {
   const cohorts = grouped(parts.flat(), ({ cohort }) => cohort);
   return [...cohorts].map(([cohort, rows]) => {
     const seconds = Math.max(0, ...rows.map(({ requestsPerSecond }) => requestsPerSecond.length));

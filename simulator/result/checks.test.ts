@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { mergeProgress } from '../cluster/merge-progress.ts';
 import type { EventFact } from '../device/events.ts';
-import { CheckBooks, type ExchangeJudge } from '../metrics/check-metrics.ts';
+import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
 import type { WatchedExchange } from '../network/exchange-tap.ts';
 import { fleetHtml } from '../report/html.ts';
 import { fleetJunit } from '../report/junit.ts';
@@ -43,7 +43,7 @@ function exchangeAt(second: number, device: number, method = 'GET'): WatchedExch
 
 /** Exchanges of a device by second and phase: one a second, wrong ones in the phase `burst`. */
 function booksOf(device: number, seconds: readonly number[]) {
-  const books = new CheckBooks(judge);
+  const books = new CheckMetrics(judge);
   for (const second of seconds) {
     const phase = second < 2 ? 'run' : 'burst';
     books.saw(exchangeAt(second, device, phase === 'burst' ? 'DELETE' : 'GET'), phase);
@@ -111,7 +111,7 @@ describe('the checks of a sample', () => {
   });
 
   it('of two processes are those of one, whatever their order', () => {
-    const books = new CheckBooks(judge);
+    const books = new CheckMetrics(judge);
     for (const second of [0, 1, 2, 3]) {
       const [part, method] = second < 2 ? ['run', 'GET'] : ['burst', 'DELETE'];
       for (const device of [0, 1]) books.saw(exchangeAt(second, device, method), part);
@@ -124,7 +124,10 @@ describe('the checks of a sample', () => {
 
   it('tell each breach as it happens', () => {
     const facts: EventFact[] = [];
-    const books = new CheckBooks(judge, (breach) => void facts.push({ kind: 'breach', ...breach }));
+    const books = new CheckMetrics(
+      judge,
+      (breach) => void facts.push({ kind: 'breach', ...breach }),
+    );
     books.saw(exchangeAt(0, 3), 'run');
     books.saw(exchangeAt(1, 3, 'DELETE'), 'run');
     const operation = 'put-attributes';
@@ -143,7 +146,7 @@ describe('the checks of a sample', () => {
   });
 
   it('hold a bounded number of moments in which a requirement broke', () => {
-    const books = new CheckBooks(judge);
+    const books = new CheckMetrics(judge);
     for (let second = 0; second < 4000; second++) {
       books.saw(exchangeAt(second, 0, 'DELETE'), 'run');
     }

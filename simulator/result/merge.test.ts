@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
-import { Ledger } from '../metrics/run-metrics.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
 import { noonMs } from '../testing/bench.ts';
 import { figuresOf, partOf, sampleMachine, sampleResult } from '../testing/sample-result.ts';
 import { scheduleOf } from './generator.ts';
@@ -35,15 +35,15 @@ const story: fc.Arbitrary<Story> = fc.record({
 /** The result of a process that has lived through these exchanges. */
 function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number]): FleetResult {
   const clock = new ManualClock(noonMs);
-  const ledger = new Ledger(clock);
+  const metrics = new RunMetrics(clock);
   for (const phase of ['ramp', 'hold'] as const) {
-    ledger.enterPhase(phase);
-    for (const each of stories.filter((one) => one.phase === phase)) live(ledger, each, clock);
+    metrics.enterPhase(phase);
+    for (const each of stories.filter((one) => one.phase === phase)) live(metrics, each, clock);
     clock.advance(2_000_000 * (phase === 'ramp' ? 1 : 2) - (clock.now() - noonMs));
   }
   const updates = stories.map(({ latencyMs }) => latencyMs);
-  for (const ms of updates) ledger.updates.updateEnded('offer', 'success', ms);
-  const { updates: books, lateness } = ledger;
+  for (const ms of updates) metrics.updates.updateEnded('offer', 'success', ms);
+  const { updates: books, lateness } = metrics;
   const sent = { due: lateness.count, sent: lateness.count, lateness: lateness.figures() };
   return {
     ...sampleResult,
@@ -52,22 +52,26 @@ function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number
     durationMs: 4_000_000,
     generator: { processes: [], schedule: scheduleOf([sent], 4_000_000), reasons: [] },
     updates: books.figures(),
-    latencies: ledger.latencies(),
-    operations: ledger.operations(),
-    phases: ledger.phases(),
-    series: ledger.series.figures(),
-    errors: ledger.errors(),
+    latencies: metrics.latencies(),
+    operations: metrics.operations(),
+    phases: metrics.phases(),
+    series: metrics.series.figures(),
+    errors: metrics.errors(),
   };
 }
 
-function live(ledger: Ledger, { afterMs, operation, end, latencyMs }: Story, clock: ManualClock) {
+function live(
+  metrics: RunMetrics,
+  { afterMs, operation, end, latencyMs }: Story,
+  clock: ManualClock,
+) {
   // Exchanges of one part come in order of time, so that the clock never goes back.
   clock.advance(Math.max(0, noonMs + afterMs - clock.now()));
-  ledger.sent(latencyMs / 10);
-  if (typeof end === 'number') ledger.answered(operation, end, latencyMs);
+  metrics.sent(latencyMs / 10);
+  if (typeof end === 'number') metrics.answered(operation, end, latencyMs);
   else {
-    ledger.unanswered(operation, end);
-    ledger.fault({ operation, label: end });
+    metrics.unanswered(operation, end);
+    metrics.fault({ operation, label: end });
   }
 }
 
@@ -150,7 +154,7 @@ describe('results of several processes', () => {
     expect(after.latencies).toMatchObject([{ count: 14, maxMs: 50 }]);
     expect(after.errors).toEqual([{ operation: 'post-alerts', cause: 'timeout', count: 2 }]);
     expect(after.generator.schedule.sent).toBe(before.generator.schedule.sent + 2);
-    expect(after.phases).toMatchObject([{ name: 'of lost players', latencies: [{ count: 2 }] }]);
+    expect(after.phases).toMatchObject([{ name: 'of failed workers', latencies: [{ count: 2 }] }]);
     expect(after.thresholds[0]?.observed).toBe('6 of 22 requests');
     expect(after.devices).toEqual(before.devices);
   });

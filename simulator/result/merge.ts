@@ -4,7 +4,7 @@
  */
 
 import { deviceRange } from '../plan/shard.ts';
-import { mergedHerds } from './backoff-comparison.ts';
+import { mergedBackoffComparisons } from './backoff-comparison.ts';
 import { judgedGenerator, scheduleOf } from './generator.ts';
 import { HistogramError } from './histogram-text.ts';
 import { mergedChecks } from './merge-checks.ts';
@@ -13,7 +13,7 @@ import { mergedSeries } from './merge-series.ts';
 import type { PartFigures } from './part-figures.ts';
 import { planDifferences } from './plan-differences.ts';
 import type { Ended, FleetResult } from './result.ts';
-import type { Balance, Funnel } from './result-devices.ts';
+import type { Funnel, Reconciliation } from './result-devices.ts';
 import type { Accounts } from './result-figures.ts';
 import type { GeneratorFacts } from './result-generator.ts';
 import { mergedMachines } from './result-machines.ts';
@@ -31,7 +31,7 @@ const DIFFERENCES_MAX = 1000;
 
 /**
  * The result of all parts together; the same for every order of them.
- * @param kept what players had measured whose part was begun again, or never ended
+ * @param kept what workers had measured whose part was begun again, or never ended
  * @throws MergeError when they are of different plans or seeds, overlap, or cannot be read
  */
 export function mergeResults(
@@ -96,7 +96,7 @@ function merged(
 function keptMeasures(part: PartFigures) {
   const { startMs, endMs, latencies, operations, errors, schedule } = part;
   const { lateness } = schedule;
-  const phase = { name: 'of lost players', startMs, endMs, lateness, latencies, operations };
+  const phase = { name: 'of failed workers', startMs, endMs, lateness, latencies, operations };
   return { latencies, operations, errors, phases: operations.length === 0 ? [] : [phase] };
 }
 
@@ -135,7 +135,7 @@ function mergedSurroundings(
 
 function mergedHerd(results: readonly FleetResult[]): Pick<FleetResult, 'herd'> {
   const herds = results.flatMap(({ herd }) => (herd === undefined ? [] : [herd]));
-  return herds.length === 0 ? {} : { herd: mergedHerds(herds) };
+  return herds.length === 0 ? {} : { herd: mergedBackoffComparisons(herds) };
 }
 
 function checkSamePlan(first: FleetResult, results: readonly FleetResult[]): void {
@@ -213,9 +213,9 @@ function mergedGenerator(
   return judgedGenerator({ processes, schedule: scheduleOf(schedules, durationMs) });
 }
 
-function mergedBalance(balances: readonly Balance[]): Balance {
+function mergedBalance(balances: readonly Reconciliation[]): Reconciliation {
   const because = [...new Set(balances.flatMap(({ because: said = [] }) => said))].sort();
-  const statistics = new Map<string, Balance['statistics'][number]>();
+  const statistics = new Map<string, Reconciliation['statistics'][number]>();
   for (const row of balances.flatMap(({ statistics: rows }) => rows)) {
     statistics.set(JSON.stringify(row), row);
   }
@@ -239,7 +239,7 @@ function mergedBalance(balances: readonly Balance[]): Balance {
 }
 
 /** Books that were read for every part. */
-function booksInAll(balances: readonly Balance[]): Balance['books'] {
+function booksInAll(balances: readonly Reconciliation[]): Reconciliation['books'] {
   const [first, ...others] = balances;
   return (first?.books ?? []).filter((book) => others.every(({ books }) => books.includes(book)));
 }

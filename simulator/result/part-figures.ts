@@ -1,7 +1,7 @@
 /**
- * What a part of a run has measured so far, as its player tells its head: counts and histograms that
- * add up exactly with those of other parts. All of it can be JSON. A histogram takes a player a third
- * of a millisecond to write and a head as long to read, and a part has some ten of them: a head of
+ * What a part of a run has measured so far, as its worker tells its coordinator: counts and histograms that
+ * add up exactly with those of other parts. All of it can be JSON. A histogram takes a worker a third
+ * of a millisecond to write and a coordinator as long to read, and a part has some ten of them: a coordinator of
  * many parts is told less often than every second.
  */
 import { DurationHistogram } from './histograms.ts';
@@ -16,10 +16,10 @@ import type {
 } from './result-figures.ts';
 import { countsOf, durationsOf, type Measures } from './thresholds-measures.ts';
 
-/** Parts whose histograms a head reads in a second: a twentieth of its time. */
+/** Parts whose histograms a coordinator reads in a second: a twentieth of its time. */
 const PARTS_EACH_SECOND = 16;
 
-/** Every how many seconds each of so many parts tells its figures, and its head adds them up. */
+/** Every how many seconds each of so many parts tells its figures, and its coordinator adds them up. */
 export function figuresPeriodSeconds(parts: number): number {
   return Math.ceil(parts / PARTS_EACH_SECOND);
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type Cohort, cohortsOf } from '../plan/cohort.ts';
-import type { Scene, Stage } from '../plan/load-fields.ts';
+import type { Incident, LoadStage } from '../plan/load-fields.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { defaultDeviceType } from '../plan/plan.ts';
 import type { PlanSummary } from './result-plan.ts';
@@ -57,12 +57,12 @@ function cohortSummary({ name, weight, keys, behaviours, behaviourParameters, po
   return { name, weight, keys, behaviours, ...parameters, policy };
 }
 
-function stageSummary({ kind, durationMs, devices }: Stage) {
+function stageSummary({ kind, durationMs, devices }: LoadStage) {
   return { kind, durationMs, ...given('devices', devices) };
 }
 
 /** The back-offs that a herd comparison is between are those of the cohorts. */
-function sceneSummary({ name, atMs, withinMs, jitter, lastingMs, cohort }: Scene) {
+function sceneSummary({ name, atMs, withinMs, jitter, lastingMs, cohort }: Incident) {
   return {
     name,
     atMs,

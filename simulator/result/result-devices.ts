@@ -83,7 +83,7 @@ const statisticsDifference = v.object({
   stated: v.pipe(count, v.description("What the server's statistics, or its audit log, say.")),
 });
 
-export const balanceShape = v.object({
+export const reconciliationShape = v.object({
   checked: v.pipe(
     yesOrNo,
     v.description("False without a login, or when the server's list could not be read."),
@@ -110,6 +110,6 @@ export type DeviceRow = Immutable<v.InferOutput<typeof deviceRowShape>>;
 /** How far the devices have come: counts that add up to the fleet. */
 export type Funnel = Immutable<v.InferOutput<typeof funnelShape>>;
 /** Whether device and server tell the same story. */
-export type Balance = Immutable<v.InferOutput<typeof balanceShape>>;
+export type Reconciliation = Immutable<v.InferOutput<typeof reconciliationShape>>;
 /** One device for which the two books differ. */
-export type BalanceDifference = Balance['differences'][number];
+export type ReconciliationDifference = Reconciliation['differences'][number];

@@ -1,4 +1,4 @@
-/** What became of the players of a run in shards, as it stands in a result. */
+/** What became of the workers of a run in shards, as it stands in a result. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
@@ -10,7 +10,7 @@ const keptShape = v.pipe(
     untilMs: v.pipe(v.number(), v.minValue(0), v.description('Since the start of the run.')),
   }),
   v.description(
-    'What the lost player had measured when it last told of it; it is in the latencies, operations, ' +
+    'What the lost worker had measured when it last told of it; it is in the latencies, operations, ' +
       'updates and errors of this result and a phase of its own, not in the course of time.',
   ),
 );
@@ -18,7 +18,7 @@ const keptShape = v.pipe(
 const takeoverShape = v.object({
   shard,
   afterMs: v.pipe(v.number(), v.minValue(0), v.description('Since the start of the run.')),
-  from: v.pipe(v.string(), v.description('The player that was lost.')),
+  from: v.pipe(v.string(), v.description('The worker that was lost.')),
   to: v.string(),
   because: v.string(),
   adopted: v.pipe(
@@ -36,11 +36,11 @@ const lostShardShape = v.object({
   kept: v.exactOptional(keptShape),
 });
 
-/** The losses of a run whose shards had players of their own. */
+/** The losses of a run whose shards had workers of their own. */
 export const spreadShape = v.object({
   takeovers: v.pipe(
     v.array(takeoverShape),
-    v.description('Shards that another player began again.'),
+    v.description('Shards that another worker began again.'),
   ),
   lost: v.pipe(v.array(lostShardShape), v.description('Shards without a result.')),
   missingDeviceMs: v.exactOptional(
@@ -49,15 +49,15 @@ export const spreadShape = v.object({
       v.minValue(0),
       v.description(
         'Of the time of all devices (their number times durationMs), what no figure is about: from ' +
-          "a lost player's last word to the start of the next one, or to the end.",
+          "a lost worker's last word to the start of the next one, or to the end.",
       ),
     ),
   ),
 });
 
-/** What became of the players of a run. */
+/** What became of the workers of a run. */
 export type Spread = Immutable<v.InferOutput<typeof spreadShape>>;
-/** A shard that another player has begun again. */
+/** A shard that another worker has begun again. */
 export type Takeover = Immutable<v.InferOutput<typeof takeoverShape>>;
-/** How much is kept of what a lost player had measured. */
+/** How much is kept of what a lost worker had measured. */
 export type KeptSpan = Immutable<v.InferOutput<typeof keptShape>>;

@@ -3,10 +3,10 @@
  * published schema, and that merges exactly with those of other processes. All of it can be JSON.
  */
 import * as v from 'valibot';
-import { herdShape } from './backoff-comparison.ts';
+import { backoffComparisonShape } from './backoff-comparison.ts';
 import type { Immutable } from './immutable.ts';
 import { checksShape } from './result-checks.ts';
-import { balanceShape, deviceRowShape, type Funnel, funnelShape } from './result-devices.ts';
+import { deviceRowShape, type Funnel, funnelShape, reconciliationShape } from './result-devices.ts';
 import {
   accountsShape,
   type ErrorCount,
@@ -73,14 +73,14 @@ export const fleetResultShape = v.object({
   ),
   funnel: funnelShape,
   accounts: accountsShape,
-  balance: balanceShape,
+  balance: reconciliationShape,
   updates: updatesShape,
   ...measuredShape,
   phases: v.array(phaseShape),
   series: seriesShape,
   errors: v.array(errorShape),
   sharedKeys: v.exactOptional(sharedKeysShape),
-  herd: v.exactOptional(herdShape),
+  herd: v.exactOptional(backoffComparisonShape),
   checks: v.exactOptional(checksShape),
   devices: v.array(deviceRowShape),
 });

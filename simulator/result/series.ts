@@ -33,7 +33,7 @@ export interface SeriesTable {
 export const nobody: Accounts = { waiting: 0, idle: 0, updating: 0, done: 0, failed: 0, silent: 0 };
 
 /** The rows while they are counted. */
-export class SeriesBooks implements SeriesTable {
+export class SeriesCounter implements SeriesTable {
   #rows = new Map<number, SeriesRow>();
   #first: number;
   #current: { readonly index: number; readonly row: SeriesRow } | undefined;

@@ -8,12 +8,12 @@ import { type AuthSetStatus, authSetStatuses } from '../../fixtures/contract/voc
 import { type Credentials, ManagementClient } from '../client/management.ts';
 import { identityKey } from '../identity/identity.ts';
 import { ClientError } from '../network/errors.ts';
-import { Lanes } from '../network/semaphore.ts';
+import { Semaphore } from '../network/semaphore.ts';
 import { FleetStopped } from '../network/stopped.ts';
 import { Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { ledgersAt, type PlacedLedger } from './ledger-places.ts';
-import { keyFingerprint, type MadeDevice, MadeLedger } from './made-ledger.ts';
+import { CleanupLedger, keyFingerprint, type MadeDevice } from './made-ledger.ts';
 import { StateError } from './state-error.ts';
 
 /** One clean-up as it is asked for. */
@@ -122,7 +122,7 @@ class Cleanup {
   }
 
   async #cleanUp({ path, content }: PlacedLedger): Promise<void> {
-    const ledger = MadeLedger.open(path, content.baseUrl);
+    const ledger = CleanupLedger.open(path, content.baseUrl);
     try {
       for (const id of content.deployments) await this.#closeDeployment(id, ledger);
       const devices = [...content.devices.values()];
@@ -131,10 +131,10 @@ class Cleanup {
         devices.filter(({ isSought }) => isSought),
         ledger,
       );
-      const lanes = new Lanes(AT_ONCE);
+      const semaphore = new Semaphore(AT_ONCE);
       await Promise.all(
         devices.flatMap(({ index, ids }) =>
-          [...ids].map((id) => lanes.run(() => this.#decommission(id, index, ledger))),
+          [...ids].map((id) => semaphore.run(() => this.#decommission(id, index, ledger))),
         ),
       );
     } finally {
@@ -142,7 +142,7 @@ class Cleanup {
     }
   }
 
-  async #closeDeployment(id: string, ledger: MadeLedger): Promise<void> {
+  async #closeDeployment(id: string, ledger: CleanupLedger): Promise<void> {
     await this.#noting(`deployment ${id}`, async () => {
       const became = await this.#management.abortDeployment(id);
       ledger.append({ removed: id });
@@ -150,7 +150,7 @@ class Cleanup {
     });
   }
 
-  async #decommission(id: string, index: number, ledger: MadeLedger): Promise<void> {
+  async #decommission(id: string, index: number, ledger: CleanupLedger): Promise<void> {
     await this.#noting(`device ${index} (${id})`, async () => {
       const became = await this.#management.decommission(id);
       ledger.append({ removed: id });
@@ -162,7 +162,7 @@ class Cleanup {
   }
 
   /** Devices that made themselves known and never learned their id, because nobody accepted them. */
-  async #findIds(sought: readonly MadeDevice[], ledger: MadeLedger): Promise<void> {
+  async #findIds(sought: readonly MadeDevice[], ledger: CleanupLedger): Promise<void> {
     if (sought.length === 0) return;
     const byIdentity = new Map(sought.map((device) => [identityKey(device.identity), device]));
     let found = 0;
@@ -176,7 +176,7 @@ class Cleanup {
   async #findAmong(
     status: AuthSetStatus,
     byIdentity: ReadonlyMap<string, MadeDevice>,
-    ledger: MadeLedger,
+    ledger: CleanupLedger,
   ): Promise<number> {
     let found = 0;
     for await (const page of this.#management.devices(status)) {

@@ -1,12 +1,12 @@
-/** A worker's talk with the head of a run: nothing is played but what a living head has granted. */
+/** A worker's talk with the coordinator of a run: nothing is played but what a living coordinator has granted. */
 import type { Clock } from '../../../fixtures/clock.ts';
-import type { HeadMessage } from '../messages.ts';
+import type { CoordinatorMessage } from '../messages.ts';
 import type { RedisLink } from './connection.ts';
 import type { RunKeys } from './run-keys.ts';
 import {
   type DownMessage,
+  type FromWorker,
   listenOn,
-  type OfPlayer,
   type PlaysMessage,
   sayOn,
   type UpMessage,
@@ -14,27 +14,27 @@ import {
 import type { RunSigner } from './run-signer.ts';
 
 /** What the talk is held with. */
-export interface HeadTalkOptions {
+export interface CoordinatorLineOptions {
   readonly link: RedisLink;
   readonly clock: Clock;
   readonly keys: RunKeys;
   readonly signer: RunSigner;
-  /** Called for everything that the head says, whoever it is said to. */
-  readonly hear: (message: HeadMessage) => void;
-  /** Called when the head says who plays a shard. */
+  /** Called for everything that the coordinator says, whoever it is said to. */
+  readonly hear: (message: CoordinatorMessage) => void;
+  /** Called when the coordinator says who plays a shard. */
   readonly hearPlays: (message: PlaysMessage) => void;
-  /** Called once when the first message is refused: it is not the head's. */
+  /** Called once when the first message is refused: it is not the coordinator's. */
   readonly refused: () => void;
   /** Called once when the line is of no use any more, with the reason as a clause. */
   readonly broken: (reason: string) => void;
 }
 
-/** Some of a player's words at a time: who it is. */
-export type Speaker = Pick<OfPlayer, 'shard' | 'player' | 'token'>;
+/** Some of a worker's words at a time: who it is. */
+export type Speaker = Pick<FromWorker, 'shard' | 'worker' | 'token'>;
 
 /** Both directions of the line, of one run. */
-export class HeadTalk {
-  readonly #options: HeadTalkOptions;
+export class CoordinatorLine {
+  readonly #options: CoordinatorLineOptions;
   readonly #lines;
   /** By token. */
   readonly #sequences = new Map<string, number>();
@@ -44,7 +44,7 @@ export class HeadTalk {
   #hasRefused = false;
   #isBroken = false;
 
-  constructor(options: HeadTalkOptions) {
+  constructor(options: CoordinatorLineOptions) {
     this.#options = options;
     const { link, keys, signer } = options;
     this.#lines = link.another();
@@ -58,7 +58,7 @@ export class HeadTalk {
   }
 
   /**
-   * Asks for a shard, and waits for the answer of the head.
+   * Asks for a shard, and waits for the answer of the coordinator.
    * @returns undefined when there was none in time, or another one plays the shard
    */
   async asked(speaker: Speaker, waitMs: number): Promise<PlaysMessage | undefined> {
@@ -78,19 +78,19 @@ export class HeadTalk {
     }
   }
 
-  /** Says something of a player, in its order. */
-  async say(speaker: Speaker, message: OfPlayer['message']): Promise<void> {
+  /** Says something of a worker, in its order. */
+  async say(speaker: Speaker, message: FromWorker['message']): Promise<void> {
     const sequence = this.#sequences.get(speaker.token) ?? 0;
     this.#sequences.set(speaker.token, sequence + 1);
     await this.#say({ ...speaker, sequence, message });
   }
 
-  /** The player has nothing more to say. */
+  /** The worker has nothing more to say. */
   forget({ token }: Speaker): void {
     this.#sequences.delete(token);
   }
 
-  /** Tells the head what this worker does not do, and why. */
+  /** Tells the coordinator what this worker does not do, and why. */
   async refuse(worker: string, refuses: string): Promise<void> {
     await this.#say({ worker, refuses });
   }
@@ -103,7 +103,7 @@ export class HeadTalk {
 
   #hear({ sequence, message }: DownMessage): void {
     if (this.#isBroken || sequence < this.#next) return;
-    if (sequence > this.#next) this.#break('messages of its head are missing at Redis');
+    if (sequence > this.#next) this.#break('messages of its coordinator are missing at Redis');
     else if (message.say === 'plays') this.#hearPlays(message);
     else this.#options.hear(message);
     this.#next++;

@@ -17,7 +17,7 @@ export interface FollowOptions {
   readonly link: RedisLink;
   readonly clock: Clock;
   readonly random: Random;
-  /** Shared with the heads whose runs it takes part in. */
+  /** Shared with the coordinators whose runs it takes part in. */
   readonly secret: string;
   readonly own: OwnPlan;
   readonly say: (text: string) => void;
@@ -30,7 +30,7 @@ const INFO_MAX_CHARACTERS = 16_384;
 /** Runs of nobody known that a worker speaks of; whoever can write to Redis can make up any number. */
 const UNSIGNED_TOLD_MAX = 20;
 const unsigned =
-  'it is not signed with the --worker-secret of this worker: give head and workers the same one';
+  'it is not signed with the --worker-secret of this worker: give coordinator and workers the same one';
 
 const infoShape = v.pipe(
   v.string(),

@@ -2,13 +2,13 @@
 import { QueueKeys } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-/** Runs that look for workers; each until a moment that its head keeps pushing on. */
+/** Runs that look for workers; each until a moment that its coordinator keeps pushing on. */
 export const RUNS_KEY = 'fleetbed:runs';
 /** The queue of a run, below its prefix. */
 export const QUEUE_NAME = 'shards';
-/** A head that has said nothing for so long is gone, and its run with it. */
-export const HEAD_SILENCE_MAX_MS = 10_000;
-/** Keys of a run whose head is gone are forgotten after this time. */
+/** A coordinator that has said nothing for so long is gone, and its run with it. */
+export const COORDINATOR_SILENCE_MAX_MS = 10_000;
+/** Keys of a run whose coordinator is gone are forgotten after this time. */
 export const FORGOTTEN_AFTER_SECONDS = 300;
 
 /** The names of a run's keys. */
@@ -18,9 +18,9 @@ export interface RunKeys {
   readonly info: string;
   /** A hash: the workers that take part. */
   readonly workers: string;
-  /** A stream: what players say to the head. */
+  /** A stream: what workers say to the coordinator. */
   readonly up: string;
-  /** A stream: what the head says to all players. */
+  /** A stream: what the coordinator says to all workers. */
   readonly down: string;
 }
 
@@ -53,7 +53,7 @@ export function shardOf(jobId: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Keeps the keys for another while, should the head not be able to take them away. */
+/** Keeps the keys for another while, should the coordinator not be able to take them away. */
 export async function keepKeys(client: Redis, keys: RunKeys, shards: number): Promise<void> {
   const pipeline = client.pipeline();
   for (const key of lastingKeys(keys, shards)) pipeline.expire(key, FORGOTTEN_AFTER_SECONDS);

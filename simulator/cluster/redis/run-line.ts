@@ -1,37 +1,37 @@
-/** The line between head and players through Redis: two streams of signed JSON messages. */
+/** The line between coordinator and workers through Redis: two streams of signed JSON messages. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Redis } from 'ioredis';
 import { printable } from '../../../fixtures/printable.ts';
 import { ClusterError } from '../cluster-error.ts';
-import type { HeadMessage, PlayerMessage } from '../messages.ts';
+import type { CoordinatorMessage, WorkerMessage } from '../messages.ts';
 import { FORGOTTEN_AFTER_SECONDS } from './run-keys.ts';
 import type { RunSigner } from './run-signer.ts';
 
-/** What a worker says to the head, about a shard or about itself. */
-export type UpMessage = WorkerRefuses | OfPlayer;
+/** What a worker says to the coordinator, about a shard or about itself. */
+export type UpMessage = WorkerRefuses | FromWorker;
 
 /** What somebody says who plays a shard, or asks to. */
-export interface OfPlayer {
+export interface FromWorker {
   readonly shard: number;
   /** Its name, for people. */
-  readonly player: string;
-  /** Made anew for each shard that a worker begins: no two players have the same. */
+  readonly worker: string;
+  /** Made anew for each shard that a worker begins: no two workers have the same. */
   readonly token: string;
   /** Counts from 0 on, so that nothing can be left out, repeated or moved. */
   readonly sequence: number;
-  readonly message: PlayerMessage | PlayerAsks | PlayerLives | PlayerLost;
+  readonly message: WorkerMessage | WorkerAsks | WorkerLives | WorkerLost;
 }
 
-interface PlayerAsks {
+interface WorkerAsks {
   readonly say: 'asks';
 }
 
-/** Its worker lives; the player itself may have nothing to say. */
-interface PlayerLives {
+/** Its worker lives; the worker itself may have nothing to say. */
+interface WorkerLives {
   readonly say: 'alive';
 }
 
-interface PlayerLost {
+interface WorkerLost {
   readonly say: 'lost';
   readonly because: string;
 }
@@ -42,10 +42,10 @@ interface WorkerRefuses {
   readonly refuses: string;
 }
 
-/** What the head says to all workers; numbered from 0 on. */
+/** What the coordinator says to all workers; numbered from 0 on. */
 export interface DownMessage {
   readonly sequence: number;
-  readonly message: HeadMessage | PlaysMessage;
+  readonly message: CoordinatorMessage | PlaysMessage;
 }
 
 /** Who plays a shard from now on: whoever else does ends at once. */
@@ -66,7 +66,7 @@ const READ_BLOCK_MS = 1000;
 const SIGNED_MAX_CHARACTERS = 64 * 2 ** 20;
 /** What it may come to when it is unpacked. */
 const MESSAGE_MAX_BYTES = 256 * 2 ** 20;
-/** Of messages that nobody takes away Redis forgets the earlier ones; a head that misses one ends. */
+/** Of messages that nobody takes away Redis forgets the earlier ones; a coordinator that misses one ends. */
 const WAITING_MAX = 20_000;
 
 /** One end of one direction of the line. */
@@ -85,7 +85,7 @@ export async function sayOn(
   const text = JSON.stringify(message);
   const isLong = text.length >= COMPRESSED_FROM_CHARACTERS;
   const signed = signer.sign([direction], isLong ? gzipSync(text).toString('base64') : text);
-  // Whoever comes later hears what the head said from the beginning: that is short, and stays whole.
+  // Whoever comes later hears what the coordinator said from the beginning: that is short, and stays whole.
   const said =
     direction === 'up'
       ? client.xadd(stream, 'MAXLEN', '~', WAITING_MAX, '*', FIELD, signed)

@@ -5,12 +5,12 @@ import type { Random } from '../../../fixtures/random.ts';
 import type { FleetHooks, FleetPlan } from '../../engine/simulate-fleet.ts';
 import { dividedPlan } from '../../plan/divided-plan.ts';
 import { ClusterError } from '../cluster-error.ts';
-import { Head, type HeadOutcome } from '../coordinator.ts';
+import { type ClusterOutcome, Coordinator } from '../coordinator.ts';
 import { deploymentOf, onStops } from '../local-workers.ts';
 import type { RedisLink } from './connection.ts';
 import {
+  COORDINATOR_SILENCE_MAX_MS,
   FORGOTTEN_AFTER_SECONDS,
-  HEAD_SILENCE_MAX_MS,
   jobIdOf,
   keepKeys,
   QUEUE_NAME,
@@ -29,7 +29,7 @@ import {
   unsignedAt,
 } from './run-line.ts';
 import { RunSigner } from './run-signer.ts';
-import { ShardSeats } from './shard-assignments.ts';
+import { ShardAssignments } from './shard-assignments.ts';
 
 /** A run on workers. */
 export interface WorkersRun {
@@ -48,7 +48,7 @@ export interface WorkersRun {
   readonly say: (text: string) => void;
 }
 
-/** Jobs fail by the bound of the head, not by that of BullMQ. */
+/** Jobs fail by the bound of the coordinator, not by that of BullMQ. */
 const ATTEMPTS_MAX = 1000;
 /** Time for every worker to hear of the common start. */
 const START_LEAD_MS = 500;
@@ -71,12 +71,12 @@ const KEEP_EVERY_PULSES = 10;
  * @throws ClusterError when Redis is lost or there are too few workers; PlayerFault when a shard
  * cannot be played; ClientError when the deployment cannot be made
  */
-export async function playOnWorkers(
+export async function runOnWorkers(
   plan: FleetPlan,
   hooks: Omit<FleetHooks, 'coordinator'>,
   run: WorkersRun,
-): Promise<HeadOutcome> {
-  const lead = new WorkersLead(plan, hooks, run);
+): Promise<ClusterOutcome> {
+  const lead = new RedisCoordinator(plan, hooks, run);
   const over = new AbortController();
   const unlisten = onStops(hooks, lead);
   try {
@@ -89,8 +89,8 @@ export async function playOnWorkers(
   }
 }
 
-/** The head of such a run, and what it keeps in Redis. */
-class WorkersLead {
+/** The coordinator of such a run, and what it keeps in Redis. */
+class RedisCoordinator {
   readonly #plan: FleetPlan;
   readonly #run: WorkersRun;
   readonly #clock: Clock;
@@ -98,9 +98,9 @@ class WorkersLead {
   readonly #id: string;
   readonly #signer: RunSigner;
   readonly #tellsEvents: boolean;
-  readonly #head: Head;
+  readonly #coordinator: Coordinator;
   readonly #queue: Queue;
-  readonly #seats: ShardSeats;
+  readonly #seats: ShardAssignments;
   readonly #refusals = new Set<string>();
   #pulse: Timer | undefined;
   #pulses = 0;
@@ -118,22 +118,22 @@ class WorkersLead {
     this.#keys = runKeys(this.#id);
     this.#signer = new RunSigner(run.secret, this.#id);
     this.#tellsEvents = onEvent !== undefined;
-    this.#head = new Head({
+    this.#coordinator = new Coordinator({
       shards: run.shards,
       plan,
-      // Head and players agree on the time of Redis.
+      // Coordinator and workers agree on the time of Redis.
       clock: clockStartingAt(clock.now() + run.link.offsetMs, clock),
       startLeadMs: START_LEAD_MS,
-      tell: (message) => this.#tell(message),
+      send: (message) => this.#tell(message),
       deploy: deploymentOf(plan, clock, signal),
       onProgress,
       onEvent,
       onEventsLost,
-      // The worker sees to it that its player lives; the seats, that the worker does.
+      // The worker sees to it that its worker lives; the seats, that the worker does.
       onSilence: () => undefined,
     });
-    this.#seats = new ShardSeats({
-      head: this.#head,
+    this.#seats = new ShardAssignments({
+      coordinator: this.#coordinator,
       clock,
       shards: run.shards,
       silenceMaxMs: run.takeoverAfterMs,
@@ -147,7 +147,7 @@ class WorkersLead {
     this.#queue.on('error', () => undefined);
   }
 
-  async play(): Promise<HeadOutcome> {
+  async play(): Promise<ClusterOutcome> {
     const { link, say, shards } = this.#run;
     const line = { stream: this.#keys.up, signer: this.#signer, direction: 'up' } as const;
     const listening = listenOn<UpMessage>(
@@ -159,28 +159,28 @@ class WorkersLead {
         consumes: true,
       },
     );
-    listening.catch((error: unknown) => this.#head.fail(error));
+    listening.catch((error: unknown) => this.#coordinator.fail(error));
     await this.#publish().catch((error: unknown) => {
       throw isReply(error) ? unreadable(`what begins with ${this.#keys.prefix}`, error) : error;
     });
     say(`run ${this.#id}: ${shards} shards wait for workers at ${link.shown}`);
     this.#pulse = this.#clock.every(PULSE_PERIOD_MS, () => this.#beat());
-    return this.#head.outcome;
+    return this.#coordinator.outcome;
   }
 
   stop(): void {
     this.#isStopped = true;
-    this.#head.stop();
+    this.#coordinator.stop();
   }
 
   hurry(): void {
-    this.#head.hurry();
+    this.#coordinator.hurry();
   }
 
   /** Lets the workers go and takes every key of the run away. */
   async close(): Promise<void> {
     this.#pulse?.cancel();
-    this.#head.close();
+    this.#coordinator.close();
     const { client } = this.#run.link;
     const goodbye = this.#goodbye().catch(() => undefined);
     await Promise.race([goodbye, this.#clock.sleep(2 * GOODBYE_MAX_MS)]);
@@ -229,12 +229,12 @@ class WorkersLead {
     );
   }
 
-  /** Workers follow a run only while its head lives. */
+  /** Workers follow a run only while its coordinator lives. */
   async #announce(): Promise<void> {
     const { client, offsetMs } = this.#run.link;
-    const untilMs = this.#clock.now() + offsetMs + HEAD_SILENCE_MAX_MS;
+    const untilMs = this.#clock.now() + offsetMs + COORDINATOR_SILENCE_MAX_MS;
     await client.zadd(RUNS_KEY, untilMs, this.#id);
-    await client.pexpire(RUNS_KEY, HEAD_SILENCE_MAX_MS);
+    await client.pexpire(RUNS_KEY, COORDINATOR_SILENCE_MAX_MS);
   }
 
   #beat(): void {
@@ -249,7 +249,7 @@ class WorkersLead {
 
   #lookForWorkers(): void {
     const { shards, workerWaitMs } = this.#run;
-    const begun = this.#head.begunCount;
+    const begun = this.#coordinator.begunCount;
     if (begun >= shards) {
       this.#waitingSinceMs = undefined;
       return;
@@ -277,7 +277,7 @@ class WorkersLead {
 
   #giveUpWaiting(because: string): void {
     for (let shard = 0; shard < this.#run.shards; shard++) {
-      if (!this.#head.isBegun(shard)) this.#head.giveUp(shard, because);
+      if (!this.#coordinator.isBegun(shard)) this.#coordinator.giveUp(shard, because);
     }
   }
 
@@ -289,7 +289,7 @@ class WorkersLead {
       `start more of them with fleetbed worker --redis ${link.shown} ` +
       `--base-url ${this.#plan.baseUrl}` +
       (refused === '' ? '' : ` (${refused})`);
-    this.#head.fail(new ClusterError(sentence));
+    this.#coordinator.fail(new ClusterError(sentence));
   }
 
   #hear(message: UpMessage): void {

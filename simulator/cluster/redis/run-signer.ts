@@ -1,10 +1,10 @@
 /**
- * Signs what head and workers say to each other, because others may write to the same Redis. A
+ * Signs what coordinator and workers say to each other, because others may write to the same Redis. A
  * signature holds for one run and one purpose; nothing is parsed before it is checked.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a text is: of a run, of one of its jobs, or on the line to or from its head. */
+/** What a text is: of a run, of one of its jobs, or on the line to or from its coordinator. */
 export type Purpose = readonly ['info' | 'up' | 'down'] | readonly ['job', shard: number];
 
 const PROTOCOL = 'fleetbed-worker/1';

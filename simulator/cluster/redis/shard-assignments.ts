@@ -1,17 +1,17 @@
 /**
- * Who plays which shard of a run on workers. The head alone decides: a worker asks, and plays only
+ * Who plays which shard of a run on workers. The coordinator alone decides: a worker asks, and plays only
  * what it is given; nobody but the one who has a shard is heard of it. So a job that somebody has
  * copied, or kept from an earlier run, is played by nobody.
  */
 
 import type { Clock } from '../../../fixtures/clock.ts';
 import { ClusterError } from '../cluster-error.ts';
-import type { Head } from '../coordinator.ts';
-import type { OfPlayer, PlaysMessage } from './run-line.ts';
+import type { Coordinator } from '../coordinator.ts';
+import type { FromWorker, PlaysMessage } from './run-line.ts';
 
 /** What is decided with. */
-export interface ShardSeatsOptions {
-  readonly head: Head;
+export interface ShardAssignmentsOptions {
+  readonly coordinator: Coordinator;
   readonly clock: Clock;
   readonly shards: number;
   /** A worker that has said nothing for so long is lost. */
@@ -25,7 +25,7 @@ export interface ShardSeatsOptions {
 const TAKEOVERS_MAX = 3;
 
 interface Seat {
-  readonly player: string;
+  readonly worker: string;
   readonly token: string;
   /** The number of its next message. */
   next: number;
@@ -33,12 +33,12 @@ interface Seat {
 }
 
 /** The seats of a run, one a shard. */
-export class ShardSeats {
-  readonly #options: ShardSeatsOptions;
+export class ShardAssignments {
+  readonly #options: ShardAssignmentsOptions;
   /** By shard, who plays it now. */
   readonly #seats = new Map<number, Seat>();
   /** By shard, who has asked for it while another one still seemed to play it. */
-  readonly #waiting = new Map<number, OfPlayer>();
+  readonly #waiting = new Map<number, FromWorker>();
   readonly #losses = new Map<number, number>();
   /** Shards that somebody has begun. */
   readonly #begun = new Set<number>();
@@ -47,22 +47,22 @@ export class ShardSeats {
   /** Whoever asks does so once. */
   readonly #tokens = new Set<string>();
 
-  constructor(options: ShardSeatsOptions) {
+  constructor(options: ShardAssignmentsOptions) {
     this.#options = options;
   }
 
-  /** Whether every shard has had a player. */
+  /** Whether every shard has had a worker. */
   get haveAllBegun(): boolean {
     return this.#begun.size === this.#options.shards;
   }
 
   /** Hears what somebody says who plays a shard or asks for one. */
-  hear(said: OfPlayer): void {
+  hear(said: FromWorker): void {
     const seat = this.#seats.get(said.shard);
     if (said.message.say === 'asks') this.#asked(said);
     // Another one has the shard by now, or what was said before is there a second time.
     else if (seat?.token !== said.token || said.sequence < seat.next) return;
-    else if (said.sequence > seat.next) this.#options.head.fail(missing(said.player));
+    else if (said.sequence > seat.next) this.#options.coordinator.fail(missing(said.worker));
     else this.#heard(said, seat);
   }
 
@@ -70,23 +70,23 @@ export class ShardSeats {
   look(): void {
     const { clock, silenceMaxMs } = this.#options;
     const leastMs = clock.monotonicMs() - silenceMaxMs;
-    for (const [shard, { heardMs, player }] of this.#seats) {
+    for (const [shard, { heardMs, worker }] of this.#seats) {
       if (heardMs >= leastMs) continue;
-      this.#options.say(`${player} is lost; shard ${shard} waits for another worker`);
+      this.#options.say(`${worker} is lost; shard ${shard} waits for another worker`);
       this.#lose(shard, `its worker was silent for ${silenceMaxMs / 1000} s`);
     }
   }
 
-  #heard({ shard, player, message }: OfPlayer, seat: Seat): void {
+  #heard({ shard, worker, message }: FromWorker, seat: Seat): void {
     seat.next++;
     seat.heardMs = this.#options.clock.monotonicMs();
     if (message.say === 'asks' || message.say === 'alive') return;
     if (message.say === 'lost') this.#lose(shard, message.because);
-    else this.#options.head.heard(shard, player, message);
+    else this.#options.coordinator.onMessage(shard, worker, message);
     if (message.say === 'result') this.#end(shard);
   }
 
-  #asked(asking: OfPlayer): void {
+  #asked(asking: FromWorker): void {
     const { shard, token } = asking;
     const isShard = shard >= 0 && shard < this.#options.shards;
     if (!isShard || this.#over.has(shard) || this.#tokens.has(token)) return;
@@ -95,26 +95,26 @@ export class ShardSeats {
     else this.#give(asking);
   }
 
-  #give({ shard, player, token }: OfPlayer): void {
-    const { head, clock, tell } = this.#options;
-    head.begun(shard, player);
-    this.#seats.set(shard, { player, token, next: 1, heardMs: clock.monotonicMs() });
+  #give({ shard, worker, token }: FromWorker): void {
+    const { coordinator, clock, tell } = this.#options;
+    coordinator.begun(shard, worker);
+    this.#seats.set(shard, { worker, token, next: 1, heardMs: clock.monotonicMs() });
     tell({ say: 'plays', shard, token, isTakeover: this.#begun.has(shard) });
     this.#begun.add(shard);
   }
 
   #lose(shard: number, because: string): void {
-    const { head, tell } = this.#options;
+    const { coordinator, tell } = this.#options;
     const seat = this.#seats.get(shard);
     this.#seats.delete(shard);
-    if (seat === undefined || !head.lost(shard, seat.player, because)) return;
+    if (seat === undefined || !coordinator.lost(shard, seat.worker, because)) return;
     const losses = (this.#losses.get(shard) ?? 0) + 1;
     this.#losses.set(shard, losses);
     const waiting = this.#waiting.get(shard);
     this.#waiting.delete(shard);
     if (losses > TAKEOVERS_MAX) {
       this.#end(shard);
-      head.giveUp(shard, because);
+      coordinator.giveUp(shard, because);
     } else if (waiting) this.#give(waiting);
     // Should the lost one live after all, it ends.
     if (!this.#seats.has(shard)) tell({ say: 'plays', shard, isTakeover: false });
@@ -126,9 +126,9 @@ export class ShardSeats {
   }
 }
 
-function missing(player: string): ClusterError {
+function missing(worker: string): ClusterError {
   const sentence =
-    `messages of ${player} are missing at Redis: somebody has taken them away, or more than it ` +
-    'keeps have waited for this head; give Fleetbed a database of its own, or cut into fewer shards';
+    `messages of ${worker} are missing at Redis: somebody has taken them away, or more than it ` +
+    'keeps have waited for this coordinator; give Fleetbed a database of its own, or cut into fewer shards';
   return new ClusterError(sentence);
 }

@@ -1,4 +1,4 @@
-/** A job as it comes out of Redis: nothing of it counts before it is known to be of the head. */
+/** A job as it comes out of Redis: nothing of it counts before it is known to be of the coordinator. */
 
 import * as v from 'valibot';
 import { printable } from '../../../fixtures/printable.ts';
@@ -13,7 +13,7 @@ import type { RunSigner } from './run-signer.ts';
 export interface ShardJob {
   readonly shard: number;
   readonly plan: FleetPlan;
-  /** Whether the head wants to hear of every event. */
+  /** Whether the coordinator wants to hear of every event. */
   readonly tellsEvents: boolean;
 }
 
@@ -34,7 +34,8 @@ export function jobIn(
   { signer, needs, own }: Reading,
 ): ShardJob | string {
   const shard = shardOf(id);
-  if (shard === undefined || typeof data !== 'string') return 'it is none of the head of its run';
+  if (shard === undefined || typeof data !== 'string')
+    return 'it is none of the coordinator of its run';
   const text = signer.open(['job', shard], data, JOB_MAX_CHARACTERS);
   if (text === undefined) return 'it is not signed with the --worker-secret of this worker';
   try {

@@ -5,10 +5,10 @@ import { printable } from '../../../fixtures/printable.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import type { Needs, OwnPlan } from '../../plan/divided-plan.ts';
 import { SILENCE_MAX_MS } from '../coordinator.ts';
-import type { HeadMessage, PlayerMessage, ShardOrder } from '../messages.ts';
+import type { CoordinatorMessage, ShardOrder, WorkerMessage } from '../messages.ts';
 import { type ShardProcess, startShardProcess } from '../shard-process.ts';
 import type { RedisLink } from './connection.ts';
-import { HeadTalk, type Speaker } from './coordinator-line.ts';
+import { CoordinatorLine, type Speaker } from './coordinator-line.ts';
 import { QUEUE_NAME, type RunKeys } from './run-keys.ts';
 import { type PlaysMessage, unsignedAt } from './run-line.ts';
 import type { RunSigner } from './run-signer.ts';
@@ -21,7 +21,7 @@ export interface WorkerRunOptions {
   readonly random: Random;
   readonly keys: RunKeys;
   readonly signer: RunSigner;
-  /** Of the worker; its players have names below it. */
+  /** Of the worker; its workers have names below it. */
   readonly name: string;
   readonly needs: Needs;
   readonly own: OwnPlan;
@@ -36,11 +36,11 @@ const RENEWALS = 3;
 const WATCH_PERIOD_MS = 1000;
 /** A run's own bound of begun shards decides, not that of BullMQ. */
 const STALLED_MAX = 1000;
-/** A head answers at once, or when it knows that the former player is lost. */
+/** A coordinator answers at once, or when it knows that the former worker is lost. */
 const ANSWER_LEAST_MS = 2000;
 const alive = { say: 'alive' } as const;
 
-/** Who plays a shard here, and as whom the head knows it. */
+/** Who plays a shard here, and as whom the coordinator knows it. */
 interface Seated {
   readonly speaker: Speaker;
   readonly process: ShardProcess;
@@ -52,16 +52,16 @@ export class WorkerRun {
   /** Each takes one shard at a time. */
   readonly #seats: Worker<unknown>[] = [];
   /** By the id of the job. */
-  readonly #players = new Map<string, Seated>();
-  /** By shard, who plays it by the word of the head. */
+  readonly #workers = new Map<string, Seated>();
+  /** By shard, who plays it by the word of the coordinator. */
   readonly #granted = new Map<number, string | undefined>();
-  readonly #told: HeadMessage[] = [];
-  readonly #talk: HeadTalk;
+  readonly #told: CoordinatorMessage[] = [];
+  readonly #talk: CoordinatorLine;
   #begun = 0;
 
   constructor(options: WorkerRunOptions) {
     this.#options = options;
-    this.#talk = new HeadTalk({
+    this.#talk = new CoordinatorLine({
       ...options,
       hear: (message) => this.#hear(message),
       hearPlays: (message) => this.#hearPlays(message),
@@ -80,9 +80,9 @@ export class WorkerRun {
     await this.close();
   }
 
-  /** Ends every player at once. */
+  /** Ends every worker at once. */
   async close(): Promise<void> {
-    for (const { process } of this.#players.values()) process.kill();
+    for (const { process } of this.#workers.values()) process.kill();
     await Promise.all(this.#seats.map((seat) => seat.close(true)));
     this.#talk.close();
   }
@@ -105,7 +105,7 @@ export class WorkerRun {
     seat.on('error', () => undefined);
     // Another worker has the shard by now: what this one still played would be played twice.
     seat.on('lockRenewalFailed', (jobIds) => {
-      for (const jobId of jobIds) this.#players.get(jobId)?.process.kill();
+      for (const jobId of jobIds) this.#workers.get(jobId)?.process.kill();
     });
     return seat;
   }
@@ -114,7 +114,7 @@ export class WorkerRun {
     return Math.floor(this.#options.takeoverAfterMs / RENEWALS);
   }
 
-  /** A job that is not of the head fails, and nothing is done but to say so. */
+  /** A job that is not of the coordinator fails, and nothing is done but to say so. */
   async #take(job: Job<unknown>): Promise<void> {
     const { signer, needs, own, name, say } = this.#options;
     const read = jobIn(job, { signer, needs, own });
@@ -124,8 +124,8 @@ export class WorkerRun {
       await this.#talk.refuse(name, refuses);
       throw new UnrecoverableError(refuses);
     }
-    const player = `${name}/${++this.#begun}`;
-    const speaker = { shard: read.shard, player, token: this.#options.random.uuid() };
+    const worker = `${name}/${++this.#begun}`;
+    const speaker = { shard: read.shard, worker, token: this.#options.random.uuid() };
     try {
       await this.#play(job.id ?? '', read, speaker);
     } finally {
@@ -135,39 +135,39 @@ export class WorkerRun {
 
   async #play(jobId: string, { shard, plan, tellsEvents }: ShardJob, speaker: Speaker) {
     const { takeoverAfterMs, say } = this.#options;
-    const { player, token } = speaker;
+    const { worker, token } = speaker;
     const grant = await this.#talk.asked(speaker, ANSWER_LEAST_MS + 2 * takeoverAfterMs);
     if (grant === undefined || this.#granted.get(shard) !== token) {
-      throw new UnrecoverableError(`the head did not give shard ${shard} to ${player}`);
+      throw new UnrecoverableError(`the coordinator did not give shard ${shard} to ${worker}`);
     }
     const { isTakeover } = grant;
-    say(`${player} ${isTakeover ? 'takes over' : 'plays'} shard ${shard} of ${plan.shard?.of}`);
+    say(`${worker} ${isTakeover ? 'takes over' : 'runs'} shard ${shard} of ${plan.shard?.of}`);
     const end = await this.#played(jobId, { plan, isTakeover, tellsEvents }, speaker);
-    say(`${player} ${end.kind === 'result' ? 'has played it to the end' : end.because}`);
+    say(`${worker} ${end.kind === 'result' ? 'has completed it' : end.because}`);
     if (end.kind === 'fault') throw new UnrecoverableError(end.because);
     if (end.kind === 'result') return;
-    const because = `${player} ${end.because}`;
+    const because = `${worker} ${end.because}`;
     await this.#talk.say(speaker, { say: 'lost', because });
     throw new Error(because);
   }
 
-  #played(jobId: string, order: ShardOrder, speaker: Speaker): Promise<PlayerEnd> {
+  #played(jobId: string, order: ShardOrder, speaker: Speaker): Promise<ProcessEnd> {
     const { clock } = this.#options;
     return new Promise((resolve) => {
-      let end: PlayerEnd | undefined;
+      let end: ProcessEnd | undefined;
       let heardMs = clock.monotonicMs();
       const process = startShardProcess(order, {
         heard: (message) => {
           heardMs = clock.monotonicMs();
           end ??= endIn(message);
           const told = this.#talk.say(speaker, this.#sharedTime(message));
-          // What it had to say is with the head; a player that has ended has nothing else to do.
+          // What it had to say is with the coordinator; a worker that has ended has nothing else to do.
           if (end) told.finally(() => process.kill());
         },
         ended: (how) => {
           watch.cancel();
           pulse.cancel();
-          if (this.#players.get(jobId)?.process === process) this.#players.delete(jobId);
+          if (this.#workers.get(jobId)?.process === process) this.#workers.delete(jobId);
           resolve(end ?? { kind: 'lost', because: how });
         },
       });
@@ -175,31 +175,31 @@ export class WorkerRun {
         if (clock.monotonicMs() - heardMs > SILENCE_MAX_MS) process.kill();
       });
       const pulse = clock.every(this.#pulseMs, () => void this.#talk.say(speaker, alive));
-      this.#players.set(jobId, { speaker, process });
+      this.#workers.set(jobId, { speaker, process });
       for (const message of this.#told) process.tell(this.#localTime(message));
     });
   }
 
   #hearPlays({ shard, token }: PlaysMessage): void {
     this.#granted.set(shard, token);
-    for (const { speaker, process } of this.#players.values()) {
+    for (const { speaker, process } of this.#workers.values()) {
       if (speaker.shard === shard && speaker.token !== token) process.kill();
     }
   }
 
-  #hear(message: HeadMessage): void {
+  #hear(message: CoordinatorMessage): void {
     this.#told.push(message);
-    for (const { process } of this.#players.values()) process.tell(this.#localTime(message));
+    for (const { process } of this.#workers.values()) process.tell(this.#localTime(message));
   }
 
-  /** Head and workers agree on the time of Redis; a player knows that of its machine. */
-  #localTime(message: HeadMessage): HeadMessage {
+  /** Coordinator and workers agree on the time of Redis; a worker knows that of its machine. */
+  #localTime(message: CoordinatorMessage): CoordinatorMessage {
     if (message.say !== 'start') return message;
     return { ...message, atMs: message.atMs - this.#options.link.offsetMs };
   }
 
-  /** Events of all workers come into one order at the head. */
-  #sharedTime(message: PlayerMessage): PlayerMessage {
+  /** Events of all workers come into one order at the coordinator. */
+  #sharedTime(message: WorkerMessage): WorkerMessage {
     if (message.say !== 'events') return message;
     const { offsetMs } = this.#options.link;
     const events = message.events.map((event) => {
@@ -209,11 +209,11 @@ export class WorkerRun {
   }
 }
 
-type PlayerEnd =
+type ProcessEnd =
   | { readonly kind: 'result' }
   | { readonly kind: 'fault' | 'lost'; readonly because: string };
 
-function endIn(message: PlayerMessage): PlayerEnd | undefined {
+function endIn(message: WorkerMessage): ProcessEnd | undefined {
   if (message.say === 'result') return { kind: 'result' };
   return message.say === 'fault' ? { kind: 'fault', because: message.sentence } : undefined;
 }
