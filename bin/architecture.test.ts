@@ -103,6 +103,10 @@ const rules: Readonly<Record<string, Rule>> = {
       'prom-client',
     ],
   },
+  'simulator/cluster/redis': {
+    folders: ['fixtures', 'simulator'],
+    packages: ['bullmq', 'ioredis', 'valibot'],
+  },
   conformance: {
     folders: ['fixtures', 'conformance'],
     packages: [
@@ -125,14 +129,6 @@ const rules: Readonly<Record<string, Rule>> = {
     packages: [
       ...['commander', 'consola', 'cli-table3', 'ical-generator', 'log-update', 'undici', 'yaml'],
     ],
-  },
-  'bin/simulate/redis': {
-    folders: ['fixtures', 'simulator', 'bin'],
-    packages: ['bullmq', 'ioredis', 'commander', 'valibot'],
-  },
-  'bin/worker': {
-    folders: ['fixtures', 'simulator', 'bin'],
-    packages: ['bullmq', 'ioredis', 'commander', 'valibot'],
   },
   'bin/bench': { folders: ['fixtures', 'server', 'simulator', 'bin'], packages: ['autocannon'] },
   'bin/soak': { folders: ['fixtures', 'bin'], packages: ['fast-check'] },
@@ -286,7 +282,7 @@ describe('the house', () => {
   });
 
   it('touches real time and chance in two files only, and its own process in a third', () => {
-    const process = 'simulator/report/generator-machine.ts';
+    const process = 'simulator/metrics/generator-machine.ts';
     const allowed = ['fixtures/clock.ts', 'fixtures/random.ts', process];
     const others = production.filter(
       // The page runs in a browser, which has no other clock.
@@ -307,7 +303,7 @@ describe('the rules themselves', () => {
   it.each([
     ['server/api/device/a.ts', "import { x } from '../../simulator/simulator.ts';"],
     ['simulator/a.ts', "export * from '../server/server.ts';"],
-    ['conformance/a.ts', "const x = await import('../simulator/simulator.ts');"],
+    ['conformance/a.ts', "const x = await import('../simulator/engine/simulate-fleet.ts');"],
     ['fixtures/a.ts', "import type { X } from '../server/settings.ts';"],
     ['server/a.ts', "import { x } from '../bin/output.ts';"],
     ['server/rules/a.ts', "import { x } from '../store/store.ts';"],

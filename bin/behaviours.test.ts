@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { behaviours } from '../simulator/behaviours/catalogue.ts';
 import { isFinal } from '../simulator/device/update-states.ts';
-import type { FleetEvent, FleetResult } from '../simulator/simulator.ts';
+import type { FleetEvent, FleetResult } from '../simulator/engine/simulate-fleet.ts';
 import { FleetOnTestbed, release } from './testing/fleet-on-testbed.ts';
 
 const RUN_MAX_MS = 40_000;

@@ -6,7 +6,7 @@ import { pathOf } from '../fixtures/contract/operation.ts';
 import { acceptShape, decodeBody, encodeBody } from '../fixtures/formats/connect-bodies.ts';
 import type { ConnectMessage } from '../fixtures/formats/connect-message.ts';
 import { OperatorSocket } from '../simulator/client/operator-socket.ts';
-import type { FleetResult } from '../simulator/simulator.ts';
+import type { FleetResult } from '../simulator/engine/simulate-fleet.ts';
 import type { ServerReady } from './ready.ts';
 import { type RunningCommand, startCommand, startServe } from './testing/built-command.ts';
 

@@ -3,7 +3,7 @@ import Table from 'cli-table3';
 import { type ConformanceResult, verdictNames } from '../conformance/result/result.ts';
 import { keyTypes } from '../fixtures/contract/vocabulary.ts';
 import type { RunningServer } from '../server/server.ts';
-import type { FleetResult } from '../simulator/simulator.ts';
+import type { FleetResult } from '../simulator/engine/simulate-fleet.ts';
 import { consoleUrl } from './ready.ts';
 
 export interface DemoResults {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConformanceResult } from '../conformance/conformance.ts';
-import type { FleetResult } from '../simulator/simulator.ts';
+import type { FleetResult } from '../simulator/engine/simulate-fleet.ts';
 import type { ServerReady } from './ready.ts';
 import { type Ended, startCommand } from './testing/built-command.ts';
 

@@ -10,8 +10,12 @@ import { controlPaths } from '../fixtures/control-listener.ts';
 import { writeArtifact } from '../fixtures/formats/mender-artifact-writer.ts';
 import { seededRandom } from '../fixtures/random.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
+import {
+  type FleetPlan,
+  type FleetResult,
+  simulateFleet,
+} from '../simulator/engine/simulate-fleet.ts';
 import { progressLine } from '../simulator/report/text.ts';
-import { type FleetPlan, type FleetResult, simulateFleet } from '../simulator/simulator.ts';
 import { judge } from './conform/judged-run.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { demoSummary } from './demo-summary.ts';

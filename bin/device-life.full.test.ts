@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { FleetEvent } from '../simulator/simulator.ts';
+import type { FleetEvent } from '../simulator/engine/simulate-fleet.ts';
 import { FleetOnTestbed, release } from './testing/fleet-on-testbed.ts';
 
 const RUN_MAX_MS = 20_000;

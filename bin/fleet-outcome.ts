@@ -1,7 +1,7 @@
 /** What a fleet's run means for the command line: its exit code, and its faults as sentences. */
-import { StatusError, TransportError } from '../simulator/client/errors.ts';
-import { MergeError } from '../simulator/report/merge.ts';
-import { PlayerFault } from '../simulator/shards/head.ts';
+
+import { ClusterError } from '../simulator/cluster/cluster-error.ts';
+import { WorkerFault } from '../simulator/cluster/coordinator.ts';
 import {
   BehaviourFileError,
   ClientError,
@@ -11,7 +11,9 @@ import {
   NotDeployableError,
   PlanError,
   StateError,
-} from '../simulator/simulator.ts';
+} from '../simulator/engine/simulate-fleet.ts';
+import { StatusError, TransportError } from '../simulator/network/errors.ts';
+import { MergeError } from '../simulator/result/merge.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, setUpFault } from './fault.ts';
 
@@ -57,7 +59,11 @@ export function fleetFault(
     return new CommandFault(`${error.message}.`, exitCodes.setUp, error);
   }
   if (error instanceof MergeError) return new CommandFault(error.message, exitCodes.setUp, error);
-  if (error instanceof PlayerFault)
+  if (error instanceof ClusterError) {
+    const code = error.kind === 'no-result' ? exitCodes.undecided : exitCodes.setUp;
+    return new CommandFault(error.message, code, error);
+  }
+  if (error instanceof WorkerFault)
     return new CommandFault(error.message, knownExitCode(error), error);
   if (!(error instanceof ClientError)) return error;
   if (error instanceof StatusError && error.status === 401 && plan.acceptWith !== undefined) {
@@ -99,6 +105,6 @@ function unwantedCaller(
     : 'the connection was cut; if the server requires a client certificate, give one with --cert and --key';
 }
 
-function knownExitCode({ exitCode }: PlayerFault): ExitCode {
+function knownExitCode({ exitCode }: WorkerFault): ExitCode {
   return Object.values(exitCodes).find((code) => code === exitCode) ?? exitCodes.internal;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FleetEvent, FleetPlan } from '../simulator/simulator.ts';
+import type { FleetEvent, FleetPlan } from '../simulator/engine/simulate-fleet.ts';
 import { type VirtualRun, virtualRun } from './bench/virtual-fleet.ts';
 
 const RUN_MAX_MS = 20_000;

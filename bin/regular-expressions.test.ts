@@ -39,7 +39,7 @@ const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
   'server/rules/role-forms.ts': [],
   'simulator/device/renewal.ts': [/"expires_in"\s*:\s*(\d{1,12})\b/],
   // Reads at most 200 characters of an operator's own text.
-  'simulator/report/thresholds-parser.ts': [],
+  'simulator/plan/thresholds-parser.ts': [],
 };
 
 interface Found {

@@ -6,7 +6,7 @@ import type { Deployment, DeploymentDevice } from '../fixtures/contract/manageme
 import type { Device } from '../fixtures/contract/management/devices.ts';
 import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { pathOf } from '../fixtures/contract/operation.ts';
-import type { FleetResult } from '../simulator/simulator.ts';
+import type { FleetResult } from '../simulator/engine/simulate-fleet.ts';
 import { type RunningCommand, runCommand, startCommand } from './testing/built-command.ts';
 import { releaseName, type ServedRelease, serveRelease } from './testing/served-release.ts';
 

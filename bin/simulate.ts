@@ -2,12 +2,16 @@
 
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
-import { planSchema } from '../simulator/fleet/plan-words.ts';
+import {
+  type FleetPlan,
+  type FleetProgress,
+  requireDeployable,
+} from '../simulator/engine/simulate-fleet.ts';
+import { planSchema } from '../simulator/plan/plan-words.ts';
 import { counted } from '../simulator/report/headline.ts';
 import { fleetHtml } from '../simulator/report/html.ts';
 import { fleetJunit } from '../simulator/report/junit.ts';
 import { fleetReport } from '../simulator/report/text.ts';
-import { type FleetPlan, type FleetProgress, requireDeployable } from '../simulator/simulator.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes, worstExitCode } from './exit-codes.ts';
 import { figuresExitCode, fleetExitCode, fleetFault } from './fleet-outcome.ts';

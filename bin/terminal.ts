@@ -1,9 +1,9 @@
 /** `fleetbed terminal`: a shell on a connected device, by way of the server. */
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
-import { StatusError } from '../simulator/client/errors.ts';
 import { RemoteShell, ShellRefused } from '../simulator/client/remote-shell.ts';
-import { ClientError } from '../simulator/simulator.ts';
+import { ClientError } from '../simulator/engine/simulate-fleet.ts';
+import { StatusError } from '../simulator/network/errors.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, setUpFault } from './fault.ts';

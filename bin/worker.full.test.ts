@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { FleetResult } from '../simulator/simulator.ts';
+import type { FleetResult } from '../simulator/engine/simulate-fleet.ts';
 import type { ServerReady } from './ready.ts';
 import {
   type Ended,
@@ -14,7 +14,7 @@ import { serveRelease } from './testing/served-release.ts';
 
 const RUN_MAX_MS = 60_000;
 const PASSWORD = 'a-password-of-redis';
-const SECRET = 'a-secret-of-head-and-workers';
+const SECRET = 'a-secret-of-coordinator-and-workers';
 
 let server: RunningCommand;
 let ready: ServerReady;
@@ -39,18 +39,18 @@ afterAll(async () => {
   await redis.kill();
 }, RUN_MAX_MS);
 
-/** A head and a worker whose Redis goes away. It takes its time, so it goes on beside the tests. */
+/** A coordinator and a worker whose Redis goes away. It takes its time, so it goes on beside the tests. */
 async function loseRedis(): Promise<readonly Ended[]> {
   const other = await startRedis(PASSWORD);
   const environment = { FLEETBED_REDIS: other.url, FLEETBED_WORKER_SECRET: SECRET };
   const worker = startCommand(['worker'], environment);
-  const head = startCommand(['simulate', '--devices', '2', '--shards', '2'], environment);
+  const coordinator = startCommand(['simulate', '--devices', '2', '--shards', '2'], environment);
   await Promise.all([
     worker.said('stderr', /ready for runs/),
-    head.said('stderr', /shards wait for workers/),
+    coordinator.said('stderr', /shards wait for workers/),
   ]);
   await other.kill();
-  return Promise.all([worker.ended, head.ended]);
+  return Promise.all([worker.ended, coordinator.ended]);
 }
 
 const shared = () => ({ FLEETBED_REDIS: redis.url, FLEETBED_WORKER_SECRET: SECRET });
@@ -119,7 +119,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
   it('survives a worker that is killed: its shard is taken over, and the report says so', async () => {
     const [lost] = await startTwoWorkers();
     const run = fleet('--until', 'settled', '--duration', '30s', '--takeover-after', '1s');
-    await lost.said('stderr', /plays shard/);
+    await lost.said('stderr', /runs shard/);
     await lost.end('SIGKILL');
     const result = await resultOf(run);
     expect(indices(result)).toHaveLength(8);
@@ -135,7 +135,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
-  it('leaves nothing for long when its head is killed: every key expires', async () => {
+  it('leaves nothing for long when its coordinator is killed: every key expires', async () => {
     const run = fleet();
     await run.said('stderr', /shards wait for workers/);
     await run.end('SIGKILL');
@@ -163,7 +163,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
-  it('ends within bounds when Redis is lost midway, head and worker alike', async () => {
+  it('ends within bounds when Redis is lost midway, coordinator and worker alike', async () => {
     const sentence =
       /^fleetbed: redis:\/\/127\.0\.0\.1:\d+ has not answered for 10 s; the run cannot/m;
     for (const { code, stderr } of await lostMidway) {

@@ -1,17 +1,20 @@
-/** `fleetbed worker`: plays shards of fleets that `fleetbed simulate --redis` cuts. */
+/** `fleetbed worker`: runs shards of fleets that `fleetbed simulate --redis` cuts. */
 
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
 import { systemRandom } from '../fixtures/random.ts';
+import { openRedis } from '../simulator/cluster/redis/connection.ts';
+import { followRuns } from '../simulator/cluster/redis/follow-runs.ts';
+import type { OwnPlan } from '../simulator/plan/divided-plan.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { fleetFault } from './fleet-outcome.ts';
 import { createOutput } from './output.ts';
 import { authorityIn } from './simulate/certificates.ts';
-import { type RedisOptions, redisOptions } from './simulate/redis/address.ts';
-import { openRedis } from './simulate/redis/connection.ts';
-import { workerSecret, workerSecretOption } from './simulate/redis/worker-secret.ts';
+import { type RedisOptions, redisOptions } from './simulate/redis-options.ts';
+import { workerSecret, workerSecretOption } from './simulate/worker-secret.ts';
 import { stopSignal } from './stop-signal.ts';
-import { followRuns } from './worker/follow-runs.ts';
+import { packageVersion } from './version.ts';
 import { addOwnOptions, type OwnOptions, ownPlan } from './worker/own-options.ts';
 
 type WorkerOptions = RedisOptions & OwnOptions & { readonly workerSecret?: string };
@@ -36,11 +39,23 @@ export function configure(command: Command): void {
   });
 }
 
-async function work(url: string, options: WorkerOptions): Promise<ExitCode> {
+async function work(url: string, options: Omit<WorkerOptions, 'redis'>): Promise<ExitCode> {
+  const own = await ownPlan(options);
+  try {
+    return await followedRuns(url, own, options);
+  } catch (error) {
+    throw fleetFault(error, own);
+  }
+}
+
+async function followedRuns(
+  url: string,
+  own: OwnPlan,
+  options: Omit<WorkerOptions, 'redis'>,
+): Promise<ExitCode> {
   const { progress } = createOutput(false);
   const { redisCa } = options;
   const secret = workerSecret(options.workerSecret);
-  const own = await ownPlan(options);
   const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
   const signal = stopSignal();
   const link = await openRedis({ url, caPem }, systemClock);
@@ -49,7 +64,11 @@ async function work(url: string, options: WorkerOptions): Promise<ExitCode> {
   );
   try {
     const random = systemRandom;
-    await followRuns({ link, clock: systemClock, random, secret, own, say: progress }, signal);
+    const version = packageVersion();
+    await followRuns(
+      { link, clock: systemClock, random, secret, own, version, say: progress },
+      signal,
+    );
   } finally {
     link.close();
   }

@@ -5,7 +5,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { systemClock } from '../../fixtures/clock.ts';
-import { type FleetPlan, type FleetProgress, simulateFleet } from '../../simulator/simulator.ts';
+import {
+  type FleetPlan,
+  type FleetProgress,
+  simulateFleet,
+} from '../../simulator/engine/simulate-fleet.ts';
 
 /** What is to be played and measured. */
 export interface FleetBench {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import autocannon from 'autocannon';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import type { FleetPlan } from '../../simulator/simulator.ts';
+import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { createOutput } from '../output.ts';
 import type { ServerReady } from '../ready.ts';

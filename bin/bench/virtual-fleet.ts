@@ -8,8 +8,12 @@ import { pathOf } from '../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { type RunningServer, startServer } from '../../server/server.ts';
-import { type FleetEvent, inEventOrder } from '../../simulator/report/events.ts';
-import { type FleetPlan, type FleetResult, simulateFleet } from '../../simulator/simulator.ts';
+import { type FleetEvent, inEventOrder } from '../../simulator/device/events.ts';
+import {
+  type FleetPlan,
+  type FleetResult,
+  simulateFleet,
+} from '../../simulator/engine/simulate-fleet.ts';
 
 /** What is deployed to the whole fleet. */
 const virtualArtifact = 'release-1';

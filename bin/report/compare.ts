@@ -1,14 +1,14 @@
 /** `fleetbed report compare`: whether the later of two runs is worse, beyond chance and noise. */
 
 import { type Command, Option } from 'commander';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
+import { comparisonText } from '../../simulator/report/comparison-text.ts';
 import {
   type Comparison,
   ComparisonError,
   compareResults,
   type NoiseFloor,
-} from '../../simulator/report/compare.ts';
-import { comparisonText } from '../../simulator/report/comparison-text.ts';
-import type { FleetResult } from '../../simulator/simulator.ts';
+} from '../../simulator/result/compare.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';

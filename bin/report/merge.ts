@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander';
 import { printableJson } from '../../fixtures/printable.ts';
-import { MergeError, mergeResults } from '../../simulator/report/merge.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import { fleetReport } from '../../simulator/report/text.ts';
-import type { FleetResult } from '../../simulator/simulator.ts';
+import { MergeError, mergeResults } from '../../simulator/result/merge.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';

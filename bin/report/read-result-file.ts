@@ -1,6 +1,7 @@
 /** A result file that a subcommand is given: read, or refused in one sentence. */
-import { ResultFault, readFleetResult } from '../../simulator/report/read-result.ts';
-import type { FleetResult } from '../../simulator/simulator.ts';
+
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
+import { ResultFault, readFleetResult } from '../../simulator/result/read-result.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';

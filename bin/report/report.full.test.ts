@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { XMLParser } from 'fast-xml-parser';
 import { afterAll, describe, expect, it } from 'vitest';
-import { DurationHistogram } from '../../simulator/report/histograms.ts';
-import { readFleetResult } from '../../simulator/report/read-result.ts';
-import type { FleetResult } from '../../simulator/simulator.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
+import { DurationHistogram } from '../../simulator/result/histograms.ts';
+import { readFleetResult } from '../../simulator/result/read-result.ts';
 import { deviceRowOf, sampleResult } from '../../simulator/testing/sample-result.ts';
 import { runCommand } from '../testing/built-command.ts';
 

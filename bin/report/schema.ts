@@ -1,7 +1,7 @@
 /** `fleetbed report schema`: the published form of a fleet's result. */
 
 import type { Command } from 'commander';
-import { fleetResultSchema } from '../../simulator/report/read-result.ts';
+import { fleetResultSchema } from '../../simulator/result/read-result.ts';
 import { addExamples } from '../examples.ts';
 
 /** Adds what the subcommand does. */

@@ -1,6 +1,7 @@
 /** Says once how to accept devices, where a run does not accept them and they wait. */
+
+import type { FleetPlan, FleetProgress } from '../../simulator/engine/simulate-fleet.ts';
 import { acceptanceHint } from '../../simulator/report/text.ts';
-import type { FleetPlan, FleetProgress } from '../../simulator/simulator.ts';
 
 /** A server that accepts devices by itself has done so by then. */
 const WAITED_MS = 3000;

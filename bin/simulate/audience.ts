@@ -2,14 +2,14 @@
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../fixtures/clock.ts';
-import { EventLines, type EventLinesCount } from '../../simulator/report/events-lines.ts';
-import { FleetMetrics } from '../../simulator/report/prometheus.ts';
 import type {
   FleetEvent,
   FleetHooks,
   FleetProgress,
   FleetResult,
-} from '../../simulator/simulator.ts';
+} from '../../simulator/engine/simulate-fleet.ts';
+import { EventLines, type EventLinesCount } from '../../simulator/report/events-lines.ts';
+import { FleetMetrics } from '../../simulator/report/prometheus.ts';
 import { openForLines } from '../files.ts';
 import type { Output } from '../output.ts';
 import type { ListenAddress } from './listen-address.ts';

@@ -1,6 +1,6 @@
 /** The certificates of `--ca`, `--cert` and `--key`, read and checked before anything is sent. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import type { FleetPlan } from '../../simulator/simulator.ts';
+import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';

@@ -8,8 +8,12 @@ import { DefectProxy } from '../../conformance/self-test/proxy.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import { sampledDevices } from '../../simulator/fleet/sample.ts';
-import { type FleetPlan, type FleetResult, simulateFleet } from '../../simulator/simulator.ts';
+import { sampledDevices } from '../../simulator/engine/sample.ts';
+import {
+  type FleetPlan,
+  type FleetResult,
+  simulateFleet,
+} from '../../simulator/engine/simulate-fleet.ts';
 import { token } from '../../simulator/testing/bench.ts';
 import { PretendServer } from '../../simulator/testing/pretend-server.ts';
 import { runCommand } from '../testing/built-command.ts';

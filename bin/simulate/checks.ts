@@ -1,5 +1,5 @@
 /** Joins a fleet with the suite: the suite's watch judges what the sample of the fleet exchanges. */
-import type { ExchangeJudge, FleetPlan } from '../../simulator/simulator.ts';
+import type { ExchangeJudge, FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
 
 /** Who judges the sample of the plan; undefined when it has none. */
 export async function judgeFor({

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { systemClock } from '../../fixtures/clock.ts';
-import { cleanUpFleet, type FleetCleanupResult } from '../../simulator/cleanup.ts';
+import { cleanUpFleet, type FleetCleanupResult } from '../../simulator/state/cleanup.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { fleetFault } from '../fleet-outcome.ts';

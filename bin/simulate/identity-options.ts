@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { FleetHooks } from '../../simulator/simulator.ts';
+import type { FleetHooks } from '../../simulator/engine/simulate-fleet.ts';
 import * as values from '../option-values.ts';
 import type { Output } from '../output.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
-import type { FleetResult } from '../../simulator/simulator.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type RunningCommand, startCommand } from '../testing/built-command.ts';
 import { releaseName, type ServedRelease, serveRelease } from '../testing/served-release.ts';

@@ -1,6 +1,7 @@
 /** What the live view of a run shows at one moment, as lines. Renders facts, adds none. */
+
+import type { FleetProgress } from '../../simulator/engine/simulate-fleet.ts';
 import { brokenWords } from '../../simulator/report/text-checks.ts';
-import type { FleetProgress } from '../../simulator/simulator.ts';
 import { type LineStyle, type Piece, styledLine, type Tone, widthOf } from './live-pieces.ts';
 
 /** What is shown. */

@@ -3,8 +3,8 @@
  * now and then elsewhere. Nothing of the frame stays when the run is over.
  */
 import { createLogUpdate } from 'log-update';
+import type { FleetProgress } from '../../simulator/engine/simulate-fleet.ts';
 import { progressLine } from '../../simulator/report/text.ts';
-import type { FleetProgress } from '../../simulator/simulator.ts';
 import type { Output } from '../output.ts';
 import { endedCount, liveFrame, type Rates } from './live-frame.ts';
 

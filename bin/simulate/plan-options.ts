@@ -2,10 +2,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
-import { defaultDeviceType } from '../../simulator/fleet/muster.ts';
-import { PlanWordsError, readPlanPart } from '../../simulator/fleet/plan-words.ts';
-import { downloads, phases } from '../../simulator/fleet/policy.ts';
-import { ThresholdError, thresholdOf } from '../../simulator/report/thresholds-parser.ts';
+import { defaultDeviceType } from '../../simulator/plan/plan.ts';
+import { PlanWordsError, readPlanPart } from '../../simulator/plan/plan-words.ts';
+import { downloads, phases } from '../../simulator/plan/policy.ts';
+import { ThresholdError, thresholdOf } from '../../simulator/plan/thresholds-parser.ts';
 import { addLoginOptions } from '../login-options.ts';
 import { addOldNames } from '../old-names.ts';
 import * as values from '../option-values.ts';

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkPlan } from '../../simulator/fleet/plan.ts';
-import { planWordNames } from '../../simulator/fleet/plan-words.ts';
-import type { FleetPlan } from '../../simulator/simulator.ts';
+import { knownBehaviours } from '../../simulator/behaviours/catalogue.ts';
+import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
+import { checkPlan } from '../../simulator/plan/plan.ts';
+import { planWordNames } from '../../simulator/plan/plan-words.ts';
 import { planFrom } from './plan.ts';
 import { addPlanOptions } from './plan-options.ts';
 
@@ -25,7 +26,7 @@ function commandOf(words: readonly string[]): Command {
 }
 
 async function planOf(...words: string[]): Promise<FleetPlan> {
-  return checkPlan(await planFrom(commandOf(words)));
+  return checkPlan(await planFrom(commandOf(words)), knownBehaviours);
 }
 
 function fileOf(name: string, text: string): string {

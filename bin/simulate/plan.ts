@@ -1,16 +1,18 @@
 /** The plan of `fleetbed simulate`: what the plan file says, and what the command line says instead. */
+
 import type { Command } from 'commander';
 import { systemRandom } from '../../fixtures/random.ts';
 import { readBehaviourFiles } from '../../simulator/behaviours/behaviour-file.ts';
-import { checkPlan, PlanError } from '../../simulator/fleet/plan.ts';
-import { planOfWords, type WholePlanWords } from '../../simulator/fleet/plan-of-words.ts';
+import { knownBehaviours } from '../../simulator/behaviours/catalogue.ts';
+import { type FleetPlan, StateError } from '../../simulator/engine/simulate-fleet.ts';
+import { checkPlan, PlanError } from '../../simulator/plan/plan.ts';
+import { planOfWords, type WholePlanWords } from '../../simulator/plan/plan-of-words.ts';
 import {
   type PlanWords,
   PlanWordsError,
   planWordNames,
   readPlanWords,
-} from '../../simulator/fleet/plan-words.ts';
-import { type FleetPlan, StateError } from '../../simulator/simulator.ts';
+} from '../../simulator/plan/plan-words.ts';
 import { keptSeed } from '../../simulator/state/state-head.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
@@ -56,7 +58,7 @@ export async function planFrom(command: Command): Promise<FleetPlan> {
   const plan = planOfWords(whole as WholePlanWords);
   try {
     await readBehaviourFiles(plan.behaviourFiles ?? []);
-    return checkPlan(plan);
+    return checkPlan(plan, knownBehaviours);
   } catch (error) {
     throw fleetFault(inOptions(error, command), plan);
   }

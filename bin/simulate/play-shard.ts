@@ -4,16 +4,13 @@
  */
 import type { Command } from 'commander';
 import { systemClock } from '../../fixtures/clock.ts';
-import type { HeadMessage, PlayerMessage, ShardOrder } from '../../simulator/shards/messages.ts';
-import { type PlayerLine, playShard } from '../../simulator/shards/player.ts';
+import { ParentLine } from '../../simulator/cluster/parent-line.ts';
+import { runShard } from '../../simulator/cluster/run-shard.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault, reportFault } from '../fault.ts';
 import { fleetFault } from '../fleet-outcome.ts';
 import { packageVersion } from '../version.ts';
 import { judgeFor } from './checks.ts';
-
-/** What a parent says: first the order, then whatever the head says. */
-export type ParentMessage = HeadMessage | { readonly say: 'order'; readonly order: ShardOrder };
 
 /** Adds what `fleetbed play-shard` does. */
 export function configure(command: Command): void {
@@ -34,7 +31,7 @@ async function obey(): Promise<number> {
   process.once('disconnect', () => process.exit(exitCodes.interrupted));
   const line = new ParentLine();
   const order = await line.order;
-  await playShard(order, {
+  await runShard(order, {
     line,
     clock: systemClock,
     version: packageVersion(),
@@ -43,40 +40,4 @@ async function obey(): Promise<number> {
   });
   await line.delivered;
   return exitCodes.pass;
-}
-
-/** The channel to the parent. What is said before anybody listens is kept. */
-class ParentLine implements PlayerLine {
-  readonly #said: HeadMessage[] = [];
-  #hear: ((message: HeadMessage) => void) | undefined;
-  readonly order: Promise<ShardOrder>;
-  underway = 0;
-  /** Settled once the last message is with the parent. */
-  delivered: Promise<void> = Promise.resolve();
-
-  constructor() {
-    this.order = new Promise((resolve) => {
-      process.on('message', (message: ParentMessage) => {
-        if (message.say === 'order') resolve(message.order);
-        else if (this.#hear) this.#hear(message);
-        else this.#said.push(message);
-      });
-    });
-  }
-
-  say(message: PlayerMessage): void {
-    // A message that does not get through has no receiver, and the process ends with its channel.
-    this.underway++;
-    this.delivered = new Promise((resolve) => {
-      process.send?.(message, undefined, undefined, () => {
-        this.underway--;
-        resolve();
-      });
-    });
-  }
-
-  listen(hear: (message: HeadMessage) => void): void {
-    this.#hear = hear;
-    for (const message of this.#said.splice(0)) hear(message);
-  }
 }

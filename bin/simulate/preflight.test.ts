@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FleetPlan } from '../../simulator/simulator.ts';
+import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
 import { limitFault, preflight } from './preflight.ts';
 
 const plan: FleetPlan = {

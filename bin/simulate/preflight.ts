@@ -1,9 +1,9 @@
 /** What this machine can hold, looked at before a run begins: open files, ports, own addresses. */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { cohortsOf } from '../../simulator/fleet/cohort.ts';
-import { deviceRange } from '../../simulator/fleet/shard.ts';
-import type { FleetPlan } from '../../simulator/simulator.ts';
+import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
+import { cohortsOf } from '../../simulator/plan/cohort.ts';
+import { deviceRange } from '../../simulator/plan/shard.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 

@@ -6,7 +6,7 @@ import { systemClock } from '../../fixtures/clock.ts';
 import type { Deployment } from '../../fixtures/contract/management/deployments.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
-import type { FleetResult } from '../../simulator/simulator.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { type RunningCommand, runCommand, startCommand } from '../testing/built-command.ts';
 import { type ServedRelease, serveRelease } from '../testing/served-release.ts';
@@ -97,7 +97,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
       ],
       missingDeviceMs: expect.any(Number),
     });
-    const kept = result.phases.find(({ name }) => name === 'of lost players');
+    const kept = result.phases.find(({ name }) => name === 'of failed workers');
     // All devices had made contact, and that much the victim had told.
     const contacts = kept?.latencies.find(({ operation }) => operation === 'post-auth-request');
     expect(contacts?.count).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
 /** Writes the ready file of a run once every device has made contact. */
-import type { FleetPlan, FleetProgress } from '../../simulator/simulator.ts';
+import type { FleetPlan, FleetProgress } from '../../simulator/engine/simulate-fleet.ts';
 import { writeReadyFile } from '../ready.ts';
 import { packageVersion } from '../version.ts';
 

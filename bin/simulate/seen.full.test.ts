@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FleetResult } from '../../simulator/simulator.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import { parseExposition } from '../../simulator/testing/exposition.ts';
 import type { ServerReady } from '../ready.ts';
 import {

@@ -2,20 +2,21 @@
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemRandom } from '../../fixtures/random.ts';
-import type { HeadOutcome } from '../../simulator/shards/head.ts';
+import type { ClusterOutcome } from '../../simulator/cluster/coordinator.ts';
+import { runInProcesses } from '../../simulator/cluster/local-workers.ts';
+import { mergedResult } from '../../simulator/cluster/shard-results.ts';
 import {
   type FleetHooks,
   type FleetPlan,
   type FleetResult,
   simulateFleet,
-} from '../../simulator/simulator.ts';
+} from '../../simulator/engine/simulate-fleet.ts';
 import { count, durationMs, filled, positiveDurationMs } from '../option-values.ts';
+import { packageVersion } from '../version.ts';
 import { authorityIn } from './certificates.ts';
 import { judgeFor } from './checks.ts';
-import { playInProcesses } from './processes.ts';
-import { redisOptions } from './redis/address.ts';
-import { workerSecret, workerSecretOption } from './redis/worker-secret.ts';
-import { mergedResult } from './shard-results.ts';
+import { redisOptions } from './redis-options.ts';
+import { workerSecret, workerSecretOption } from './worker-secret.ts';
 
 /** More processes than this help on no machine. */
 const PROCESSES_MAX = 256;
@@ -114,7 +115,7 @@ export async function simulateSpread(
   }
   const processes = Math.min(options.processes ?? 1, plan.devices);
   if (processes === 1) return simulateFleet(plan, { ...hooks, judge: await judgeFor(plan) });
-  return mergedResult(await playInProcesses(plan, hooks, processes));
+  return mergedResult(await runInProcesses(plan, hooks, processes));
 }
 
 async function playSpread(
@@ -128,13 +129,13 @@ async function playSpread(
     takeoverAfter,
     ...more
   }: SpreadOptions & { shards: number },
-): Promise<HeadOutcome> {
+): Promise<ClusterOutcome> {
   const secret = workerSecret(more.workerSecret);
   const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
-  // The head is loaded with its engine only where there is one.
-  const [{ openRedis }, { playOnWorkers }] = await Promise.all([
-    import('./redis/connection.ts'),
-    import('./redis/play-on-workers.ts'),
+  // The coordinator is loaded with its engine only where there is one.
+  const [{ openRedis }, { runOnWorkers: playOnWorkers }] = await Promise.all([
+    import('../../simulator/cluster/redis/connection.ts'),
+    import('../../simulator/cluster/redis/run-on-workers.ts'),
   ]);
   const link = await openRedis({ url: redis ?? '', caPem }, hooks.clock);
   return playOnWorkers(plan, hooks, {
@@ -144,6 +145,7 @@ async function playSpread(
     takeoverAfterMs: takeoverAfter,
     workerWaitMs: workerWait,
     random: systemRandom,
+    version: packageVersion(),
     say: hooks.say,
   });
 }

@@ -7,7 +7,7 @@ import type { Deployment } from '../../fixtures/contract/management/deployments.
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
-import type { FleetResult } from '../../simulator/simulator.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import { exitCodes } from '../exit-codes.ts';
 import {
   type Ended,

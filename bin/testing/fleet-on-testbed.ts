@@ -8,7 +8,7 @@ import {
   type FleetPlan,
   type FleetResult,
   simulateFleet,
-} from '../../simulator/simulator.ts';
+} from '../../simulator/engine/simulate-fleet.ts';
 
 export const release = 'release-2';
 const ARTIFACT_BYTES = 60_000;

@@ -4,7 +4,7 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { publish } from '../../server/testing/test-artifacts.ts';
 import type { TestServer } from '../../server/testing/test-server.ts';
-import { type FleetPlan, simulateFleet } from '../../simulator/simulator.ts';
+import { type FleetPlan, simulateFleet } from '../../simulator/engine/simulate-fleet.ts';
 
 const deploy = 'release-2';
 const deviceType = 'board';

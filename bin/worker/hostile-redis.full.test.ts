@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Queue, QueueEvents } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FleetResult } from '../../simulator/simulator.ts';
-import { QUEUE_NAME, RUNS_KEY, runKeys } from '../simulate/redis/run-keys.ts';
-import { RunSigner } from '../simulate/redis/run-signer.ts';
+import { QUEUE_NAME, RUNS_KEY, runKeys } from '../../simulator/cluster/redis/run-keys.ts';
+import { RunSigner } from '../../simulator/cluster/redis/run-signer.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import { type RunningCommand, startCommand } from '../testing/built-command.ts';
 import { type RedisServer, startRedis } from '../testing/redis-server.ts';
 
 const RUN_MAX_MS = 60_000;
-const SECRET = 'a-secret-of-head-and-workers';
+const SECRET = 'a-secret-of-coordinator-and-workers';
 const ANSWER_MAX_MS = 15_000;
 const unsigned = /is not signed with the --worker-secret of this worker/;
 
@@ -28,12 +28,12 @@ let target: Server;
 let foreign: Server;
 const callers = { target: 0, foreign: 0 };
 let worker: RunningCommand;
-let head: RunningCommand;
+let coordinator: RunningCommand;
 let run: string;
 let queue: Queue;
 let queueEvents: QueueEvents;
 let eventsClient: RedisServer['client'];
-/** As the head signed them. */
+/** As the coordinator signed them. */
 let signedJob: string;
 let signedInfo: string;
 
@@ -50,7 +50,7 @@ async function listening(who: keyof typeof callers): Promise<Server> {
   return server;
 }
 
-/** A real head with one real job, which is taken away before a worker comes. */
+/** A real coordinator with one real job, which is taken away before a worker comes. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-hostile-redis-'));
   writeFileSync(at('private.csv'), 'secret\nprivate-words\n');
@@ -90,9 +90,10 @@ beforeAll(async () => {
   ];
   const words = ['simulate', '--json', '--base-url', urlOf(target), ...small, ...rich, ...spread];
   // Nobody is to be asked for the operator but the worker.
-  head = startCommand(words, { ...environment, FLEETBED_ACCEPT_WITH: '' });
-  closers.push(() => head.end('SIGKILL'));
-  [, run = ''] = /run (\w+): /.exec(await head.said('stderr', /run \w+: 1 shards wait/)) ?? [];
+  coordinator = startCommand(words, { ...environment, FLEETBED_ACCEPT_WITH: '' });
+  closers.push(() => coordinator.end('SIGKILL'));
+  [, run = ''] =
+    /run (\w+): /.exec(await coordinator.said('stderr', /run \w+: 1 shards wait/)) ?? [];
   const { prefix, info } = runKeys(run);
   const options = { connection: redis.client, prefix, skipVersionCheck: true };
   queue = new Queue(QUEUE_NAME, options);
@@ -196,10 +197,10 @@ describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX
     ];
     for (const data of wrong) expect(await refusal(data)).toMatch(unsigned);
     for (const data of [realJob(), null, 7, [signedJob]]) {
-      expect(await refusal(data)).toMatch(/is none of the head of its run/);
+      expect(await refusal(data)).toMatch(/is none of the coordinator of its run/);
     }
     for (const id of ['shard-01', 'shard--1', 'shard', '\u001b]0;owned\u0007\nshard-0']) {
-      expect(await refusal(signedJob, id)).toMatch(/is none of the head of its run/);
+      expect(await refusal(signedJob, id)).toMatch(/is none of the coordinator of its run/);
     }
     expect(await refusal(signedJob, 'shard-3')).toMatch(unsigned);
   });
@@ -258,7 +259,7 @@ describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX
     monitor.on('monitor', (_time: string, words: string[]) => forger.see(words));
     await forger.add('down', JSON.stringify({ sequence: 0, message: { say: 'stop' } }));
     await queue.add('shard', signedJob, { jobId: 'shard-0', attempts: 4 });
-    const { code, stdout, stderr } = await head.ended;
+    const { code, stdout, stderr } = await coordinator.ended;
     monitor.disconnect();
     expect(code, stderr).toBe(0);
     // The result is long, so it is compressed.
@@ -276,19 +277,19 @@ describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX
     }
   });
 
-  it('has nothing played again of a run that is over', async () => {
+  it('has nothing run again of a run that is over', async () => {
     const before = callers.target;
     const { info } = runKeys(run);
     await redis.client.set(info, signedInfo);
     await redis.client.zadd(RUNS_KEY, '+inf', run);
     for (const text of downs) await redis.client.xadd(runKeys(run).down, '*', 'message', text);
-    expect(await refusal(signedJob)).toMatch(/^the head did not give shard 0 to \S+$/);
+    expect(await refusal(signedJob)).toMatch(/^the coordinator did not give shard 0 to \S+$/);
     expect(callers).toEqual({ target: before, foreign: 0 });
     expect((await worker.end('SIGTERM')).code).toBe(0);
   });
 });
 
-/** What the head said. */
+/** What the coordinator said. */
 const downs: string[] = [];
 
 function exchangesIn({ operations }: FleetResult): number {

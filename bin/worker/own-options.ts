@@ -1,6 +1,7 @@
 /** What a worker brings along of its own: where the server is, its secrets, and every path. */
 import { type Command, Option } from 'commander';
 import { readBehaviourFiles } from '../../simulator/behaviours/behaviour-file.ts';
+import type { OwnPlan } from '../../simulator/plan/divided-plan.ts';
 import { fleetFault } from '../fleet-outcome.ts';
 import { addLoginOptions, type LoginOptions } from '../login-options.ts';
 import * as values from '../option-values.ts';
@@ -8,7 +9,6 @@ import { SecretOption, secretVariables } from '../secret-option.ts';
 import { certificatesIn } from '../simulate/certificates.ts';
 import { acceptWithOption, credentialsIn } from '../simulate/connection-options.ts';
 import { defaultPoolFolder } from '../simulate/identity-options.ts';
-import type { OwnPlan } from '../simulate/redis/divided-plan.ts';
 import { addUrlOption } from '../url-option.ts';
 
 /** The options as commander gives them. */

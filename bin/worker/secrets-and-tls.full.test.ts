@@ -9,7 +9,7 @@ import { json } from 'node:stream/consumers';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
-import type { FleetResult } from '../../simulator/simulator.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import { type RunningCommand, runCommand, startCommand } from '../testing/built-command.ts';
 import { type RedisServer, startRedis } from '../testing/redis-server.ts';
 import { selfSigned } from '../testing/tls-front.ts';
@@ -17,7 +17,7 @@ import { selfSigned } from '../testing/tls-front.ts';
 const RUN_MAX_MS = 60_000;
 const PASSWORD = 'a-password-of-redis';
 const TENANT_TOKEN = 'a-token-of-the-tenant';
-const SECRET = 'a-secret-of-head-and-workers';
+const SECRET = 'a-secret-of-coordinator-and-workers';
 
 let folder: string;
 let server: Server;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
-import { simulateFleet } from '../simulator.ts';
+import { simulateFleet } from '../engine/simulate-fleet.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
 import { SmallWorld } from '../testing/small-world.ts';
 import { BehaviourFileError, nodeReadsTypeScript, readBehaviourFile } from './behaviour-file.ts';
@@ -130,16 +130,16 @@ describe('a behaviour file', () => {
 
   it('ends a run in one sentence when one of its hooks breaks', async () => {
     const broken = row('hooks: { nextCycleMs: () => "soon" }', 'broken-hook');
-    const world = await SmallWorld.start();
+    const environment = await SmallWorld.start();
     const path = written(broken);
-    const run = simulateFleet(plan(world.server.baseUrl, path, 'broken-hook'), {
+    const run = simulateFleet(plan(environment.server.baseUrl, path, 'broken-hook'), {
       clock: systemClock,
       signal: new AbortController().signal,
     });
     await expect(run).rejects.toThrow(
       `${path}: broken-hook.hooks.nextCycleMs broke: it must return a number, not soon`,
     );
-    await world.server.close();
+    await environment.server.close();
   });
 
   it('is found out to be wrong before the server is asked', async () => {
@@ -164,11 +164,11 @@ describe('the example of a behaviour file', () => {
   });
 
   it('plays in a fleet, from its file', async () => {
-    const world = await SmallWorld.start();
+    const environment = await SmallWorld.start();
     let offered = 0;
     const result = await simulateFleet(
       {
-        ...plan(world.server.baseUrl, here('example.mjs'), example.name),
+        ...plan(environment.server.baseUrl, here('example.mjs'), example.name),
         devices: 6,
         behaviourParameters: { [example.name]: { warmUpMs: 50, installMs: 10, rebootMs: 10 } },
         acceptWith: { email: 'admin@example.com', password: 'secret' },
@@ -188,7 +188,7 @@ describe('the example of a behaviour file', () => {
     // Some were cold and began twice, some were not.
     expect(offered).toBeGreaterThan(6);
     expect(offered).toBeLessThan(12);
-    await world.server.close();
+    await environment.server.close();
   });
 });
 

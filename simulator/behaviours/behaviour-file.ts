@@ -7,9 +7,9 @@ import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
 import { printable } from '../../fixtures/printable.ts';
-import { ClientError } from '../client/errors.ts';
-import { FleetStopped } from '../stopped.ts';
-import { type Behaviour, type BehaviourHooks, PowerLoss, UpdateFailure } from './behaviour.ts';
+import { ClientError, PowerLoss } from '../network/errors.ts';
+import { FleetStopped } from '../network/stopped.ts';
+import { type Behaviour, type BehaviourHooks, UpdateFailure } from './behaviour.ts';
 import { addBehaviours } from './catalogue.ts';
 import { parameterFault } from './parameters.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Alert, DeploymentLog } from '../../fixtures/contract/resources.ts';
 import type { Random } from '../../fixtures/random.ts';
-import type { LinkShape } from '../client/link.ts';
+import type { LinkShape } from '../plan/policy.ts';
 
 /**
  * The numbers of a behaviour; the end of each name is its unit (see `parameterUnits`). The first
@@ -16,7 +16,7 @@ export interface BehaviourParameters {
 }
 
 /** What every hook is told. */
-interface Moment<Parameters extends BehaviourParameters = BehaviourParameters> {
+interface HookContext<Parameters extends BehaviourParameters = BehaviourParameters> {
   readonly parameters: Parameters;
   /** The device's place in the fleet, from 0. */
   readonly index: number;
@@ -31,15 +31,15 @@ interface Moment<Parameters extends BehaviourParameters = BehaviourParameters> {
 }
 
 /** A moment in which the behaviour may act. */
-export interface ActiveMoment<Parameters extends BehaviourParameters = BehaviourParameters>
-  extends Moment<Parameters> {
+export interface ActiveHookContext<Parameters extends BehaviourParameters = BehaviourParameters>
+  extends HookContext<Parameters> {
   /** Waits; ends with the run. */
   rest(waitMs: number): Promise<void>;
 }
 
 /** Between two polls. What the server refuses here is counted and otherwise left at that. */
-export interface CycleMoment<Parameters extends BehaviourParameters = BehaviourParameters>
-  extends ActiveMoment<Parameters> {
+export interface CycleContext<Parameters extends BehaviourParameters = BehaviourParameters>
+  extends ActiveHookContext<Parameters> {
   /** Sends alerts in one message; at most as many as the contract's limits allow. */
   postAlerts(alerts: readonly Alert[]): Promise<void>;
   /** Throws the key away and signs in with a new one; the server has not seen it before. */
@@ -51,8 +51,8 @@ export interface CycleMoment<Parameters extends BehaviourParameters = BehaviourP
 }
 
 /** While an update is underway. */
-interface UpdateMoment<Parameters extends BehaviourParameters = BehaviourParameters>
-  extends ActiveMoment<Parameters> {
+interface UpdateContext<Parameters extends BehaviourParameters = BehaviourParameters>
+  extends ActiveHookContext<Parameters> {
   /** The deployment's id, as the device was given it. */
   readonly deploymentId: string;
   /** How often the device has begun this deployment; 1 the first time. */
@@ -108,37 +108,37 @@ export interface BehaviourHooks<Parameters extends BehaviourParameters = Behavio
   /** How long a persistent connection is held before the device drops it. */
   socketHoldsMs?(parameters: Parameters): number;
   /** How long from now the device is switched off; 0 while it is on. Asked before each cycle. */
-  offForMs?(moment: Moment<Parameters>): number;
+  offForMs?(moment: HookContext<Parameters>): number;
   /** How long until the next cycle, where the usual wait is `usualMs`. */
-  nextCycleMs?(moment: Moment<Parameters>, usualMs: number): number;
+  nextCycleMs?(moment: HookContext<Parameters>, usualMs: number): number;
   /** How long to wait after a fault, where the usual wait is `usualMs`. */
-  waitAfterFaultMs?(moment: Moment<Parameters>, fault: FaultFacts, usualMs: number): number;
+  waitAfterFaultMs?(moment: HookContext<Parameters>, fault: FaultFacts, usualMs: number): number;
   /** Called at the end of each cycle that went well. */
-  eachCycle?(moment: CycleMoment<Parameters>): Promise<void>;
+  eachCycle?(moment: CycleContext<Parameters>): Promise<void>;
   /** Called before the first report: goes through the update, or only claims to have done so. */
-  whenOffered?(moment: UpdateMoment<Parameters>): Promise<'update' | 'claim-success'>;
+  whenOffered?(moment: UpdateContext<Parameters>): Promise<'update' | 'claim-success'>;
   /** Called for each piece of the file; what it gives back is what the device has received. */
-  whileDownloading?(moment: DownloadMoment<Parameters>, piece: Buffer): Promise<Buffer>;
+  whileDownloading?(moment: DownloadContext<Parameters>, piece: Buffer): Promise<Buffer>;
   /** Called in the middle of the installation. */
-  whileInstalling?(moment: UpdateMoment<Parameters>): Promise<void>;
+  whileInstalling?(moment: UpdateContext<Parameters>): Promise<void>;
   /** Called after each reboot of an update: whether it is up, or goes down once more. */
-  afterReboot?(moment: RebootMoment<Parameters>): Promise<'up' | 'down-again'>;
+  afterReboot?(moment: RebootContext<Parameters>): Promise<'up' | 'down-again'>;
   /** Called before the new artifact is made permanent; a failure here rolls back. */
-  whileCommitting?(moment: UpdateMoment<Parameters>): Promise<void>;
+  whileCommitting?(moment: UpdateContext<Parameters>): Promise<void>;
   /** Whether it stops an update whose report was answered with 409. */
   stopsWhenAborted?(parameters: Parameters): boolean;
 }
 
 /** While the artifact streams in. */
-export interface DownloadMoment<Parameters extends BehaviourParameters = BehaviourParameters>
-  extends UpdateMoment<Parameters> {
+export interface DownloadContext<Parameters extends BehaviourParameters = BehaviourParameters>
+  extends UpdateContext<Parameters> {
   /** Bytes of the file before this piece. */
   readonly fromByte: number;
 }
 
 /** Right after a reboot. */
-export interface RebootMoment<Parameters extends BehaviourParameters = BehaviourParameters>
-  extends UpdateMoment<Parameters> {
+export interface RebootContext<Parameters extends BehaviourParameters = BehaviourParameters>
+  extends UpdateContext<Parameters> {
   /** Reboots of this update so far; 1 after the first. */
   readonly reboots: number;
 }
@@ -167,15 +167,4 @@ export function defineBehaviour<Parameters extends BehaviourParameters>(
 /** An update that fails on the device, with the reason in one sentence. */
 export class UpdateFailure extends Error {
   override readonly name = 'UpdateFailure';
-}
-
-/** The device goes dark in the middle of an update. */
-export class PowerLoss extends Error {
-  override readonly name = 'PowerLoss';
-  readonly offMs: number;
-
-  constructor(offMs: number) {
-    super(`the device has no power for ${offMs} ms`);
-    this.offMs = offMs;
-  }
 }

@@ -1,5 +1,7 @@
 /** All behaviours, one row each. The fleet picks them by weight; nothing asks for one by name. */
+import type { KnownBehaviours } from '../plan/plan.ts';
 import type { Behaviour } from './behaviour.ts';
+import { changedParametersFault } from './parameters.ts';
 import { badlyWritten } from './rows/badly-written.ts';
 import { failing } from './rows/failing.ts';
 import { healthy } from './rows/healthy.ts';
@@ -21,3 +23,9 @@ export function addBehaviours(added: readonly Behaviour[]): string[] {
   if (taken.length === 0) for (const behaviour of added) known.set(behaviour.name, behaviour);
   return taken.map(({ name }) => name);
 }
+
+/** The same as a plan is checked by. */
+export const knownBehaviours: KnownBehaviours = {
+  names: () => [...known.keys()],
+  parametersFault: (name, changed) => changedParametersFault(known.get(name), changed),
+};

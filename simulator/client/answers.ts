@@ -5,9 +5,9 @@ import type { Clock } from '../../fixtures/clock.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { errorShape } from '../../fixtures/contract/resources.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
-import { AnswerError, type Circumstances, StatusError } from './errors.ts';
-import { retryAfterMs } from './retry-after.ts';
-import type { HttpAnswer } from './transport.ts';
+import { AnswerError, type Circumstances, StatusError } from '../network/errors.ts';
+import { retryAfterMs } from '../network/retry-after.ts';
+import type { HttpAnswer } from '../network/transport.ts';
 
 /** Of what a server says, so much is passed on. */
 const SENTENCE_MAX_CHARACTERS = 2000;

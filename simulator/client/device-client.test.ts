@@ -1,9 +1,9 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type KeyType, keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { StatusError } from '../network/errors.ts';
 import { Bench, sessionOf, token } from '../testing/bench.ts';
 import { type Answers, PretendServer } from '../testing/pretend-server.ts';
-import { StatusError } from './errors.ts';
 import { type Session, tokenSubject } from './session.ts';
 
 const closers: (() => Promise<void>)[] = [];

@@ -22,6 +22,8 @@ import {
 } from '../../fixtures/contract/resources.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { signatureOf } from '../identity/key-types.ts';
+import { AnswerError } from '../network/errors.ts';
+import type { HttpAnswer, Transport } from '../network/transport.ts';
 import {
   type AnswerContext,
   bodyOf,
@@ -29,9 +31,7 @@ import {
   expectSuccess,
   statusError,
 } from './answers.ts';
-import { AnswerError } from './errors.ts';
 import { type NextDoor, nextDoors, type Session, takePlannedMs, wayOf } from './session.ts';
-import type { HttpAnswer, Transport } from './transport.ts';
 
 /** What all devices of a fleet share on the wire. */
 export interface DeviceClientOptions {

@@ -10,10 +10,10 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
-import { tlsSettings, type Wiring } from './connections.ts';
-import { silenceOf } from './errors.ts';
-import type { FrameLink } from './frame-link.ts';
-import type { ExchangeObserver } from './transport.ts';
+import { tlsSettings, type Wiring } from '../network/connections.ts';
+import { silenceOf } from '../network/errors.ts';
+import type { FrameLink } from '../network/frame-link.ts';
+import type { ExchangeObserver } from '../network/transport.ts';
 
 /** Both directions of a socket through the device's network. */
 export interface SocketFrames {

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
+import { DownloadError, StatusError } from '../network/errors.ts';
 import { Bench } from '../testing/bench.ts';
 import { type Answer, type Asked, PretendServer } from '../testing/pretend-server.ts';
 import { downloadedBytes, RESUMPTIONS_MAX } from './download.ts';
-import { DownloadError, StatusError } from './errors.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -243,7 +243,7 @@ describe('a download', () => {
     await server.untilAsked('download-artifact');
     bench.clock.advance(5000);
     expect((await bytes).equals(file)).toBe(true);
-    expect(bench.ledger.operations()).toMatchObject([{ answers: { '2xx': 1 } }]);
+    expect(bench.metrics.operations()).toMatchObject([{ answers: { '2xx': 1 } }]);
   });
 
   it.each(['ftp://host/file', '/relative', 'javascript:1', 'http://', ''])(

@@ -5,10 +5,10 @@
 
 import type { Clock } from '../../fixtures/clock.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import { AnswerError, type Circumstances, ClientError, DownloadError } from '../network/errors.ts';
+import type { Exchanger } from '../network/link.ts';
+import type { OpenAnswer } from '../network/transport.ts';
 import { statusError } from './answers.ts';
-import { AnswerError, type Circumstances, ClientError, DownloadError } from './errors.ts';
-import type { Exchanger } from './link.ts';
-import type { OpenAnswer } from './transport.ts';
 
 /** Which file, and how it is fetched. */
 export interface Download {

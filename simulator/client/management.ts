@@ -22,10 +22,17 @@ import {
   auditLogsShape,
 } from '../../fixtures/contract/resources.ts';
 import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
-import type { Target } from '../device/world.ts';
+import { AnswerError, ClientError, StatusError } from '../network/errors.ts';
+import type { HttpAnswer, Transport } from '../network/transport.ts';
 import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';
-import { AnswerError, ClientError, StatusError } from './errors.ts';
-import type { HttpAnswer, Transport } from './transport.ts';
+
+/** The deployment that the run itself has made. */
+export interface Target {
+  readonly deploymentId: string;
+  readonly artifactName: string;
+  /** When the server had acknowledged it; milliseconds since the Unix epoch. */
+  readonly createdMs?: number;
+}
 
 /** Who the user is: a login, or a token in its place. */
 export type Credentials =

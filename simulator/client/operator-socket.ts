@@ -14,8 +14,8 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
+import { type Circumstances, TimeoutError, TransportError } from '../network/errors.ts';
 import { statusError } from './answers.ts';
-import { type Circumstances, TimeoutError, TransportError } from './errors.ts';
 
 /** Where and how to connect. */
 export interface OperatorSocketOptions {

@@ -1,7 +1,7 @@
 /** A device's standing with the server: who it is, its token, and which door it asks at. */
 import type { DeviceKey } from '../identity/device-key.ts';
-import type { Exchanger, Link } from './link.ts';
-import type { Lookout } from './lookout.ts';
+import type { ExchangeTap } from '../network/exchange-tap.ts';
+import type { Exchanger, Link } from '../network/link.ts';
 
 /** The three doors to the next deployment, newest first; an older one is tried after a 404. */
 export const nextDoors = ['post-v2', 'post-v1', 'get-v1'] as const;
@@ -27,7 +27,7 @@ export interface Session {
   /** The network between the device and the server; absent where it is as it is. */
   link: Link | undefined;
   /** Somebody who looks on at what passes between the device and the server; mostly nobody. */
-  lookout: Lookout | undefined;
+  tap: ExchangeTap | undefined;
 }
 
 /** How error messages call a device of the fleet. */
@@ -52,14 +52,14 @@ export function newSession(caller: string, idData: string, key: DeviceKey): Sess
     renewsToken: true,
     renewAtMs: undefined,
     link: undefined,
-    lookout: undefined,
+    tap: undefined,
     plannedMs: undefined,
   };
 }
 
 /** The way of a device to the server: through its network, past whoever looks on. */
-export function wayOf({ link, lookout }: Session, transport: Exchanger): Exchanger {
-  const way = lookout?.over(transport) ?? transport;
+export function wayOf({ link, tap }: Session, transport: Exchanger): Exchanger {
+  const way = tap?.over(transport) ?? transport;
   return link?.over(way) ?? way;
 }
 

@@ -7,7 +7,7 @@ import type { ArtifactContents } from '../../fixtures/formats/mender-artifact.ts
 import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
 import { type DownloadProgress, noProgress } from '../client/download.ts';
 import type { DeploymentPart } from './device.ts';
-import type { KeptDownload } from './world.ts';
+import type { KeptDownload } from './environment.ts';
 
 /** One artifact, from its first byte to its last, in as many goes as it takes. */
 export class ArtifactIntake {

@@ -30,10 +30,10 @@ async function asking(answer: (asks: number) => Answer) {
     () => server.close(),
     () => bench.close(),
   );
-  const world = new SwiftWorld(bench);
+  const environment = new SwiftWorld(bench);
   const device = deviceOf();
-  const subject = { device, session: { ...(await sessionOf()), token }, world };
-  return { subject, world, clock: bench.clock, server };
+  const subject = { device, session: { ...(await sessionOf()), token }, environment };
+  return { subject, environment, clock: bench.clock, server };
 }
 
 /** One that came with the instructions and says pause at first. */
@@ -58,7 +58,7 @@ describe('a control map that cannot be fetched anew', () => {
     ['pause', /asks for the unknown action "pause"/],
     ['dance', /asks for the unknown action "dance"/],
   ] as const)('and says %j for its end: the paused device heeds that', async (atEnd, outcome) => {
-    const { holds, world, clock } = await paused(
+    const { holds, environment, clock } = await paused(
       atEnd === undefined ? {} : { on_map_expire: atEnd },
     );
     const startedMs = clock.monotonicMs();
@@ -71,10 +71,10 @@ describe('a control map that cannot be fetched anew', () => {
     }
     // Two polls after it was told last, not before and not much later.
     expect(clock.monotonicMs() - startedMs).toBe(2 * policy.pollIntervalMs);
-    expect(world.ledger.errors()).toMatchObject([
+    expect(environment.metrics.errors()).toMatchObject([
       { operation: 'get-update-control-map', cause: 'status/503' },
     ]);
-    expect(world.ledger.errors()[0]?.count).toBeGreaterThan(2);
+    expect(environment.metrics.errors()[0]?.count).toBeGreaterThan(2);
   });
 
   it('does not run out while the server still tells it', async () => {

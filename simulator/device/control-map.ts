@@ -3,6 +3,7 @@
  * A map that cannot be fetched anew runs out after a while, and then says what is to be done instead.
  * Spec: UpdateControlMap
  */
+
 import type {
   DeploymentInstructionsV2,
   UpdateControlMap,
@@ -11,8 +12,8 @@ import type { ControlMapState } from '../../fixtures/contract/vocabulary.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import type { DeploymentPart } from './device.ts';
 import { restUntilDue } from './due.ts';
+import type { UpdateSubject } from './environment.ts';
 import { mayPass, triesMax, waitAfterMs } from './persistence.ts';
-import type { UpdateSubject } from './update-run.ts';
 
 /** A map that was not fetched for so many poll intervals has run out, as on devices in the field. */
 const LIFETIME_POLLS = 2;
@@ -41,7 +42,7 @@ export class ControlMap {
     this.#map = told?.map;
     this.#isFresh = told !== undefined;
     this.#hasMap = told === undefined || told.map !== undefined;
-    if (told !== undefined) this.#toldMs = subject.world.clock.monotonicMs();
+    if (told !== undefined) this.#toldMs = subject.environment.clock.monotonicMs();
   }
 
   /** That of an update that begins. */
@@ -76,32 +77,32 @@ export class ControlMap {
 
   /** A deployment that is gone answers the next report with 409; until then nothing holds it. */
   async #fetch(): Promise<void> {
-    const { device, session, world } = this.#subject;
+    const { device, session, environment } = this.#subject;
     for (let attempt = 1; ; attempt++) {
       try {
-        const map = await world.client.controlMap(session, this.#deploymentId);
+        const map = await environment.client.controlMap(session, this.#deploymentId);
         this.#map = map === 'gone' ? undefined : map;
-        this.#toldMs = world.clock.monotonicMs();
+        this.#toldMs = environment.clock.monotonicMs();
         this.#hasRunOut = false;
         return;
       } catch (error) {
         // Of a map that nobody has seen nothing can run out.
         const leftMs = this.#lifetimeLeftMs();
         if (!mayPass(error) || (leftMs === undefined && attempt === triesMax)) throw error;
-        world.ledger.fault(error);
+        environment.metrics.fault(error);
         this.#hasRunOut = leftMs !== undefined && leftMs <= 0;
         if (this.#hasRunOut) return;
-        const waitMs = waitAfterMs(error, attempt, { device, world });
-        await restUntilDue(device, world, Math.min(waitMs, leftMs ?? waitMs));
+        const waitMs = waitAfterMs(error, attempt, { device, environment });
+        await restUntilDue(device, environment, Math.min(waitMs, leftMs ?? waitMs));
       }
     }
   }
 
   #lifetimeLeftMs(): number | undefined {
     if (this.#toldMs === undefined) return undefined;
-    const { device, world } = this.#subject;
+    const { device, environment } = this.#subject;
     const lifetimeMs = LIFETIME_POLLS * device.cohort.policy.pollIntervalMs;
-    return this.#toldMs + lifetimeMs - world.clock.monotonicMs();
+    return this.#toldMs + lifetimeMs - environment.clock.monotonicMs();
   }
 }
 

@@ -4,8 +4,8 @@ import type { KeyType, ReportableStatus } from '../../fixtures/contract/vocabula
 import type { Behaviour } from '../behaviours/behaviour.ts';
 import type { DeviceProvides } from '../client/device-client.ts';
 import type { Session } from '../client/session.ts';
-import type { Cohort } from '../fleet/cohort.ts';
 import type { IdData, IdentityData } from '../identity/identity.ts';
+import type { Cohort } from '../plan/cohort.ts';
 import type { LifeState } from './life-states.ts';
 import { isFinal, type UpdateState } from './update-states.ts';
 
@@ -77,7 +77,7 @@ export interface Device {
   provides: DeviceProvides;
   configuration: DeviceConfiguration;
   readonly parts: DeploymentPart[];
-  /** How many of the duties after first contact are done. */
+  /** How many of the onboarding steps after first contact are done. */
   dutiesDone: number;
   inventoryDueMs: number;
   /** Cycles in a row that failed for a passing reason. */

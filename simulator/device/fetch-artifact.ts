@@ -10,17 +10,17 @@ import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources
 import { type ArtifactContents, ArtifactError } from '../../fixtures/formats/mender-artifact.ts';
 import { providesAfterInstall } from '../../fixtures/formats/mender-artifact-provides.ts';
 import { WHOLE_FILE } from '../../fixtures/formats/mender-artifact-shape.ts';
-import { PowerLoss, UpdateFailure } from '../behaviours/behaviour.ts';
+import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { type Download, downloadedBytes, downloadedHead } from '../client/download.ts';
-import { ClientError, DownloadError } from '../client/errors.ts';
 import { wayOf } from '../client/session.ts';
+import { ClientError, DownloadError, PowerLoss } from '../network/errors.ts';
 import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts';
 import { configurationIn } from './configuration.ts';
 import type { FetchedArtifact } from './device.ts';
-import type { DuringUpdate } from './moments.ts';
+import type { UpdateSubject } from './environment.ts';
+import type { DuringUpdate } from './hook-contexts.ts';
 import { waitAfterMs } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
-import type { UpdateSubject } from './update-run.ts';
 
 /** What is fetched, and who looks on. */
 export interface Fetching {
@@ -110,8 +110,8 @@ async function checkedDownload(
       } catch (error) {
         const changed = error instanceof DownloadError && error.fault === 'changed';
         if (!changed || restarts === RESTARTS_MAX) throw error;
-        subject.world.ledger.fault(error);
-        subject.world.downloads?.forget(subject.device);
+        subject.environment.metrics.fault(error);
+        subject.environment.downloads?.forget(subject.device);
       }
     }
   });
@@ -120,8 +120,8 @@ async function checkedDownload(
 /** Goes on with what had come before the power went, or the simulator. */
 async function takenIn(subject: UpdateSubject, fetching: Fetching): Promise<ArtifactContents> {
   const { part } = fetching.moment;
-  const { device, world } = subject;
-  const kept = world.downloads?.open(device, part);
+  const { device, environment } = subject;
+  const kept = environment.downloads?.open(device, part);
   const intake = takeKeptIntake(part) ?? (await ArtifactIntake.goOn(kept));
   const { receivedBytes } = intake.progress;
   if (receivedBytes > 0) fetching.log.add('info', `${receivedBytes} bytes are here already`);
@@ -162,12 +162,12 @@ async function* asReceived(
 }
 
 function downloadOf(
-  { device, session, world }: UpdateSubject,
+  { device, session, environment }: UpdateSubject,
   { instructions }: Fetching,
 ): Download {
   const { uri } = instructions.artifact.source;
   if (uri === undefined) throw new UpdateFailure('the instructions hold no link to the artifact');
-  const { transport, clock } = world;
+  const { transport, clock } = environment;
   return {
     transport: wayOf(session, transport),
     clock,
@@ -175,23 +175,26 @@ function downloadOf(
     uri,
     fileMaxBytes: limits.artifactMaxBytes,
     pause: async (error, attempt) => {
-      world.ledger.fault(error);
-      await world.rest(waitAfterMs(error, attempt, { device, world }));
+      environment.metrics.fault(error);
+      await environment.rest(waitAfterMs(error, attempt, { device, environment }));
     },
   };
 }
 
 /** A fault of the file or of its way here is counted, and the update fails by it. */
 async function counted<Result>(
-  { world }: UpdateSubject,
+  { environment }: UpdateSubject,
   act: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await act();
   } catch (error) {
-    if (error instanceof ClientError) world.ledger.fault(error);
+    if (error instanceof ClientError) environment.metrics.fault(error);
     else if (error instanceof ArtifactError) {
-      world.ledger.fault({ operation: 'download-artifact', label: `artifact/${error.code}` });
+      environment.metrics.fault({
+        operation: 'download-artifact',
+        label: `artifact/${error.code}`,
+      });
     } else throw error;
     throw new UpdateFailure(error.message, { cause: error });
   }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { FleetStopped } from '../stopped.ts';
+import { FleetStopped } from '../network/stopped.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, SwiftWorld, token } from '../testing/bench.ts';
 import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
@@ -31,15 +31,15 @@ async function lived(answers: Answers, rests: number) {
     () => server.close(),
     () => bench.close(),
   );
-  const world = new SwiftWorld(bench);
+  const environment = new SwiftWorld(bench);
   const device = deviceOf();
   const go = async () => {
-    world.onRest = () => {
-      if (world.restsMs.length > rests) throw new FleetStopped();
+    environment.onRest = () => {
+      if (environment.restsMs.length > rests) throw new FleetStopped();
     };
-    await expect(live(device, world, 0)).rejects.toThrow(FleetStopped);
+    await expect(live(device, environment, 0)).rejects.toThrow(FleetStopped);
   };
-  return { server, world, device, go };
+  return { server, environment, device, go };
 }
 
 function asked(server: PretendServer): string[] {
@@ -82,16 +82,19 @@ describe('the life of a device', () => {
 
   it('waits for the operator by its back-off, asks at every poll at least, and counts no error', async () => {
     const refused = { status: 401, body: { error: 'unauthorized' } };
-    const { server, device, world, go } = await lived({ 'post-auth-request': () => refused }, 4);
+    const { server, device, environment, go } = await lived(
+      { 'post-auth-request': () => refused },
+      4,
+    );
     await go();
     expect(asked(server)).toEqual(Array(4).fill('post-auth-request'));
     expect(device.life).toBe('waiting');
-    const [start, first = 0, second = 0, ...rest] = world.restsMs;
+    const [start, first = 0, second = 0, ...rest] = environment.restsMs;
     expect([start, rest]).toEqual([0, [1000, 1000]]);
     expect(first).toBeGreaterThanOrEqual(250);
     expect(first).toBeLessThanOrEqual(500);
     expect(second).toBeGreaterThanOrEqual(500);
-    expect(world.ledger.errorCount).toBe(0);
+    expect(environment.metrics.errorCount).toBe(0);
   });
 
   it('is let in as soon as the operator has accepted it', async () => {
@@ -107,26 +110,26 @@ describe('the life of a device', () => {
 
   it('falls silent when the server does, and comes back with growing waits', async () => {
     const answers = inOrder<Answer>(['cut', 'cut', 'cut'], { status: 200, body: token });
-    const { device, world, go } = await lived({ 'post-auth-request': answers }, 4);
+    const { device, environment, go } = await lived({ 'post-auth-request': answers }, 4);
     await go();
     expect(device.life).toBe('idle');
-    const [, first = 0, second = 0, third = 0] = world.restsMs;
+    const [, first = 0, second = 0, third = 0] = environment.restsMs;
     expect(first).toBeLessThanOrEqual(500);
     expect(second).toBeGreaterThanOrEqual(500);
     expect(third).toBeGreaterThanOrEqual(1000);
-    expect(world.ledger.errorCount).toBe(3);
+    expect(environment.metrics.errorCount).toBe(3);
   });
 
   it('does what the server asks for when it is too much', async () => {
     const busy = { status: 429, headers: { 'retry-after': '90' } };
     const answers = inOrder<Answer>([busy], { status: 204 });
-    const { world, go } = await lived({ 'post-next-deployment-v2': answers }, 2);
+    const { environment, go } = await lived({ 'post-next-deployment-v2': answers }, 2);
     await go();
-    expect(world.restsMs).toEqual([0, 90_000, 1000]);
+    expect(environment.restsMs).toEqual([0, 90_000, 1000]);
   });
 
   it('does not let a refused chore keep it from polling', async () => {
-    const { server, world, go } = await lived(
+    const { server, environment, go } = await lived(
       {
         'post-monitor-configuration': () => ({ status: 403 }),
         'post-alerts': () => ({ status: 404 }),
@@ -138,12 +141,12 @@ describe('the life of a device', () => {
     await go();
     expect(server.askedOf('post-next-deployment-v2')).toHaveLength(3);
     expect(server.askedOf('post-alerts')).toHaveLength(2);
-    expect(world.ledger.errors().map(({ cause }) => cause)).toEqual(
+    expect(environment.metrics.errors().map(({ cause }) => cause)).toEqual(
       expect.arrayContaining(['status/403', 'status/404', 'answer/not-json', 'status/400']),
     );
   });
 
-  it('takes up its duties where the server broke off', async () => {
+  it('takes up its onboarding steps where the server broke off', async () => {
     const answers = inOrder<Answer>([{ status: 503 }], { status: 204 });
     const { server, go } = await lived({ 'post-alerts': answers }, 3);
     await go();
@@ -155,11 +158,11 @@ describe('the life of a device', () => {
     const answers = inOrder<Answer>([{ status: 409 }, { status: 200, body: { id: 'd' } }], {
       status: 204,
     });
-    const { device, world, go } = await lived({ 'post-next-deployment-v2': answers }, 4);
+    const { device, environment, go } = await lived({ 'post-next-deployment-v2': answers }, 4);
     await go();
     expect(device.life).toBe('idle');
     expect(
-      world.ledger
+      environment.metrics
         .errors()
         .map(({ cause }) => cause)
         .sort(),
@@ -229,19 +232,19 @@ describe('a device that has what is deployed', () => {
   const target = { deploymentId: 'deployment-1', artifactName: 'factory-image' };
 
   it('takes an empty poll for the server having seen it', async () => {
-    const { device, world, go } = await lived({}, 2);
-    world.targetOf = target;
+    const { device, environment, go } = await lived({}, 2);
+    environment.targetOf = target;
     await go();
     expect(device.parts).toMatchObject([{ state: 'already-installed', reported: [] }]);
-    expect(world.settledParts).toHaveLength(1);
+    expect(environment.settledParts).toHaveLength(1);
   });
 
   it.each([
     ['there is no deployment yet', undefined],
     ['something else is deployed', { ...target, artifactName: 'release-2' }],
   ])('does not when %s', async (_what, targetOf) => {
-    const { device, world, go } = await lived({}, 2);
-    world.targetOf = targetOf;
+    const { device, environment, go } = await lived({}, 2);
+    environment.targetOf = targetOf;
     await go();
     expect(device.parts).toEqual([]);
   });

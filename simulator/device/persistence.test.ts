@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { StatusError } from '../client/errors.ts';
-import type { Policy } from '../fleet/cohort.ts';
+import { StatusError } from '../network/errors.ts';
+import type { Policy } from '../plan/cohort.ts';
 import { Bench, deviceOf, policy, SwiftWorld } from '../testing/bench.ts';
 import { waitAfterMs } from './persistence.ts';
 
@@ -13,7 +13,7 @@ const down = new StatusError({ status: 503 }, circumstances);
 
 function waitMs(error: StatusError, attempt: number, backOff: Partial<Policy['backOff']>) {
   const device = deviceOf(undefined, { backOff: { ...policy.backOff, ...backOff } });
-  return waitAfterMs(error, attempt, { device, world: new SwiftWorld(bench) });
+  return waitAfterMs(error, attempt, { device, environment: new SwiftWorld(bench) });
 }
 
 describe('the wait after a fault', () => {

@@ -1,10 +1,10 @@
 /** Trying again: which faults are worth it, how long to wait, and when to give up. */
-import { ClientError, StatusError } from '../client/errors.ts';
-import { backOffMs } from '../client/retry-after.ts';
+import { ClientError, StatusError } from '../network/errors.ts';
+import { backOffMs } from '../network/retry-after.ts';
 import type { Device } from './device.ts';
-import { DeviceMoment } from './device-moment.ts';
 import { restUntilDue } from './due.ts';
-import type { World } from './world.ts';
+import type { DeviceEnvironment } from './environment.ts';
+import { DeviceHookContext } from './hook-context.ts';
 
 /** Tries of one report before the device gives it up. */
 export const triesMax = 20;
@@ -34,26 +34,26 @@ export function mayPass(error: unknown): error is ClientError {
 export function waitAfterMs(
   error: ClientError,
   attempt: number,
-  { device, world }: { readonly device: Device; readonly world: World },
+  { device, environment }: { readonly device: Device; readonly environment: DeviceEnvironment },
 ): number {
-  const usualMs = usualWaitMs(error, attempt, { device, world });
+  const usualMs = usualWaitMs(error, attempt, { device, environment });
   const { hooks } = device.behaviour;
   if (hooks.waitAfterFaultMs === undefined) return usualMs;
   const refused = error instanceof StatusError ? error : undefined;
   const fault = { status: refused?.status, retryAfterMs: refused?.retryAfterMs, attempt };
-  const waitMs = hooks.waitAfterFaultMs(new DeviceMoment(device, world), fault, usualMs);
+  const waitMs = hooks.waitAfterFaultMs(new DeviceHookContext(device, environment), fault, usualMs);
   return Math.max(WAIT_LEAST_MS, waitMs);
 }
 
 function usualWaitMs(
   error: ClientError,
   attempt: number,
-  { device, world }: { readonly device: Device; readonly world: World },
+  { device, environment }: { readonly device: Device; readonly environment: DeviceEnvironment },
 ): number {
   const { backOff } = device.cohort.policy;
   const asked = error instanceof StatusError ? error.retryAfterMs : undefined;
   if (asked !== undefined && backOff.obeysRetryAfter) return asked;
-  const chance = world.random.stream(`device/${device.index}/back-off/${attempt}`);
+  const chance = environment.random.stream(`device/${device.index}/back-off/${attempt}`);
   return backOffMs(attempt, backOff, chance);
 }
 
@@ -64,7 +64,7 @@ function usualWaitMs(
  */
 export async function persistently<Result>(
   device: Device,
-  world: World,
+  environment: DeviceEnvironment,
   act: () => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
@@ -72,8 +72,8 @@ export async function persistently<Result>(
       return await act();
     } catch (error) {
       if (!mayPass(error) || attempt === triesMax) throw error;
-      world.ledger.fault(error);
-      await restUntilDue(device, world, waitAfterMs(error, attempt, { device, world }));
+      environment.metrics.fault(error);
+      await restUntilDue(device, environment, waitAfterMs(error, attempt, { device, environment }));
     }
   }
 }
@@ -83,12 +83,15 @@ export async function persistently<Result>(
  * cannot be reached, or asks for quiet, stops the whole cycle.
  * @throws ClientError in that case; FleetStopped
  */
-export async function asChore({ ledger }: World, act: () => Promise<void>): Promise<void> {
+export async function asChore(
+  { metrics }: DeviceEnvironment,
+  act: () => Promise<void>,
+): Promise<void> {
   try {
     await act();
   } catch (error) {
     const refused = error instanceof ClientError && !error.passing && !isRefusedContact(error);
     if (!refused) throw error;
-    ledger.fault(error);
+    metrics.fault(error);
   }
 }

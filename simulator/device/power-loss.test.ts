@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Behaviour, type BehaviourHooks, PowerLoss } from '../behaviours/behaviour.ts';
+import type { Behaviour, BehaviourHooks } from '../behaviours/behaviour.ts';
 import { behaviours } from '../behaviours/catalogue.ts';
+import { PowerLoss } from '../network/errors.ts';
 import { FleetState } from '../state/fleet-state.ts';
 import { instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
@@ -56,17 +57,17 @@ async function offered(behaviour: Behaviour, answers: Answers = {}) {
     () => server.close(),
     () => bench.close(),
   );
-  const world = new SwiftWorld(bench);
+  const environment = new SwiftWorld(bench);
   const session = { ...(await sessionOf()), token };
   /** What the life of a device does each time it has power: what was cut short, then what is due. */
   const live = async (device: Device): Promise<void> => {
-    const subject = { device, session, world };
+    const subject = { device, session, environment };
     await resumeUpdates(subject);
     if (device.parts.some(isSettled)) return;
     await runUpdate(subject, instructionsFor('release-2', server.baseUrl));
   };
   const ranges = () => server.askedOf('download-artifact').map(({ headers }) => headers.range);
-  return { server, world, told, live, ranges, file, device: deviceOf(behaviour) };
+  return { server, environment, told, live, ranges, file, device: deviceOf(behaviour) };
 }
 
 function losingPower(hook: keyof BehaviourHooks): Behaviour {
@@ -108,13 +109,13 @@ describe('a device that loses its power while it downloads', () => {
   it('begins anew when the file is another by now, and counts that', async () => {
     const file = await softwareArtifact('release-2');
     let asks = 0;
-    const { device, live, told, ranges, world } = await offered(named('crash-and-resume'), {
+    const { device, live, told, ranges, environment } = await offered(named('crash-and-resume'), {
       'download-artifact': (asked) => ranged(file, asks++ === 0 ? '"one"' : '"two"', asked),
     });
     await expect(live(device)).rejects.toThrow(PowerLoss);
     await live(device);
     expect(ranges()).toEqual([undefined, 'bytes=2048-', undefined]);
-    expect(world.ledger.errors()).toMatchObject([{ cause: 'download/changed', count: 1 }]);
+    expect(environment.metrics.errors()).toMatchObject([{ cause: 'download/changed', count: 1 }]);
     expect(told.at(-1)).toBe('success');
   });
 });
@@ -153,19 +154,19 @@ describe('a simulator that goes on from its state', () => {
   async function untilPowerLoss(name: string, answers: Answers = {}) {
     const life = await offered(named(name), answers);
     const state = FleetState.open({ folder, plan, devices: [life.device] });
-    life.world.onChange = (device, part) => state.changed(device, part);
-    life.world.downloads = state.downloads;
-    life.world.onRest = () => {
+    life.environment.onChange = (device, part) => state.changed(device, part);
+    life.environment.downloads = state.downloads;
+    life.environment.onRest = () => {
       // The simulator itself is killed in the midst of a reboot.
       if (life.device.parts[0]?.state === 'rebooting') throw new Error('killed');
     };
     const fault: unknown = await life.live(life.device).catch((error: unknown) => error);
     state.close();
-    life.world.onChange = () => undefined;
-    life.world.onRest = () => undefined;
+    life.environment.onChange = () => undefined;
+    life.environment.onRest = () => undefined;
     const again = deviceOf(named(name));
     const next = FleetState.open({ folder, plan, devices: [again] });
-    life.world.downloads = next.downloads;
+    life.environment.downloads = next.downloads;
     closers.push(async () => next.close());
     return { ...life, fault, again };
   }
@@ -181,7 +182,7 @@ describe('a simulator that goes on from its state', () => {
   });
 
   it('knows that a device has ignored a 409: its part stays aborted, whatever it does', async () => {
-    const { again, world, live } = await untilPowerLoss('ignores-409', {
+    const { again, environment, live } = await untilPowerLoss('ignores-409', {
       'put-deployment-status': (asked): Answer => {
         const { status } = asked.json() as { status: string };
         return { status: status === 'downloading' ? 204 : 409 };
@@ -194,6 +195,6 @@ describe('a simulator that goes on from its state', () => {
     expect(again.provides.artifact_name).toBe('release-2');
     const [part] = again.parts;
     expect(part && recordedStatus(part)).toBe('aborted');
-    expect(world.settledParts).toHaveLength(1);
+    expect(environment.settledParts).toHaveLength(1);
   });
 });

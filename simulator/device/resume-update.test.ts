@@ -13,8 +13,9 @@ import {
   isSettled,
   recordedStatus,
 } from './device.ts';
+import type { UpdateSubject } from './environment.ts';
 import { resumeUpdates } from './resume-update.ts';
-import { runUpdate, type UpdateSubject } from './update-run.ts';
+import { runUpdate } from './update-run.ts';
 
 let folder: string;
 const closers: (() => Promise<void>)[] = [];
@@ -47,21 +48,21 @@ async function signedIn(answers: Answers = {}) {
     () => server.close(),
     () => bench.close(),
   );
-  const world = new SwiftWorld(bench);
+  const environment = new SwiftWorld(bench);
   const session = { ...(await sessionOf()), token };
-  const subject = (device: Device): UpdateSubject => ({ device, session, world });
-  return { server, world, told, subject };
+  const subject = (device: Device): UpdateSubject => ({ device, session, environment });
+  return { server, environment, told, subject };
 }
 
 const plan = { baseUrl: 'http://127.0.0.1', seed: 'x', devices: 1 };
 
 describe('a simulator that is killed in the midst of an update', () => {
   it('goes on from every moment to the end that it would have come to', async () => {
-    const { server, world, told, subject } = await signedIn();
+    const { server, environment, told, subject } = await signedIn();
     const device = deviceOf();
     const state = FleetState.open({ folder: join(folder, 'live'), plan, devices: [device] });
     const moments: { readonly copy: string; readonly toldUntilThen: number }[] = [];
-    world.onChange = (changed, part) => {
+    environment.onChange = (changed, part) => {
       state.changed(changed, part);
       const copy = join(folder, `moment-${moments.length}`);
       cpSync(join(folder, 'live', 'fleet.ndjson'), join(copy, 'fleet.ndjson'));
@@ -70,7 +71,7 @@ describe('a simulator that is killed in the midst of an update', () => {
     await runUpdate(subject(device), instructionsFor('release-2', server.baseUrl));
     state.close();
     expect(moments.length).toBeGreaterThan(7);
-    world.onChange = () => undefined;
+    environment.onChange = () => undefined;
     for (const { copy, toldUntilThen } of moments) {
       told.splice(0, Number.POSITIVE_INFINITY, ...told.slice(0, toldUntilThen));
       const again = deviceOf();
@@ -114,14 +115,14 @@ describe('a device that lost its power and restarted', () => {
     ['pause_before_committing', ['failure']],
     ['aborted', []],
   ] as const)('while its update was %s reports %j', async (state, reports) => {
-    const { told, subject, server, world } = await signedIn();
+    const { told, subject, server, environment } = await signedIn();
     const device = restarted({ state });
     await resumeUpdates(subject(device));
     expect(told).toEqual(reports);
     expect(server.askedOf('put-deployment-log')).toHaveLength(told.includes('failure') ? 1 : 0);
     const name = told.includes('success') ? 'release-2' : 'factory-image';
     expect(device.provides.artifact_name).toBe(name);
-    expect(world.settledParts).toHaveLength(told.length === 0 && state !== 'aborted' ? 0 : 1);
+    expect(environment.settledParts).toHaveLength(told.length === 0 && state !== 'aborted' ? 0 : 1);
     await resumeUpdates(subject(device));
     expect(told).toEqual(reports);
   });
@@ -147,7 +148,7 @@ describe('a device that lost its power and restarted', () => {
 
   it('waits after its reboot as long as the control map says pause', async () => {
     const maps = ['pause', 'pause', 'continue'];
-    const { told, subject, world } = await signedIn({
+    const { told, subject, environment } = await signedIn({
       'get-update-control-map': () => {
         const states = { ArtifactCommit_Enter: { action: maps.shift() } };
         return { status: 200, body: { update_control_map: { id: 'map', priority: 0, states } } };
@@ -155,7 +156,7 @@ describe('a device that lost its power and restarted', () => {
     });
     await resumeUpdates(subject(restarted({ state: 'rebooting' })));
     expect(told).toEqual(['pause_before_committing', 'success']);
-    expect(world.restsMs).toHaveLength(2);
+    expect(environment.restsMs).toHaveLength(2);
   });
 
   it('does not commit what it has no memory of', async () => {

@@ -5,10 +5,12 @@
  * rolls back and says so; a reboot is what it was waiting for anyway; and a last report without an
  * answer is made again.
  */
+
 import { UpdateFailure } from '../behaviours/behaviour.ts';
-import { ClientError } from '../client/errors.ts';
+import { ClientError } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
 import { type DeploymentPart, isBeforeInstall, isSettled } from './device.ts';
+import type { UpdateSubject } from './environment.ts';
 import { ownTimeMs } from './own-clock.ts';
 import { persistently } from './persistence.ts';
 import { UpdateLog } from './update-log.ts';
@@ -19,7 +21,6 @@ import {
   reportState,
   rollBack,
   settle,
-  type UpdateSubject,
 } from './update-run.ts';
 import { isFinal, nextUpdateState, type UpdateState } from './update-states.ts';
 
@@ -79,8 +80,8 @@ async function stillDownloads(subject: UpdateSubject, part: DeploymentPart): Pro
 }
 
 async function fail(subject: UpdateSubject, part: DeploymentPart): Promise<void> {
-  const { device, world } = subject;
-  const log = new UpdateLog(() => ownTimeMs(device, world));
+  const { device, environment } = subject;
+  const log = new UpdateLog(() => ownTimeMs(device, environment));
   log.add('error', `the device restarted while the update was ${part.state}; it is rolled back`);
   await uploadLog(subject, part, log);
   rollBack(subject, part);
@@ -114,7 +115,7 @@ async function commitAction(
   subject: UpdateSubject,
   part: DeploymentPart,
 ): Promise<'continue' | 'fail' | 'stop'> {
-  const { device, world } = subject;
+  const { device, environment } = subject;
   const controlMap = ControlMap.afterRestart(subject, part);
   try {
     while (part.state !== 'aborted') {
@@ -122,7 +123,7 @@ async function commitAction(
       if (part.state === 'rebooting') {
         await reportState(subject, part, nextUpdateState(part.state, 'hold-commit'));
       }
-      await world.rest(device.cohort.policy.pollIntervalMs);
+      await environment.rest(device.cohort.policy.pollIntervalMs);
     }
     return 'stop';
   } catch (error) {
@@ -133,16 +134,16 @@ async function commitAction(
 
 /** A log that cannot be uploaded must not keep the failure from being reported. */
 async function uploadLog(
-  { device, session, world }: UpdateSubject,
+  { device, session, environment }: UpdateSubject,
   { deploymentId }: DeploymentPart,
   log: UpdateLog,
 ): Promise<void> {
   try {
-    await persistently(device, world, () =>
-      world.client.uploadLog(session, deploymentId, log.body()),
+    await persistently(device, environment, () =>
+      environment.client.uploadLog(session, deploymentId, log.body()),
     );
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    world.ledger.fault(error);
+    environment.metrics.fault(error);
   }
 }

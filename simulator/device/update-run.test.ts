@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
 import { type Behaviour, type BehaviourHooks, UpdateFailure } from '../behaviours/behaviour.ts';
-import { FleetStopped } from '../stopped.ts';
+import { FleetStopped } from '../network/stopped.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, policy, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
 import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
@@ -42,10 +42,13 @@ async function offered(answers: Answers = {}, hooks: BehaviourHooks = {}) {
   const device = deviceOf(behaving(hooks));
   const session = await sessionOf();
   session.token = token;
-  const world = new SwiftWorld(bench);
+  const environment = new SwiftWorld(bench);
   const run = (change?: Partial<DeploymentInstructionsV2['artifact']>) =>
-    runUpdate({ device, session, world }, instructionsFor('release-2', server.baseUrl, change));
-  return { server, device, world, run };
+    runUpdate(
+      { device, session, environment },
+      instructionsFor('release-2', server.baseUrl, change),
+    );
+  return { server, device, environment, run };
 }
 
 function statuses(server: PretendServer): unknown[] {
@@ -62,7 +65,7 @@ function logged(server: PretendServer): string {
 
 describe('an update', () => {
   it('goes through its statuses in order and leaves the new provides', async () => {
-    const { server, device, world, run } = await offered();
+    const { server, device, environment, run } = await offered();
     device.provides = { ...device.provides, 'rootfs-image.app.old': 'x', other: 'kept' };
     expect(await run()).toBe(true);
     expect(statuses(server)).toEqual(['downloading', 'installing', 'rebooting', 'success']);
@@ -72,8 +75,8 @@ describe('an update', () => {
       'rootfs-image.app.version': 'release-2',
       other: 'kept',
     });
-    expect(world.settledParts).toMatchObject([{ state: 'success', unanswered: undefined }]);
-    expect(world.restsMs).toEqual([100, 100, 300]);
+    expect(environment.settledParts).toMatchObject([{ state: 'success', unanswered: undefined }]);
+    expect(environment.restsMs).toEqual([100, 100, 300]);
     expect(server.askedOf('put-deployment-log')).toHaveLength(0);
   });
 
@@ -89,16 +92,16 @@ describe('an update', () => {
   });
 
   it('to what is installed already says so and does nothing', async () => {
-    const { server, device, world, run } = await offered();
+    const { server, device, environment, run } = await offered();
     device.provides = { ...device.provides, artifact_name: 'release-2' };
     expect(await run()).toBe(false);
     expect(statuses(server)).toEqual(['already-installed']);
     expect(server.askedOf('download-artifact')).toHaveLength(0);
-    expect(world.settledParts).toMatchObject([{ state: 'already-installed' }]);
+    expect(environment.settledParts).toMatchObject([{ state: 'already-installed' }]);
   });
 
   it('that fails on the device uploads its log, then reports failure', async () => {
-    const { server, device, world, run } = await offered(
+    const { server, device, environment, run } = await offered(
       {},
       {
         async whileInstalling(moment) {
@@ -114,17 +117,17 @@ describe('an update', () => {
     expect(logged(server)).toContain('sector 7 is bad');
     expect(logged(server)).toContain('"timestamp":"2026-01-31T12:00:00.100Z"');
     expect(device.provides.artifact_name).toBe('factory-image');
-    expect(world.settledParts).toMatchObject([{ state: 'failure' }]);
+    expect(environment.settledParts).toMatchObject([{ state: 'failure' }]);
   });
 
   it('reports its failure even when the log is refused', async () => {
-    const { server, world, run } = await offered(
+    const { server, environment, run } = await offered(
       { 'put-deployment-log': () => ({ status: 413 }) },
       { whileInstalling: () => Promise.reject(new UpdateFailure('no')) },
     );
     await run();
     expect(statuses(server).at(-1)).toBe('failure');
-    expect(world.ledger.errors()).toEqual([
+    expect(environment.metrics.errors()).toEqual([
       { operation: 'put-deployment-log', cause: 'status/413', count: 1 },
     ]);
   });
@@ -136,14 +139,14 @@ describe('an update', () => {
     [3, ['downloading', 'installing', 'rebooting']],
   ])('stops at the first 409, be it that of report %i', async (before, wanted) => {
     let reports = 0;
-    const { server, device, world, run } = await offered({
+    const { server, device, environment, run } = await offered({
       'put-deployment-status': () => ({ status: reports++ < before ? 204 : 409 }),
     });
     expect(await run()).toBe(false);
     expect(device.provides.artifact_name).toBe('factory-image');
     expect(statuses(server)).toHaveLength(before + 1);
     expect(device.parts).toMatchObject([{ state: 'aborted', reported: wanted }]);
-    expect(world.settledParts).toHaveLength(1);
+    expect(environment.settledParts).toHaveLength(1);
     expect(server.askedOf('put-deployment-log')).toHaveLength(0);
   });
 
@@ -166,12 +169,12 @@ describe('a download in an update', () => {
     ['it is empty', () => Buffer.alloc(0), 'artifact/'],
   ])('fails the update when %s', async (_what, spoil, cause) => {
     const file = spoil(await softwareArtifact('release-2'));
-    const { server, device, world, run } = await offered({
+    const { server, device, environment, run } = await offered({
       'download-artifact': () => ({ status: 200, body: file }),
     });
     expect(await run()).toBe(false);
     expect(statuses(server)).toEqual(['downloading', 'failure']);
-    expect(world.ledger.errors()[0]?.cause).toContain(cause);
+    expect(environment.metrics.errors()[0]?.cause).toContain(cause);
     expect(device.provides.artifact_name).toBe('factory-image');
     expect(server.askedOf('put-deployment-log')).toHaveLength(1);
   });
@@ -182,11 +185,11 @@ describe('a download in an update', () => {
     const checksum = /[0-9a-f]{64}(?= {2}data)/.exec(mine.toString('latin1'))?.[0] ?? '';
     const other = checksum.replace(/^./, checksum.startsWith('0') ? '1' : '0');
     const file = Buffer.from(mine.toString('latin1').replace(checksum, other), 'latin1');
-    const { server, world, run } = await offered({
+    const { server, environment, run } = await offered({
       'download-artifact': () => ({ status: 200, body: file }),
     });
     await run();
-    expect(world.ledger.errors()).toEqual([
+    expect(environment.metrics.errors()).toEqual([
       { operation: 'download-artifact', cause: 'artifact/checksum', count: 1 },
     ]);
     expect(logged(server)).toContain('its SHA-256 is');
@@ -197,10 +200,10 @@ describe('a download in an update', () => {
     ['the file is gone', { status: 404 }, 'status/404'],
     ['the server hangs up', 'cut', 'transport/'],
   ] as const)('fails the update when %s', async (_what, answer, cause) => {
-    const { server, world, run } = await offered({ 'download-artifact': () => answer });
+    const { server, environment, run } = await offered({ 'download-artifact': () => answer });
     await run();
     expect(statuses(server)).toEqual(['downloading', 'failure']);
-    expect(world.ledger.errors()[0]?.cause).toContain(cause);
+    expect(environment.metrics.errors()[0]?.cause).toContain(cause);
   });
 
   it('fails the update when the file is another artifact than was offered', async () => {
@@ -225,35 +228,35 @@ describe('a download in an update', () => {
 describe('a report that gets no answer', () => {
   it('is sent again until it is acknowledged, with growing waits', async () => {
     const answers: Answer[] = ['cut', { status: 500 }, { status: 502, body: '<html>' }];
-    const { server, world, run } = await offered({
+    const { server, environment, run } = await offered({
       'put-deployment-status': () => answers.shift() ?? { status: 204 },
     });
     expect(await run()).toBe(true);
     expect(statuses(server).slice(0, 4)).toEqual(Array(4).fill('downloading'));
-    const [first = 0, second = 0, third = 0] = world.restsMs;
+    const [first = 0, second = 0, third = 0] = environment.restsMs;
     expect(first).toBeGreaterThanOrEqual(250);
     expect(second).toBeGreaterThanOrEqual(500);
     expect(third).toBeGreaterThanOrEqual(1000);
-    expect(world.ledger.errorCount).toBe(3);
+    expect(environment.metrics.errorCount).toBe(3);
   });
 
   it.each([429, 503])('waits after a %i as long as the server asks for', async (status) => {
     const answers: Answer[] = [{ status, headers: { 'retry-after': '37' } }];
-    const { world, run } = await offered({
+    const { environment, run } = await offered({
       'put-deployment-status': () => answers.shift() ?? { status: 204 },
     });
     await run();
-    expect(world.restsMs[0]).toBe(37_000);
+    expect(environment.restsMs[0]).toBe(37_000);
   });
 
   it('is given up after a bounded number of tries and stays open in the books', async () => {
-    const { server, device, world, run } = await offered({
+    const { server, device, environment, run } = await offered({
       'put-deployment-status': () => ({ status: 500 }),
     });
     await expect(run()).rejects.toMatchObject({ status: 500 });
     expect(server.askedOf('put-deployment-status')).toHaveLength(triesMax);
     expect(device.parts).toMatchObject([{ reported: [], unanswered: 'downloading' }]);
-    expect(world.settledParts).toEqual([]);
+    expect(environment.settledParts).toEqual([]);
   });
 
   it('is not sent again when it will never be taken', async () => {
@@ -263,10 +266,10 @@ describe('a report that gets no answer', () => {
   });
 
   it('ends with the run', async () => {
-    const { device, world, run } = await offered({
+    const { device, environment, run } = await offered({
       'put-deployment-status': () => ({ status: 500 }),
     });
-    world.onRest = () => {
+    environment.onRest = () => {
       throw new FleetStopped();
     };
     await expect(run()).rejects.toThrow(FleetStopped);
@@ -290,7 +293,7 @@ describe('the update control map', () => {
     const fetched = moment === 'ArtifactInstall_Enter' ? 1 : 2;
     const maps: Answer[] = Array(fetched).fill(answered(pause));
     if (moment === 'ArtifactCommit_Enter') maps.unshift(answered(pause));
-    const { server, world, run } = await offered({
+    const { server, environment, run } = await offered({
       'get-update-control-map': () =>
         maps.shift() ?? answered({ [moment]: { action: 'force_continue' } }),
     });
@@ -298,7 +301,9 @@ describe('the update control map', () => {
     const order = ['downloading', 'installing', 'rebooting', 'success'];
     order.splice(order.indexOf(after) + 1, 0, paused);
     expect(statuses(server)).toEqual(order);
-    expect(world.restsMs.filter((waitMs) => waitMs === policy.pollIntervalMs)).toHaveLength(2);
+    expect(environment.restsMs.filter((waitMs) => waitMs === policy.pollIntervalMs)).toHaveLength(
+      2,
+    );
   });
 
   it.each([

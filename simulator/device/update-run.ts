@@ -6,9 +6,8 @@
 
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
 import type { ControlMapState, ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
-import { PowerLoss, UpdateFailure } from '../behaviours/behaviour.ts';
-import { ClientError } from '../client/errors.ts';
-import type { Session } from '../client/session.ts';
+import { UpdateFailure } from '../behaviours/behaviour.ts';
+import { ClientError, PowerLoss } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
 import {
   beginPart,
@@ -20,14 +19,14 @@ import {
   isSettled,
 } from './device.ts';
 import { restUntilDue } from './due.ts';
+import type { UpdateSubject } from './environment.ts';
 import { fetchArtifact } from './fetch-artifact.ts';
-import { DuringUpdate } from './moments.ts';
+import { DuringUpdate } from './hook-contexts.ts';
 import { ownTimeMs } from './own-clock.ts';
 import { persistently } from './persistence.ts';
 import { losePower } from './power.ts';
 import { UpdateLog } from './update-log.ts';
 import { isFinal, nextUpdateState, type UpdateEvent, type UpdateState } from './update-states.ts';
-import type { World } from './world.ts';
 
 /**
  * Lives through one update and leaves its result in the device.
@@ -38,9 +37,9 @@ export async function runUpdate(
   subject: UpdateSubject,
   instructions: DeploymentInstructionsV2,
 ): Promise<boolean> {
-  const { device, world } = subject;
+  const { device, environment } = subject;
   const part = beginPart(device, instructions.id, instructions.artifact.artifact_name);
-  part.offeredMs ??= world.clock.now();
+  part.offeredMs ??= environment.clock.now();
   if (part.state === 'offered') {
     Object.assign(part, { stateSinceMs: undefined, reboots: 0, fetched: undefined });
     part.before = { provides: device.provides, configuration: device.configuration };
@@ -72,7 +71,7 @@ async function lived(
     // It goes on as after any other loss of power.
     if (error instanceof PowerLoss && !isSettled(part)) {
       part.cutShort = 'power';
-      subject.world.changed(subject.device, part);
+      subject.environment.changed(subject.device, part);
     }
     throw error;
   } finally {
@@ -81,26 +80,33 @@ async function lived(
 }
 
 /** What was installed before an update is of no use once the server knows how it ended. */
-export function settle({ device, world }: UpdateSubject, part: DeploymentPart): void {
+export function settle({ device, environment }: UpdateSubject, part: DeploymentPart): void {
   part.before = undefined;
   part.fetched = undefined;
-  world.downloads?.forget(device);
-  world.settled(device, part);
-  world.changed(device, part);
+  environment.downloads?.forget(device);
+  environment.settled(device, part);
+  environment.changed(device, part);
 }
 
 /** Notes that a device's part has come to a state, and tells it. */
 export function enterUpdateState(
-  { device, world }: Pick<UpdateSubject, 'device' | 'world'>,
+  { device, environment }: Pick<UpdateSubject, 'device' | 'environment'>,
   part: DeploymentPart,
   state: UpdateState,
 ): void {
-  const nowMs = world.clock.now();
+  const nowMs = environment.clock.now();
   const { deploymentId, artifactName, stateSinceMs } = part;
-  if (stateSinceMs !== undefined) world.ledger.updates.stageEnded(part.state, nowMs - stateSinceMs);
+  if (stateSinceMs !== undefined)
+    environment.metrics.updates.stageEnded(part.state, nowMs - stateSinceMs);
   part.stateSinceMs = nowMs;
   part.state = state;
-  world.events.emit({ kind: 'update', device: device.index, deploymentId, artifactName, state });
+  environment.events.emit({
+    kind: 'update',
+    device: device.index,
+    deploymentId,
+    artifactName,
+    state,
+  });
 }
 
 /**
@@ -119,14 +125,14 @@ export async function reportState(
 }
 
 async function report(
-  { device, session, world }: UpdateSubject,
+  { device, session, environment }: UpdateSubject,
   part: DeploymentPart,
   status: ReportableStatus,
 ): Promise<void> {
   part.unanswered = status;
-  world.changed(device, part);
-  const answer = await persistently(device, world, () =>
-    world.client.reportStatus(session, part.deploymentId, { status }),
+  environment.changed(device, part);
+  const answer = await persistently(device, environment, () =>
+    environment.client.reportStatus(session, part.deploymentId, { status }),
   );
   part.unanswered = undefined;
   part.refused = answer === 'aborted' ? status : undefined;
@@ -134,29 +140,22 @@ async function report(
   if (answer === 'recorded') {
     if (part.reported.at(-1) !== status) part.reported.push(status);
   } else if (hooks.stopsWhenAborted?.(parameters) ?? true) {
-    enterUpdateState({ device, world }, part, nextUpdateState(part.state, 'abort'));
+    enterUpdateState({ device, environment }, part, nextUpdateState(part.state, 'abort'));
   } else part.abortIgnored = true;
-  world.changed(device, part);
+  environment.changed(device, part);
 }
 
 /** The old artifact again. Even the report of a success can be answered with 409. */
-export function rollBack({ device, world }: UpdateSubject, part: DeploymentPart): void {
+export function rollBack({ device, environment }: UpdateSubject, part: DeploymentPart): void {
   Object.assign(device, part.before);
-  world.changed(device, part);
+  environment.changed(device, part);
 }
 
 /** Whatever the device made of the 409, the server has it as aborted. */
-export function ownUpToAbort({ device, world }: UpdateSubject, part: DeploymentPart): void {
+export function ownUpToAbort({ device, environment }: UpdateSubject, part: DeploymentPart): void {
   if (!part.abortIgnored || !isFinal(part.state)) return;
-  enterUpdateState({ device, world }, part, nextUpdateState(part.state, 'abort'));
-  world.changed(device, part);
-}
-
-/** Whose update it is. */
-export interface UpdateSubject {
-  readonly device: Device;
-  readonly session: Session;
-  readonly world: World;
+  enterUpdateState({ device, environment }, part, nextUpdateState(part.state, 'abort'));
+  environment.changed(device, part);
 }
 
 /** The 409 to a status report: nothing more is to be done. */
@@ -180,11 +179,11 @@ class UpdateRun {
     part: DeploymentPart,
     instructions?: DeploymentInstructionsV2,
   ) {
-    const { device, world } = subject;
+    const { device, environment } = subject;
     this.#subject = subject;
     this.#instructions = instructions;
     this.#part = part;
-    this.#log = new UpdateLog(() => ownTimeMs(device, world));
+    this.#log = new UpdateLog(() => ownTimeMs(device, environment));
     this.#controlMap = instructions
       ? ControlMap.of(subject, instructions)
       : ControlMap.afterRestart(subject, part);
@@ -252,34 +251,34 @@ class UpdateRun {
   }
 
   async #fetch(): Promise<FetchedArtifact> {
-    const { device, world } = this.#subject;
+    const { device, environment } = this.#subject;
     const instructions = this.#instructions;
     if (instructions === undefined) throw new Error('an update without a link to its artifact');
     const fetching = { instructions, log: this.#log, moment: this.#moment };
     const fetched = await fetchArtifact(this.#subject, fetching);
     this.#part.fetched = fetched;
-    if (world.downloads === undefined) return fetched;
+    if (environment.downloads === undefined) return fetched;
     // The file is of no use any more, but only once that is kept.
-    world.changed(device, this.#part);
-    world.downloads.forget(device);
+    environment.changed(device, this.#part);
+    environment.downloads.forget(device);
     return fetched;
   }
 
   async #install(): Promise<void> {
-    const { device, world } = this.#subject;
+    const { device, environment } = this.#subject;
     const { parameters, hooks } = device.behaviour;
     const { stateSinceMs } = this.#part;
     const isUnderway = this.#found === 'installing' && stateSinceMs !== undefined;
-    const doneMs = isUnderway ? Math.max(0, world.clock.now() - stateSinceMs) : 0;
+    const doneMs = isUnderway ? Math.max(0, environment.clock.now() - stateSinceMs) : 0;
     const halfMs = parameters.installMs / 2;
-    await world.rest(Math.max(0, halfMs - doneMs));
+    await environment.rest(Math.max(0, halfMs - doneMs));
     await hooks.whileInstalling?.(this.#moment);
-    await restUntilDue(device, world, Math.min(halfMs, Math.max(0, 2 * halfMs - doneMs)));
+    await restUntilDue(device, environment, Math.min(halfMs, Math.max(0, 2 * halfMs - doneMs)));
   }
 
   /** The device is silent while it reboots, and signs in anew when it is up. */
   async #reboot(): Promise<void> {
-    const { device, world } = this.#subject;
+    const { device, environment } = this.#subject;
     const { parameters, hooks } = device.behaviour;
     const part = this.#part;
     if (part.state === 'pause_before_committing') return;
@@ -290,7 +289,7 @@ class UpdateRun {
     for (part.reboots ||= 1; part.reboots <= REBOOTS_MAX; part.reboots++) {
       if (!isDown) {
         await this.#advance('reboot');
-        await losePower(device, world, parameters.rebootMs);
+        await losePower(device, environment, parameters.rebootMs);
       }
       isDown = false;
       this.#moment.reboots = part.reboots;
@@ -302,20 +301,20 @@ class UpdateRun {
 
   /** Waits as long as the control map says pause at this moment, asking for it at every poll. */
   async #holdWhilePaused(moment: ControlMapState, hold: UpdateEvent): Promise<void> {
-    const { device, world } = this.#subject;
+    const { device, environment } = this.#subject;
     let held = this.#part.state.startsWith('pause_');
     for (; await this.#controlMap.holdsAt(moment); held = true) {
       if (!held) await this.#advance(hold);
-      await restUntilDue(device, world, device.cohort.policy.pollIntervalMs);
+      await restUntilDue(device, environment, device.cohort.policy.pollIntervalMs);
     }
   }
 
   /** A device that runs on the new artifact boots into the old one before it tells of its failure. */
   async #backToOldArtifact(): Promise<void> {
-    const { device, world } = this.#subject;
+    const { device, environment } = this.#subject;
     if (this.#part.reboots === 0) return;
     this.#log.add('warning', 'rolling back to the old artifact');
-    await losePower(device, world, device.behaviour.parameters.rebootMs);
+    await losePower(device, environment, device.behaviour.parameters.rebootMs);
   }
 
   async #fail(failure: UpdateFailure): Promise<void> {
@@ -331,15 +330,15 @@ class UpdateRun {
 
   /** A log that cannot be uploaded must not keep the failure from being reported. */
   async #uploadLog(): Promise<void> {
-    const { device, session, world } = this.#subject;
+    const { device, session, environment } = this.#subject;
     const { deploymentId } = this.#part;
     try {
-      await persistently(device, world, () =>
-        world.client.uploadLog(session, deploymentId, this.#log.body()),
+      await persistently(device, environment, () =>
+        environment.client.uploadLog(session, deploymentId, this.#log.body()),
       );
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      world.ledger.fault(error);
+      environment.metrics.fault(error);
     }
   }
 

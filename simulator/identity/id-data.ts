@@ -4,10 +4,9 @@
  * Spec: AuthRequest
  */
 import { readFile, stat } from 'node:fs/promises';
-import type { Random } from '../../fixtures/random.ts';
 import { readIdRows } from './id-rows.ts';
 import { readIdTemplate } from './id-template.ts';
-import { type IdData, type IdentityData, identityKey } from './identity.ts';
+import { type IdData, type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 
 /** What a plan says of id_data; nothing means that it holds the identity data as it is. */
@@ -17,17 +16,6 @@ export interface IdDataPlan {
   /** A CSV file: member names, then a row for each device. */
   readonly csvFile?: string | undefined;
 }
-
-/** What a device's id_data is made from. */
-export interface IdDataFacts {
-  readonly index: number;
-  readonly identity: IdentityData;
-  /** The fleet's chance, made from its seed. */
-  readonly random: Random;
-}
-
-/** Gives every device what its id_data says. */
-export type IdDataOf = (facts: IdDataFacts) => IdData;
 
 /** Files that are read at most; far more than a million rows need. */
 const FILE_MAX_BYTES = 256 * 2 ** 20;

@@ -1,7 +1,6 @@
 /** `id_data` out of a CSV file: the first row names the members, device i has row i after it. */
 import { CsvFault, type CsvField, csvRecords } from './csv.ts';
-import type { IdDataOf } from './id-data.ts';
-import { identityKey } from './identity.ts';
+import { type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError } from './identity-error.ts';
 
 /** What the rows are for. */

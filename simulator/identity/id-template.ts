@@ -2,8 +2,7 @@
 import * as v from 'valibot';
 import type { Random } from '../../fixtures/random.ts';
 import { readYaml } from '../../fixtures/yaml-text.ts';
-import type { IdDataFacts, IdDataOf } from './id-data.ts';
-import type { IdData } from './identity.ts';
+import type { IdData, IdDataFacts, IdDataOf } from './identity.ts';
 import { IdentityError } from './identity-error.ts';
 
 const member = v.union(

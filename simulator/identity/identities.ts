@@ -1,6 +1,7 @@
 /** Who the devices of a fleet are: what each says of itself and the key that it signs with. */
 import type { Random } from '../../fixtures/random.ts';
-import { type IdDataOf, idDataSource, requireDistinct } from './id-data.ts';
+import { idDataSource, requireDistinct } from './id-data.ts';
+import type { IdDataOf } from './identity.ts';
 import { type IdData, type IdentityData, identityData } from './identity.ts';
 import { Keyring } from './keyring.ts';
 import type { RsaBits } from './rsa-makers.ts';

@@ -51,3 +51,14 @@ function macAddress(random: Random, index: number): string {
   address.writeUIntBE(index, 3, 3);
   return address.toString('hex').replace(/..(?!$)/g, '$&:');
 }
+
+/** What a device's id_data is made from. */
+export interface IdDataFacts {
+  readonly index: number;
+  readonly identity: IdentityData;
+  /** The fleet's chance, made from its seed. */
+  readonly random: Random;
+}
+
+/** Gives every device what its id_data says. */
+export type IdDataOf = (facts: IdDataFacts) => IdData;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { seededRandom } from '../../fixtures/random.ts';
+import { mergedSharedKeys, sharedKeysLine } from '../result/shared-keys.ts';
 import { Keyring, type KeyringOptions } from './keyring.ts';
-import { mergedSharedKeys, sharedKeysLine } from './shared-keys.ts';
 
 let folder: string;
 const rings: Keyring[] = [];

@@ -5,13 +5,13 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
-import { FleetStopped } from '../stopped.ts';
+import { FleetStopped } from '../network/stopped.ts';
+import { type KeyUse, type SharedKeys, sharedKeysOf } from '../result/shared-keys.ts';
 import { type DeviceKey, deviceKey } from './device-key.ts';
 import { keyTypeRows } from './key-types.ts';
 import { readOwnKeys } from './own-keys.ts';
 import type { RsaBits } from './rsa-makers.ts';
 import { type KeyProgress, RsaPool } from './rsa-pool.ts';
-import { type KeyUse, type SharedKeys, sharedKeysOf } from './shared-keys.ts';
 
 /** What a plan says of keys. */
 export interface KeyringOptions {

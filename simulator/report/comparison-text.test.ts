@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Comparison } from './compare.ts';
+import type { Comparison } from '../result/compare.ts';
 import { comparisonText } from './comparison-text.ts';
 
 type Row = Comparison['rows'][number];

@@ -1,7 +1,7 @@
 /** A comparison of two runs as plain lines for a terminal: what differs first, and why. */
 import { printable } from '../../fixtures/printable.ts';
+import type { Comparison } from '../result/compare.ts';
 import { columns } from './columns.ts';
-import type { Comparison } from './compare.ts';
 
 type Row = Comparison['rows'][number];
 

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../../fixtures/clock.ts';
-import type { FleetEvent } from './events.ts';
+import type { FleetEvent } from '../device/events.ts';
 import { EventLines, eventLine } from './events-lines.ts';
 
 const noonMs = Date.UTC(2026, 0, 31, 12);

@@ -6,7 +6,7 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../fixtures/clock.ts';
 import { printableJson } from '../../fixtures/printable.ts';
-import { type FleetEvent, inEventOrder } from './events.ts';
+import { type FleetEvent, inEventOrder } from '../device/events.ts';
 
 /** What has become of the events so far. */
 export interface EventLinesCount {

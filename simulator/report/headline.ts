@@ -1,6 +1,6 @@
 /** The outcome of a run in one line, for the first line of every report. */
-import type { FleetResult } from './result.ts';
-import { noUser } from './result-devices.ts';
+import type { FleetResult } from '../result/result.ts';
+import { noUser } from '../result/result-devices.ts';
 
 /** The word that decides, and the reasons for it. */
 export interface Headline {

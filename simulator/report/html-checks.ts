@@ -1,7 +1,8 @@
 /** The checks of a sample on the page: each requirement by phase and rate, and how it broke first. */
+
+import type { FleetResult } from '../result/result.ts';
+import type { Breach, RequirementChecks } from '../result/result-checks.ts';
 import { element, type Html, mark, section, table } from './html-elements.ts';
-import type { FleetResult } from './result.ts';
-import type { Breach, RequirementChecks } from './result-checks.ts';
 import { brokenRates, brokenRequirements, phaseTable, rate } from './text-checks.ts';
 
 /** Which requirements the server kept under load; nothing where none was checked. */

@@ -1,6 +1,7 @@
 /** The devices on the page: errors by cause, groups by what they have in common, and each one. */
+
+import type { DeviceRow, FleetResult } from '../result/result.ts';
 import { element, type Html, section, table } from './html-elements.ts';
-import type { DeviceRow, FleetResult } from './result.ts';
 
 /** Devices that are listed; the JSON report has all of them. */
 const DEVICES_MAX = 2000;

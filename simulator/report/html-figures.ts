@@ -1,10 +1,11 @@
 /** The measured part of the page: the roll-out, the course of time, latencies. */
+
+import type { FleetResult } from '../result/result.ts';
+import type { Figures } from '../result/result-figures.ts';
+import { timeToPercentMs, type UpdateTimes, updateTimes } from '../result/update-times.ts';
 import { barChart, lineChart } from './html-charts.ts';
 import { type Child, element, type Html, section, table } from './html-elements.ts';
-import type { FleetResult } from './result.ts';
-import type { Figures } from './result-figures.ts';
 import { backoffTable } from './text.ts';
-import { timeToPercentMs, type UpdateTimes, updateTimes } from './update-times.ts';
 
 /** Shares of the fleet whose time is told. */
 const PERCENTS = [50, 95, 100];

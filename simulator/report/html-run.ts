@@ -1,7 +1,8 @@
 /** The run itself on the page: thresholds, reconciliation, the generator's health, plan and environment. */
-import { sharedKeysLine } from '../identity/shared-keys.ts';
+
+import type { FleetResult } from '../result/result.ts';
+import { sharedKeysLine } from '../result/shared-keys.ts';
 import { type Child, element, type Html, mark, section, table } from './html-elements.ts';
-import type { FleetResult } from './result.ts';
 
 /** Differences that are listed; the JSON report has all of them. */
 const DIFFERENCES_MAX = 200;

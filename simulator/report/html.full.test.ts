@@ -1,6 +1,7 @@
 import type { Page } from 'playwright';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { browserOn } from '../../fixtures/testing/browser.ts';
+import type { FleetResult } from '../result/result.ts';
 import {
   deviceRowOf,
   differenceOf,
@@ -8,7 +9,6 @@ import {
   sampleResult,
 } from '../testing/sample-result.ts';
 import { fleetHtml } from './html.ts';
-import type { FleetResult } from './result.ts';
 
 const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
 const startMs = Date.parse(sampleResult.startedAt);

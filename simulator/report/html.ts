@@ -4,13 +4,13 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { selfContainedPage } from '../../fixtures/markup.ts';
+import type { FleetResult } from '../result/result.ts';
 import { endings, headline } from './headline.ts';
 import { checkSection } from './html-checks.ts';
 import { devicesSection, errorSection, groupSection } from './html-devices.ts';
 import { element, type Html, mark } from './html-elements.ts';
 import { backoffSection, latencySection, overTimeSection, updateSection } from './html-figures.ts';
 import { balanceSection, generatorSection, planSection, thresholdSection } from './html-run.ts';
-import type { FleetResult } from './result.ts';
 
 /** The page. Throws when the page's script has not been built. */
 export function fleetHtml(result: FleetResult): string {

@@ -1,8 +1,8 @@
 import { XMLParser } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
+import type { FleetResult } from '../result/result.ts';
 import { differenceOf, sampleResult } from '../testing/sample-result.ts';
 import { fleetJunit } from './junit.ts';
-import type { FleetResult } from './result.ts';
 
 const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '@' });
 

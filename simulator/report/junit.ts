@@ -1,10 +1,10 @@
 /** A fleet's result as JUnit XML, which CI servers read: what its exit code rests on, a test each. */
 import { XMLBuilder } from 'fast-xml-parser';
 import { printable } from '../../fixtures/printable.ts';
+import type { FleetResult } from '../result/result.ts';
+import type { RequirementChecks } from '../result/result-checks.ts';
+import type { ThresholdVerdict } from '../result/result-generator.ts';
 import { counted } from './headline.ts';
-import type { FleetResult } from './result.ts';
-import type { RequirementChecks } from './result-checks.ts';
-import type { ThresholdVerdict } from './result-generator.ts';
 import { rate } from './text-checks.ts';
 
 /** One test case; without a failure and a skip it has passed. */

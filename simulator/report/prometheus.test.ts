@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { EventFact } from '../device/events.ts';
 import type { UpdateState } from '../device/update-states.ts';
 import { type Family, parseExposition } from '../testing/exposition.ts';
 import { sampleFunnel, sampleProgress } from '../testing/sample-result.ts';
-import type { EventFact } from './events.ts';
 import { FleetMetrics } from './prometheus.ts';
 
 async function familiesOf(metrics: FleetMetrics): Promise<ReadonlyMap<string, Family>> {

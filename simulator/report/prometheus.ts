@@ -4,10 +4,10 @@
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { operations } from '../../fixtures/contract/operations.ts';
+import { type FleetEvent, RUN_ENDED } from '../device/events.ts';
 import { isFinal } from '../device/update-states.ts';
-import { type FleetEvent, RUN_ENDED } from './events.ts';
+import type { FleetProgress } from '../result/result.ts';
 import type { EventLinesCount } from './events-lines.ts';
-import type { FleetProgress } from './result.ts';
 
 /** Of an exchange: from a fast answer on the same machine to the longest time limit. */
 const EXCHANGE_BUCKETS_SECONDS = [

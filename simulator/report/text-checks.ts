@@ -1,8 +1,9 @@
 /** The checks of a sample as lines for a terminal: what broke, how often, and at which rate. */
+
+import type { FleetProgress, FleetResult } from '../result/result.ts';
+import type { Checks, RequirementChecks } from '../result/result-checks.ts';
 import { columns } from './columns.ts';
 import { counted } from './headline.ts';
-import type { FleetProgress, FleetResult } from './result.ts';
-import type { Checks, RequirementChecks } from './result-checks.ts';
 
 /** Broken requirements that are told in full; the JSON report has all of them. */
 const BROKEN_MAX = 10;

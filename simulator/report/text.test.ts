@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { FleetResult } from '../result/result.ts';
+import { noUser } from '../result/result-devices.ts';
 import {
   deviceRowOf,
   differenceOf,
@@ -6,8 +8,6 @@ import {
   sampleProgress,
   sampleResult,
 } from '../testing/sample-result.ts';
-import type { FleetResult } from './result.ts';
-import { noUser } from './result-devices.ts';
 import { fleetReport, progressLine } from './text.ts';
 
 describe('the report of a run', () => {

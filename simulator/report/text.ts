@@ -1,14 +1,14 @@
 /** A run's result and progress as plain lines for a terminal. Renders facts, adds none. */
 import { printable } from '../../fixtures/printable.ts';
-import { sharedKeysLine } from '../identity/shared-keys.ts';
+import type { FleetProgress, FleetResult } from '../result/result.ts';
+import { noUser } from '../result/result-devices.ts';
+import { machineLine } from '../result/result-machines.ts';
+import type { Takeover } from '../result/result-spread.ts';
+import { sharedKeysLine } from '../result/shared-keys.ts';
+import { timeToPercentMs, updateTimes } from '../result/update-times.ts';
 import { columns } from './columns.ts';
 import { counted, differencesIn, endings, headline } from './headline.ts';
-import type { FleetProgress, FleetResult } from './result.ts';
-import { noUser } from './result-devices.ts';
-import { machineLine } from './result-machines.ts';
-import type { Takeover } from './result-spread.ts';
 import { brokenWords, checkSections } from './text-checks.ts';
-import { timeToPercentMs, updateTimes } from './update-times.ts';
 
 /** Differences and errors that are shown in full; the JSON report has all of them. */
 const ROWS_MAX = 10;

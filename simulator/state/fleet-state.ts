@@ -7,8 +7,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
+import type { Target } from '../client/management.ts';
 import type { DeploymentPart, Device } from '../device/device.ts';
-import type { KeptDownloads, Target } from '../device/world.ts';
+import type { KeptDownloads } from '../device/environment.ts';
 import { identityKey } from '../identity/identity.ts';
 import {
   type DeviceLine,

@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import type { DownloadProgress } from '../client/download.ts';
 import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
-import type { KeptDownload, KeptDownloads } from '../device/world.ts';
+import type { KeptDownload, KeptDownloads } from '../device/environment.ts';
 import { fileFault } from './state-error.ts';
 
 const OWNER_ONLY = 0o600;

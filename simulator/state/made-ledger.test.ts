@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deviceOf, sessionOf } from '../testing/bench.ts';
-import { MadeLedger, readLedger } from './made-ledger.ts';
+import { CleanupLedger, readLedger } from './made-ledger.ts';
 
 let folder: string;
 let path: string;
@@ -27,7 +27,7 @@ const baseUrl = 'http://127.0.0.1:8080';
 
 /** A ledger with what these steps have noted, as a killed simulator leaves it. */
 async function noted(...steps: readonly ('known' | 'accepted' | 'deployed' | 'removed')[]) {
-  const ledger = MadeLedger.open(path, baseUrl);
+  const ledger = CleanupLedger.open(path, baseUrl);
   const device = deviceOf();
   for (const step of steps) {
     if (step === 'known') device.session ??= await sessionOf();
@@ -88,7 +88,7 @@ describe('the ledger of a fleet', () => {
 
   it('is refused for another server, and when it is something else', async () => {
     await noted('known');
-    expect(() => MadeLedger.open(path, 'http://b')).toThrow(
+    expect(() => CleanupLedger.open(path, 'http://b')).toThrow(
       `the ledger ${path} is of ${baseUrl}, not of http://b; name another file.`,
     );
     writeFileSync(path, 'hello\n');
@@ -98,7 +98,7 @@ describe('the ledger of a fleet', () => {
   });
 
   it('is refused where it cannot be written', () => {
-    expect(() => MadeLedger.open(join(folder, 'absent', 'ledger'), baseUrl)).toThrow(
+    expect(() => CleanupLedger.open(join(folder, 'absent', 'ledger'), baseUrl)).toThrow(
       /^cannot write the ledger \S+: there is no such file or folder; name another place\.$/,
     );
   });

@@ -14,8 +14,8 @@ import {
   writeSync,
 } from 'node:fs';
 import * as v from 'valibot';
+import type { Target } from '../client/management.ts';
 import type { Device } from '../device/device.ts';
-import type { Target } from '../device/world.ts';
 import type { IdData } from '../identity/identity.ts';
 import { fileFault, StateError } from './state-error.ts';
 
@@ -67,7 +67,7 @@ export function keyFingerprint(publicKeyPem: string): string | undefined {
 }
 
 /** An open ledger; close it when done. */
-export class MadeLedger {
+export class CleanupLedger {
   readonly #path: string;
   readonly #file: number;
   /** The id of each device that stands there; an empty text for one that is announced. */
@@ -82,14 +82,14 @@ export class MadeLedger {
    * Opens a ledger to go on with it, or makes it.
    * @throws StateError when it cannot be used, or is of another server
    */
-  static open(path: string, baseUrl: string): MadeLedger {
+  static open(path: string, baseUrl: string): CleanupLedger {
     const known = readLedger(path);
     if (known !== undefined && known.baseUrl !== baseUrl) {
       throw new StateError(
         `the ledger ${path} is of ${known.baseUrl}, not of ${baseUrl}; name another file.`,
       );
     }
-    const ledger = new MadeLedger(path, openToAppend(path));
+    const ledger = new CleanupLedger(path, openToAppend(path));
     for (const { index, ids, isSought } of known?.devices.values() ?? []) {
       // One that was removed is announced anew before it makes itself known again.
       if (ids.size > 0 || isSought) ledger.#noted.set(index, [...ids].at(-1) ?? '');

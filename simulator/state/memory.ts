@@ -1,10 +1,11 @@
 /** What a run keeps of itself outside: the state of its devices, and the ledger of what it makes. */
 import { join } from 'node:path';
+import type { Target } from '../client/management.ts';
 import type { DeploymentPart, Device } from '../device/device.ts';
-import type { KeptDownloads, Target } from '../device/world.ts';
+import type { KeptDownloads } from '../device/environment.ts';
 import { FleetState, type StateSubject, stateFolder } from './fleet-state.ts';
 import { type Lock, takeLock } from './lock.ts';
-import { MadeLedger } from './made-ledger.ts';
+import { CleanupLedger } from './made-ledger.ts';
 
 /** Who is told of everything that must outlive the simulator, before anything is built on it. */
 export interface Memory {
@@ -67,7 +68,7 @@ function ledgerPlace(plan: MemoryPlan, subject: StateSubject | undefined): strin
 }
 
 interface OpenLedger {
-  readonly ledger: MadeLedger;
+  readonly ledger: CleanupLedger;
   readonly lock: Lock | undefined;
 }
 
@@ -76,7 +77,7 @@ function openLedger(path: string | undefined, baseUrl: string, isNamed: boolean)
   // The lock of the folder guards the ledger within it.
   const lock = isNamed ? takeLock(`${path}.lock`, `the ledger ${path}`) : undefined;
   try {
-    return { ledger: MadeLedger.open(path, baseUrl), lock };
+    return { ledger: CleanupLedger.open(path, baseUrl), lock };
   } catch (error) {
     lock?.release();
     throw error;

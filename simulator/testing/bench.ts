@@ -1,20 +1,21 @@
-/** What the tests of single parts need around them: a client, a session, a world without waits. */
+/** What the tests of single parts need around them: a client, a session, a environment without waits. */
 
 import { ManualClock } from '../../fixtures/clock.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { freshRsaKey, seededRandom } from '../../fixtures/random.ts';
 import type { Behaviour } from '../behaviours/behaviour.ts';
 import { DeviceClient } from '../client/device-client.ts';
+import type { Target } from '../client/management.ts';
 import { newSession, type Session } from '../client/session.ts';
-import { Transport } from '../client/transport.ts';
 import { type DeploymentPart, type Device, newDevice } from '../device/device.ts';
-import type { KeptDownloads, Target, World } from '../device/world.ts';
-import type { Cohort } from '../fleet/cohort.ts';
-import { type Policy, policyOf } from '../fleet/policy.ts';
+import type { DeviceEnvironment, KeptDownloads } from '../device/environment.ts';
+import type { EventFact } from '../device/events.ts';
 import { type DeviceKey, deviceKey, heldKey } from '../identity/device-key.ts';
 import { idDataOf, identityData } from '../identity/identity.ts';
-import type { EventFact } from '../report/events.ts';
-import { Ledger } from '../report/ledger.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
+import { Transport } from '../network/transport.ts';
+import type { Cohort } from '../plan/cohort.ts';
+import { type Policy, policyOf } from '../plan/policy.ts';
 
 /** 2026-01-31T12:00:00Z, where every test's clock begins. */
 export const noonMs = Date.UTC(2026, 0, 31, 12);
@@ -46,12 +47,12 @@ const all: Cohort = {
 /** A client and what it is made of; close the transport after use. */
 export class Bench {
   readonly clock = new ManualClock(noonMs);
-  readonly ledger = new Ledger(this.clock);
+  readonly metrics = new RunMetrics(this.clock);
   readonly transport: Transport;
   readonly client: DeviceClient;
 
   constructor(baseUrl: string, options: { tenantToken?: string; headerPrefix?: string } = {}) {
-    const { clock, ledger: observer } = this;
+    const { clock, metrics: observer } = this;
     const network = { baseUrl, clock, observer, requestTimeLimitMs: 5000, connectionsMax: 4 };
     this.transport = new Transport(network);
     const { headerPrefix = 'X-SVC', tenantToken } = options;
@@ -89,13 +90,13 @@ export function deviceOf(behaviour: Behaviour = steady, differs: Partial<Policy>
   });
 }
 
-/** A world in which no wait takes time: each is written down instead. */
-export class SwiftWorld implements World {
+/** A environment in which no wait takes time: each is written down instead. */
+export class SwiftWorld implements DeviceEnvironment {
   readonly client: DeviceClient;
   readonly transport: Transport;
   readonly clock: ManualClock;
   readonly random = random;
-  readonly ledger: Ledger;
+  readonly metrics: RunMetrics;
   /** What has happened, in order. */
   readonly facts: EventFact[] = [];
   readonly events = { emit: (fact: EventFact) => void this.facts.push(fact) };
@@ -114,7 +115,7 @@ export class SwiftWorld implements World {
     this.client = bench.client;
     this.transport = bench.transport;
     this.clock = bench.clock;
-    this.ledger = bench.ledger;
+    this.metrics = bench.metrics;
   }
 
   async keyFor(_device: Device, generation = 0) {

@@ -1,12 +1,12 @@
 /** A result of a run, for the tests of its renderings. */
-import { DurationHistogram } from '../report/histograms.ts';
+import { DurationHistogram } from '../result/histograms.ts';
+import type { PartFigures } from '../result/part-figures.ts';
 import {
   type DeviceRow,
   type FleetProgress,
   type FleetResult,
   fleetSchema,
-} from '../report/result.ts';
-import type { PartFigures } from '../shards/part-figures.ts';
+} from '../result/result.ts';
 
 /** A machine as a result tells it. */
 export const sampleMachine = {

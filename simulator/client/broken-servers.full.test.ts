@@ -1,0 +1,121 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { systemClock } from '../../fixtures/clock.ts';
+import { type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
+import { SmallWorld } from '../testing/small-world.ts';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A server that treats every connection so; the first request, which knocks, is answered. */
+async function badServer(treat: (socket: Socket) => void) {
+  const peers: (string | undefined)[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    socket.on('data', (bytes) => {
+      peers.push(socket.remoteAddress);
+      if (bytes.toString('latin1').startsWith('GET / ')) {
+        socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+      } else treat(socket);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { baseUrl: `http://127.0.0.1:${port}`, peers };
+}
+
+function run(baseUrl: string, change: Partial<FleetPlan> = {}, over = new AbortController()) {
+  const plan: FleetPlan = {
+    baseUrl,
+    devices: 3,
+    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+    seed: 'x',
+    pollIntervalMs: 100,
+    inventoryIntervalMs: 60_000,
+    rampMs: 0,
+    durationMs: 450,
+    connect: false,
+    behaviours: [{ name: 'steady', weight: 1 }],
+    headerPrefix: 'X-SVC',
+    requestTimeLimitMs: 150,
+    ...change,
+  };
+  return simulateFleet(plan, { clock: systemClock, signal: over.signal });
+}
+
+const head = 'HTTP/1.1 200 OK\r\n';
+
+describe('a server in a bad state', () => {
+  it.each<[string, (socket: Socket) => void, RegExp]>([
+    ['hangs', () => undefined, /timeout/],
+    ['closes without an answer', (socket) => socket.destroy(), /transport\//],
+    [
+      'promises more than it sends',
+      (s) => s.end(`${head}content-length: 99\r\n\r\nx`),
+      /transport/,
+    ],
+    ['sends more than it promised', (s) => s.write(`${head}content-length: 1\r\n\r\nxyz`), /./],
+    [
+      'is no HTTP server',
+      (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
+      /transport\/HTTPParserError/,
+    ],
+    [
+      'redirects',
+      (s) => s.write('HTTP/1.1 302 Found\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n'),
+      /status\/302/,
+    ],
+    ['drips', (s) => void s.write(`${head}content-length: 9\r\n\r\nx`), /timeout/],
+  ])('that %s is a counted outcome, and the run ends when it should', async (_, treat, cause) => {
+    const { baseUrl } = await badServer(treat);
+    const result = await run(baseUrl);
+    expect(result.ended).toBe('duration');
+    expect(result.durationMs).toBeLessThan(5000);
+    expect(result.errors.map((error) => error.cause).join()).toMatch(cause);
+    expect(result.errors.every(({ count }) => count > 0)).toBe(true);
+  });
+});
+
+describe('own addresses', () => {
+  it('are where connections come from, in turn', async () => {
+    const { baseUrl, peers } = await badServer((socket) => {
+      socket.end('HTTP/1.1 401 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+    });
+    await run(baseUrl, { sourceAddresses: ['127.0.0.2', '127.0.0.3'] });
+    expect(new Set(peers)).toEqual(new Set(['127.0.0.2', '127.0.0.3']));
+  });
+
+  it('are where websockets come from as well', async () => {
+    const { server } = await SmallWorld.start();
+    const peers = new Map<string, number>();
+    const over = new AbortController();
+    const upgrades = new WebSocketServer({ server: server.http });
+    upgrades.on('connection', (_, { socket: { remoteAddress = '' } }) => {
+      peers.set(remoteAddress, (peers.get(remoteAddress) ?? 0) + 1);
+      if (upgrades.clients.size === 4) over.abort();
+    });
+    closers.push(() => {
+      for (const client of upgrades.clients) client.terminate();
+      return server.close();
+    });
+    const connected = { devices: 4, connect: true, requestTimeLimitMs: 5000, durationMs: 10_000 };
+    const acceptWith = { email: 'admin@example.com', password: 'secret-word' };
+    const sourceAddresses = ['127.0.0.2', '127.0.0.3'];
+    await run(server.baseUrl, { ...connected, acceptWith, sourceAddresses }, over);
+    expect(Object.fromEntries(peers)).toEqual({ '127.0.0.2': 2, '127.0.0.3': 2 });
+  });
+
+  it('that are none of this machine end the run before it begins', async () => {
+    const { baseUrl } = await badServer((socket) => socket.destroy());
+    const fault = await run(baseUrl, { sourceAddresses: ['192.0.2.7'] }).catch(String);
+    expect(fault).toMatch(/EADDRNOTAVAIL/);
+  });
+});

@@ -1,0 +1,417 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import type { Target } from '../client/management.ts';
+import type { FleetEvent } from '../device/events.ts';
+import { FleetStopped } from '../network/stopped.ts';
+import { MergeError } from '../result/merge.ts';
+import type { PartFigures } from '../result/part-figures.ts';
+import type { FleetProgress } from '../result/result.ts';
+import { figuresOf, partOf, sampleFunnel, sampleResult } from '../testing/sample-result.ts';
+import { Coordinator, type CoordinatorOptions, WorkerFault } from './coordinator.ts';
+import type { CoordinatorMessage } from './messages.ts';
+
+const noonMs = Date.parse('2026-01-31T12:00:00Z');
+const coordinators: Coordinator[] = [];
+afterEach(() => {
+  for (const coordinator of coordinators.splice(0)) coordinator.close();
+});
+
+/** A coordinator of so many shards, each with the worker `a`, and all that it tells. */
+function headOf(shards: number, options: Partial<CoordinatorOptions> = {}) {
+  const clock = new ManualClock(noonMs);
+  const told: CoordinatorMessage[] = [];
+  const silent: string[] = [];
+  const coordinator = new Coordinator({
+    shards,
+    plan: { devices: 10 },
+    clock,
+    startLeadMs: 0,
+    send: (message) => told.push(message),
+    onSilence: (shard, worker) => silent.push(`${shard} ${worker}`),
+    ...options,
+  });
+  coordinators.push(coordinator);
+  for (let shard = 0; shard < shards; shard++) coordinator.begun(shard, 'a');
+  return { coordinator, clock, told, silent };
+}
+
+const cause = { operation: 'login', cause: 'status/503', count: 1 };
+
+function progressOf(change: Partial<FleetProgress> = {}, figures = partOf([5])) {
+  const progress: FleetProgress = {
+    elapsedMs: 1000,
+    funnel: sampleFunnel,
+    exchanges: 10,
+    errors: 1,
+    socketsOpen: 2,
+    phase: 'run',
+    latencies: [],
+    causes: [cause],
+    generators: [],
+    latenessP99Ms: 0,
+    ...change,
+  };
+  return { say: 'progress', progress, figures } as const;
+}
+
+const ready = { say: 'ready' } as const;
+const result = { say: 'result', result: sampleResult } as const;
+const accepted = (...deviceIds: string[]) => ({ say: 'accepted', deviceIds }) as const;
+
+describe('the coordinator of a run', () => {
+  it('starts nobody before everybody is ready, and then all at one moment', () => {
+    const { coordinator, clock, told } = headOf(3, { startLeadMs: 500 });
+    coordinator.onMessage(0, 'a', ready);
+    coordinator.onMessage(2, 'a', ready);
+    clock.advance(60_000);
+    expect(told).toEqual([]);
+    coordinator.onMessage(1, 'a', ready);
+    expect(told).toEqual([{ say: 'start', atMs: clock.now() + 500 }]);
+  });
+
+  it('has one deployment made, for the devices of all shards in their order', async () => {
+    const asked: (readonly string[])[] = [];
+    const target: Target = { deploymentId: 'd', artifactName: 'release-2' };
+    const made = Promise.resolve(target);
+    const { coordinator, told } = headOf(2, {
+      deploy: (deviceIds) => {
+        asked.push(deviceIds);
+        return made;
+      },
+    });
+    coordinator.onMessage(1, 'a', accepted('three', 'four'));
+    expect(asked).toEqual([]);
+    coordinator.onMessage(0, 'a', accepted('one', 'two'));
+    coordinator.onMessage(0, 'a', accepted('one', 'two'));
+    await made;
+    expect(asked).toEqual([['one', 'two', 'three', 'four']]);
+    expect(told).toEqual([{ say: 'deployment', target }]);
+  });
+
+  it('makes no second deployment when the devices remember one', async () => {
+    const kept: Target = { deploymentId: 'old', artifactName: 'release-2' };
+    const { coordinator, told } = headOf(2, {
+      deploy: () => Promise.reject(new Error('a second one')),
+    });
+    coordinator.onMessage(0, 'a', { ...accepted('one'), kept });
+    coordinator.onMessage(1, 'a', accepted('two'));
+    await Promise.resolve();
+    expect(told).toEqual([{ say: 'deployment', target: kept }]);
+  });
+
+  it('tells the progress of the whole fleet, and nothing while a part of it is missing', () => {
+    const seen: FleetProgress[] = [];
+    const { coordinator, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
+    coordinator.onMessage(0, 'a', progressOf());
+    clock.advance(1000);
+    expect(seen).toEqual([]);
+    coordinator.onMessage(1, 'a', progressOf({ elapsedMs: 1200, exchanges: 5 }));
+    expect(seen).toMatchObject([
+      {
+        ...{ elapsedMs: 1200, exchanges: 15, errors: 2, socketsOpen: 4 },
+        funnel: { devices: 6, success: 2 },
+        causes: [{ cause: 'status/503', count: 2 }],
+      },
+    ]);
+  });
+
+  it('tells it at once when it is first there, and then once a second', () => {
+    const seen: FleetProgress[] = [];
+    const { coordinator, clock } = headOf(1, { onProgress: (progress) => seen.push(progress) });
+    coordinator.onMessage(0, 'a', progressOf());
+    coordinator.onMessage(0, 'a', progressOf());
+    expect(seen).toHaveLength(1);
+    clock.advance(3000);
+    expect(seen).toHaveLength(4);
+  });
+
+  it('merges percentiles exactly while the run goes on, and never takes the worst', () => {
+    const seen: FleetProgress[] = [];
+    const { coordinator } = headOf(2, { onProgress: (progress) => seen.push(progress) });
+    const [fast, slow] = [
+      [1, 2, 3, 4, 5, 6, 7, 8],
+      [500, 600],
+    ];
+    coordinator.onMessage(0, 'a', progressOf({}, partOf(fast)));
+    coordinator.onMessage(1, 'a', progressOf({}, partOf(slow)));
+    const { histogram: _, p95Ms: _p95, p999Ms: _p999, ...whole } = figuresOf([...fast, ...slow]);
+    expect(seen[0]?.latencies).toEqual([{ operation: 'post-alerts', ...whole }]);
+    expect(whole.p50Ms).toBeLessThan(6);
+  });
+
+  it('passes events on in one order, the last ones before its outcome, and what was lost', async () => {
+    const seen: FleetEvent[] = [];
+    const lost: number[] = [];
+    const { coordinator } = headOf(2, {
+      onEvent: (event) => seen.push(event),
+      onEventsLost: (events) => lost.push(events),
+    });
+    const opened = (device: number, atMs: number): FleetEvent => {
+      return { kind: 'socket-opened', device, atMs, sequence: 1 };
+    };
+    const until = { untilMs: noonMs + 9 };
+    coordinator.onMessage(1, 'a', {
+      say: 'events',
+      events: [opened(5, noonMs + 2)],
+      ...until,
+      lost: 7,
+    });
+    coordinator.onMessage(0, 'a', { say: 'events', events: [opened(0, noonMs + 1)], ...until });
+    for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', result);
+    await coordinator.outcome;
+    expect(seen.map(({ device }) => device)).toEqual([0, 5]);
+    expect(lost).toEqual([7]);
+  });
+
+  it('ends with the results of all shards', async () => {
+    const { coordinator } = headOf(2);
+    coordinator.onMessage(1, 'a', result);
+    coordinator.onMessage(0, 'a', result);
+    expect(await coordinator.outcome).toEqual({
+      results: [sampleResult, sampleResult],
+      spread: { takeovers: [], lost: [] },
+      kept: [],
+    });
+  });
+
+  it('ends in order when it is told to', () => {
+    const { coordinator, told } = headOf(1);
+    coordinator.stop();
+    expect(told).toEqual([{ say: 'stop' }]);
+  });
+});
+
+describe('a worker that is lost', () => {
+  it('is replaced: the takeover is in the outcome, with why and what was adopted', async () => {
+    const { coordinator, clock, told } = headOf(2);
+    coordinator.onMessage(0, 'a', ready);
+    coordinator.onMessage(1, 'a', ready);
+    clock.advance(4000);
+    expect(coordinator.lost(1, 'a', 'a was ended by SIGKILL')).toBe(true);
+    coordinator.begun(1, 'b');
+    coordinator.onMessage(1, 'b', ready);
+    coordinator.onMessage(1, 'b', { say: 'adopted', devices: 3 });
+    coordinator.onMessage(0, 'a', result);
+    coordinator.onMessage(1, 'b', result);
+    expect((await coordinator.outcome).spread.takeovers).toEqual([
+      {
+        shard: 1,
+        afterMs: 4000,
+        from: 'a',
+        to: 'b',
+        because: 'a was ended by SIGKILL',
+        adopted: 3,
+      },
+    ]);
+    expect(told.map(({ say }) => say)).toEqual(['start']);
+  });
+
+  it('leaves what it had measured, and the outcome says what is missing', async () => {
+    const seen: FleetProgress[] = [];
+    const { coordinator, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
+    for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
+    clock.advance(4000);
+    coordinator.onMessage(0, 'a', progressOf({ exchanges: 1 }, partOf([7])));
+    coordinator.onMessage(1, 'a', progressOf({ exchanges: 4 }, partOf([1, 2, 3], 1)));
+    clock.advance(500);
+    coordinator.lost(1, 'a', 'gone');
+    clock.advance(1000);
+    coordinator.begun(1, 'b');
+    clock.advance(500);
+    // Until its successor speaks, the devices stand as they stood, and no exchange counts twice.
+    expect(seen.at(-1)).toMatchObject({ exchanges: 5, funnel: { devices: 6 } });
+    coordinator.onMessage(1, 'b', ready);
+    coordinator.onMessage(
+      1,
+      'b',
+      progressOf({ exchanges: 2, errors: 0, causes: [] }, partOf([8, 9])),
+    );
+    clock.advance(1000);
+    expect(seen.at(-1)).toMatchObject({
+      ...{ exchanges: 7, errors: 2, funnel: { devices: 6 } },
+      latencies: [{ count: 6, maxMs: 9 }],
+    });
+    for (const [shard, worker] of ['a', 'b'].entries())
+      coordinator.onMessage(shard, worker, result);
+    const { spread, kept } = await coordinator.outcome;
+    expect(spread).toMatchObject({
+      takeovers: [{ shard: 1, kept: { exchanges: 4, untilMs: 4000 } }],
+      // Half of ten devices, from its last word to the next one's start.
+      missingDeviceMs: 5 * 2000,
+    });
+    expect(kept).toEqual([partOf([1, 2, 3], 1)]);
+  });
+
+  it('leaves it also when nobody takes its shard over, which is missing to the end', async () => {
+    const { coordinator, clock } = headOf(2);
+    for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
+    clock.advance(2000);
+    coordinator.onMessage(1, 'a', progressOf());
+    coordinator.lost(1, 'a', 'gone');
+    coordinator.giveUp(1, 'gone');
+    clock.advance(6000);
+    coordinator.onMessage(0, 'a', result);
+    const { spread, kept } = await coordinator.outcome;
+    expect(spread).toEqual({
+      takeovers: [],
+      lost: [{ shard: 1, because: 'gone', kept: { exchanges: 1, untilMs: 2000 } }],
+      missingDeviceMs: 5 * 6000,
+    });
+    expect(kept).toEqual([partOf([5])]);
+  });
+
+  it('leaves nothing missing when the run has not begun', async () => {
+    const { coordinator, clock } = headOf(1);
+    coordinator.onMessage(0, 'a', progressOf());
+    clock.advance(2000);
+    coordinator.lost(0, 'a', 'gone');
+    coordinator.begun(0, 'b');
+    coordinator.onMessage(0, 'b', ready);
+    coordinator.onMessage(0, 'b', result);
+    expect((await coordinator.outcome).spread.missingDeviceMs).toBeUndefined();
+  });
+
+  it('is not heard any more', () => {
+    const { coordinator, told } = headOf(1);
+    coordinator.begun(0, 'b');
+    coordinator.onMessage(0, 'a', ready);
+    coordinator.onMessage(0, 'a', result);
+    expect(told).toEqual([]);
+    expect(coordinator.lost(0, 'a', 'late')).toBe(false);
+  });
+
+  it('is no loss once its result is there', () => {
+    const { coordinator } = headOf(1);
+    coordinator.onMessage(0, 'a', result);
+    expect(coordinator.lost(0, 'a', 'ended')).toBe(false);
+  });
+
+  it('does not hold the others up once its shard is given up, and is counted', async () => {
+    const asked: (readonly string[])[] = [];
+    const { coordinator, told } = headOf(2, {
+      deploy: (deviceIds) => {
+        asked.push(deviceIds);
+        return Promise.reject(new FleetStopped());
+      },
+    });
+    coordinator.onMessage(0, 'a', ready);
+    coordinator.onMessage(0, 'a', accepted('one'));
+    coordinator.lost(1, 'a', 'gone');
+    coordinator.giveUp(1, 'nobody took it');
+    expect(told.map(({ say }) => say)).toEqual(['start']);
+    expect(asked).toEqual([['one']]);
+    coordinator.onMessage(0, 'a', result);
+    expect(await coordinator.outcome).toMatchObject({
+      results: [sampleResult],
+      spread: { lost: [{ shard: 1, because: 'nobody took it' }] },
+    });
+  });
+
+  it('leaves a run without any result when it was the last', async () => {
+    const { coordinator } = headOf(1);
+    coordinator.giveUp(0, 'gone');
+    expect(await coordinator.outcome).toMatchObject({
+      results: [],
+      spread: { lost: [{ shard: 0 }] },
+    });
+  });
+
+  it('may be one that says nothing: after half a minute its owner hears of it', () => {
+    const { coordinator, clock, silent } = headOf(2);
+    clock.advance(29_000);
+    coordinator.onMessage(0, 'a', progressOf());
+    clock.advance(3000);
+    expect(new Set(silent)).toEqual(new Set(['1 a']));
+  });
+});
+
+describe('the thresholds of a run in shards', () => {
+  const aborting = (threshold: string) => ({
+    plan: { devices: 10, thresholds: [threshold], abortOnThreshold: true },
+  });
+  const many = (durationMs: number) => Array.from({ length: 600 }, () => durationMs);
+
+  /** What the coordinator of two shards tells that have these figures, over some seconds. */
+  function toldBy(threshold: string, parts: readonly PartFigures[], seconds = 5) {
+    const { coordinator, clock, told } = headOf(2, aborting(threshold));
+    for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
+    for (const [shard, part] of parts.entries())
+      coordinator.onMessage(shard, 'a', progressOf({}, part));
+    clock.advance(seconds * 1000);
+    return told.slice(1);
+  }
+
+  it('end it for all of them, once, when only all of them together miss one', () => {
+    const end = { say: 'end', because: 'threshold' };
+    expect(toldBy('errors <= 10', [partOf([1], 6), partOf([1], 6)])).toEqual([end]);
+    expect(toldBy('errors <= 12', [partOf([1], 6), partOf([1], 6)])).toEqual([]);
+  });
+
+  it('go by the percentiles of all together: a part that is slow alone ends nothing', () => {
+    const parts = [partOf(many(5)), partOf([...many(5), ...many(900)])];
+    expect(toldBy('p50(post-alerts) < 100ms', parts)).toEqual([]);
+    expect(toldBy('p90(post-alerts) < 100ms', parts)).toHaveLength(1);
+  });
+
+  it('go by the updates of all together', () => {
+    const rollout = { devices: 5, updated: 4, failed: 1, elapsedMs: 9000 };
+    const part = (inTime: number): PartFigures => ({
+      ...partOf([1]),
+      rollout: { ...rollout, within: [[2000, inTime]] },
+    });
+    expect(toldBy('50% updated within 2s', [part(4), part(1)])).toEqual([]);
+    expect(toldBy('60% updated within 2s', [part(4), part(1)])).toHaveLength(1);
+  });
+
+  it('do not end it for one bad second', () => {
+    expect(toldBy('errors = 0', [partOf([1], 6), partOf([1], 6)], 1)).toEqual([]);
+  });
+
+  it('are looked at as often as figures come: of many shards less than every second', () => {
+    const shards = 40;
+    const { coordinator, clock, told } = headOf(shards, aborting('errors = 0'));
+    for (let shard = 0; shard < shards; shard++) {
+      coordinator.onMessage(shard, 'a', ready);
+      coordinator.onMessage(shard, 'a', progressOf({}, partOf([1], 1)));
+    }
+    clock.advance(5000);
+    expect(told).toHaveLength(1);
+    clock.advance(5000);
+    expect(told).toHaveLength(2);
+  });
+
+  it('are not looked at before it has begun', () => {
+    const { coordinator, clock, told } = headOf(2, aborting('errors = 0'));
+    for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', progressOf({}, partOf([1], 9)));
+    clock.advance(10_000);
+    expect(told).toEqual([]);
+  });
+});
+
+describe('a run that cannot go on', () => {
+  it('ends with the sentence and the exit code of the worker that has found so', async () => {
+    const { coordinator, told } = headOf(2);
+    coordinator.onMessage(1, 'a', { say: 'fault', sentence: 'there is no server', exitCode: 3 });
+    const fault = await coordinator.outcome.catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(WorkerFault);
+    expect(fault).toMatchObject({ message: 'there is no server', exitCode: 3 });
+    expect(told).toEqual([{ say: 'stop' }]);
+  });
+
+  it('ends before it starts when a worker has read other files than the others', async () => {
+    const { coordinator, told } = headOf(2);
+    coordinator.onMessage(0, 'a', { ...ready, plan: '1234' });
+    coordinator.onMessage(1, 'a', { ...ready, plan: '1235' });
+    const fault = await coordinator.outcome.catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(MergeError);
+    expect(fault).toMatchObject({ message: expect.stringMatching(/^a runs another plan than/) });
+    expect(told[0]).toEqual({ say: 'stop' });
+  });
+
+  it('ends with the fault of a deployment that was refused', async () => {
+    const refused = new Error('refused');
+    const { coordinator } = headOf(1, { deploy: () => Promise.reject(refused) });
+    coordinator.onMessage(0, 'a', accepted('one'));
+    await expect(coordinator.outcome).rejects.toBe(refused);
+  });
+});

@@ -1,0 +1,62 @@
+/** The operator of a run in shards: makes the one deployment for the devices of all of them. */
+import type { Clock } from '../../fixtures/clock.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import type { Target } from '../client/management.ts';
+import { ManagementClient } from '../client/management.ts';
+import { madeDeployment } from '../engine/deployment.ts';
+import { FleetOperator } from '../engine/operator.ts';
+import { Scheduler } from '../engine/scheduler.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
+import { planTransport } from '../network/plan-transport.ts';
+import { FleetStopped } from '../network/stopped.ts';
+import type { FleetPlan } from '../plan/plan.ts';
+
+const CONNECTIONS_MAX = 2;
+
+/**
+ * Makes the plan's deployment for these devices, as patiently as the operator of a fleet does.
+ * @throws ClientError when the server refuses, or fails again and again; FleetStopped when the
+ * signal comes first
+ */
+export async function deployForAll(
+  plan: FleetPlan,
+  deviceIds: readonly string[],
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Target> {
+  const { acceptWith: credentials, deploy } = plan;
+  if (credentials === undefined || deploy === undefined) throw new FleetStopped();
+  const metrics = new RunMetrics(clock);
+  const transport = planTransport(plan, {
+    clock,
+    observer: metrics,
+    connectionsMax: CONNECTIONS_MAX,
+  });
+  const management = new ManagementClient({ transport, clock, credentials });
+  const rests = new Scheduler(clock);
+  const stop = (): void => {
+    rests.stop();
+    transport.breakOff();
+  };
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  const operator = new FleetOperator({
+    management,
+    clock,
+    devices: [],
+    metrics,
+    random: seededRandom(plan.seed),
+    rest: (waitMs) => rests.rest(waitMs),
+    // An operator works until the run ends; this one's work is done with the deployment.
+    onDeployed: () => rests.stop(),
+    deployment: () => madeDeployment(management, deviceIds, { plan, deploy }),
+  });
+  try {
+    return await operator.work();
+  } catch (error) {
+    if (operator.target !== undefined) return operator.target;
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await transport.close();
+  }
+}

@@ -1,0 +1,135 @@
+/** A fleet in several processes of this machine, so that every core takes part. */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { FleetHooks, FleetPlan } from '../engine/simulate-fleet.ts';
+import { type ClusterOutcome, Coordinator } from './coordinator.ts';
+import { deployForAll } from './deploy-for-all.ts';
+import type { CoordinatorMessage } from './messages.ts';
+import { type ShardProcess, startShardProcess } from './shard-process.ts';
+
+/** How often a shard is begun again before it is given up. */
+const TAKEOVERS_MAX = 2;
+
+/**
+ * Plays the plan in as many processes, each of them one shard.
+ * @throws PlayerFault when a shard cannot be played; ClientError when the deployment cannot be made
+ */
+export async function runInProcesses(
+  plan: FleetPlan,
+  hooks: Omit<FleetHooks, 'coordinator'>,
+  processes: number,
+): Promise<ClusterOutcome> {
+  const crew = new LocalWorkers(plan, hooks, processes);
+  const unlisten = onStops(hooks, crew);
+  try {
+    return await crew.play();
+  } finally {
+    unlisten();
+    crew.close();
+  }
+}
+
+/** The processes and the coordinator that leads them. */
+class LocalWorkers {
+  readonly #plan: FleetPlan;
+  readonly #processes: number;
+  readonly #tellsEvents: boolean;
+  readonly #coordinator: Coordinator;
+  /** By shard. */
+  readonly #workers = new Map<number, ShardProcess>();
+  /** What a process that begins later has to hear as well. */
+  readonly #told: CoordinatorMessage[] = [];
+  readonly #begun = new Map<number, number>();
+
+  constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, processes: number) {
+    const { clock, signal, onProgress, onEvent, onEventsLost } = hooks;
+    this.#plan = plan;
+    this.#processes = processes;
+    this.#tellsEvents = onEvent !== undefined;
+    this.#coordinator = new Coordinator({
+      shards: processes,
+      plan,
+      clock,
+      startLeadMs: 0,
+      send: (message) => this.#tell(message),
+      deploy: deploymentOf(plan, clock, signal),
+      onProgress,
+      onEvent,
+      onEventsLost,
+      onSilence: (shard) => this.#workers.get(shard)?.kill(),
+    });
+  }
+
+  play(): Promise<ClusterOutcome> {
+    for (let shard = 0; shard < this.#processes; shard++) this.#begin(shard);
+    return this.#coordinator.outcome;
+  }
+
+  stop(): void {
+    this.#coordinator.stop();
+  }
+
+  hurry(): void {
+    this.#coordinator.hurry();
+  }
+
+  /** What is still running has nothing left to say. */
+  close(): void {
+    this.#coordinator.close();
+    for (const worker of this.#workers.values()) worker.kill();
+  }
+
+  #begin(shard: number): void {
+    const begun = this.#begun.get(shard) ?? 0;
+    this.#begun.set(shard, begun + 1);
+    const order = {
+      plan: { ...this.#plan, shard: { index: shard, of: this.#processes } },
+      isTakeover: begun > 0,
+      tellsEvents: this.#tellsEvents,
+    };
+    const worker = startShardProcess(order, {
+      heard: (message) => this.#coordinator.onMessage(shard, nameOf(worker), message),
+      ended: (how) => this.#lost(shard, nameOf(worker), how),
+    });
+    this.#workers.set(shard, worker);
+    this.#coordinator.begun(shard, nameOf(worker));
+    for (const message of this.#told) worker.tell(message);
+  }
+
+  #lost(shard: number, name: string, how: string): void {
+    if (!this.#coordinator.lost(shard, name, `${name} ${how}`)) return;
+    const isOver = this.#told.some(({ say }) => say === 'stop' || say === 'end');
+    const mayTry = !isOver && (this.#begun.get(shard) ?? 0) <= TAKEOVERS_MAX;
+    if (mayTry) this.#begin(shard);
+    else this.#coordinator.giveUp(shard, `${name} ${how}`);
+  }
+
+  #tell(message: CoordinatorMessage): void {
+    this.#told.push(message);
+    for (const worker of this.#workers.values()) worker.tell(message);
+  }
+}
+
+/** Passes on the signals that end a run. @returns what stops passing them on */
+export function onStops(
+  { signal, hurry }: Pick<FleetHooks, 'signal' | 'hurry'>,
+  run: { stop(): void; hurry(): void },
+): () => void {
+  const stop = (): void => run.stop();
+  const end = (): void => run.hurry();
+  if (signal.aborted) stop();
+  if (hurry?.aborted) end();
+  signal.addEventListener('abort', stop, { once: true });
+  hurry?.addEventListener('abort', end, { once: true });
+  return () => {
+    signal.removeEventListener('abort', stop);
+    hurry?.removeEventListener('abort', end);
+  };
+}
+
+const nameOf = ({ pid }: ShardProcess): string => `process ${pid ?? 'unknown'}`;
+
+/** How the coordinator makes the deployment of the plan, where it has one. */
+export function deploymentOf(plan: FleetPlan, clock: Clock, signal: AbortSignal) {
+  if (plan.deploy === undefined) return undefined;
+  return (deviceIds: readonly string[]) => deployForAll(plan, deviceIds, { clock, signal });
+}

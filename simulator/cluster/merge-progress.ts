@@ -1,0 +1,93 @@
+/** Where a run of several shards stands, from where each of them stands. */
+
+import type { PartFigures, PartsTogether } from '../result/part-figures.ts';
+import type { FleetProgress } from '../result/result.ts';
+import type { Funnel } from '../result/result-devices.ts';
+import { countsOf } from '../result/thresholds-measures.ts';
+
+type ErrorCount = FleetProgress['causes'][number];
+
+/** What was measured by all parts together, and by those that were lost. */
+interface Measured {
+  readonly together: PartsTogether;
+  readonly kept: readonly PartFigures[];
+}
+
+/** One progress for all, exact in its percentiles too; undefined for none. */
+export function mergeProgress(
+  parts: readonly FleetProgress[],
+  { together, kept }: Measured,
+): FleetProgress | undefined {
+  const [first, ...others] = parts;
+  if (first === undefined) return undefined;
+  const sum = others.reduce(addProgress, first);
+  const keptErrors = kept.flatMap(({ errors }) => errors);
+  const keptCounts = kept.map(({ operations }) => countsOf(operations, []).exchanges);
+  return {
+    ...sum,
+    exchanges: keptCounts.reduce((total, count) => total + count, sum.exchanges),
+    errors: keptErrors.reduce((total, { count }) => total + count, sum.errors),
+    latencies: together.latencies(),
+    latenessP99Ms: together.latenessP99Ms(),
+    causes: summedCauses([...parts.flatMap(({ causes }) => causes), ...keptErrors]),
+    generators: parts.flatMap(({ generators }) => generators),
+  };
+}
+
+/** How the devices stand, without what was counted on the way there. */
+export function withoutCounts(progress: FleetProgress): FleetProgress {
+  return {
+    ...progress,
+    exchanges: 0,
+    errors: 0,
+    socketsOpen: 0,
+    latencies: [],
+    causes: [],
+    generators: [],
+  };
+}
+
+function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
+  return {
+    ...part,
+    ...sum,
+    elapsedMs: Math.max(sum.elapsedMs, part.elapsedMs),
+    funnel: addFunnels(sum.funnel, part.funnel),
+    exchanges: sum.exchanges + part.exchanges,
+    errors: sum.errors + part.errors,
+    socketsOpen: sum.socketsOpen + part.socketsOpen,
+    ...bothBroken(sum, part),
+  };
+}
+
+function bothBroken(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'broken'> {
+  if (one.broken === undefined && other.broken === undefined) return {};
+  return { broken: [...new Set([...(one.broken ?? []), ...(other.broken ?? [])])] };
+}
+
+function addFunnels(one: Funnel, other: Funnel): Funnel {
+  return {
+    devices: one.devices + other.devices,
+    offered: one.offered + other.offered,
+    downloading: one.downloading + other.downloading,
+    installing: one.installing + other.installing,
+    rebooting: one.rebooting + other.rebooting,
+    success: one.success + other.success,
+    failure: one.failure + other.failure,
+    aborted: one.aborted + other.aborted,
+    alreadyInstalled: one.alreadyInstalled + other.alreadyInstalled,
+    underway: one.underway + other.underway,
+    idle: one.idle + other.idle,
+    waiting: one.waiting + other.waiting,
+    silent: one.silent + other.silent,
+  };
+}
+
+function summedCauses(parts: readonly ErrorCount[]): readonly ErrorCount[] {
+  const sums = new Map<string, ErrorCount>();
+  for (const part of parts) {
+    const key = `${part.operation} ${part.cause}`;
+    sums.set(key, { ...part, count: part.count + (sums.get(key)?.count ?? 0) });
+  }
+  return [...sums.values()].sort((one, other) => other.count - one.count);
+}

@@ -1,0 +1,196 @@
+/** The connection to Redis: made within bounds, checked once, and watched for its loss. */
+import { Redis } from 'ioredis';
+import type { Clock } from '../../../fixtures/clock.ts';
+import { ClusterError } from '../cluster-error.ts';
+
+const CONNECT_MAX_MS = 5000;
+/** How long a connection that broke may take to come back. */
+const LOST_MAX_MS = 10_000;
+const PULSE_PERIOD_MS = 1000;
+const RETRY_MOST_MS = 1000;
+/** Streams are trimmed by their ids, which came with this version. */
+const VERSION_LEAST = [6, 2] as const;
+
+/** How to reach a Redis. */
+export interface RedisAddress {
+  readonly url: string;
+  readonly caPem?: string | undefined;
+}
+
+/** A connection that stays; its owner closes it. */
+export class RedisLink {
+  readonly #address: RedisAddress;
+  readonly #clock: Clock;
+  readonly #others: Redis[] = [];
+  /** Milliseconds to add to the clock's time for that of Redis. */
+  readonly offsetMs: number;
+  readonly client: Redis;
+
+  constructor(address: RedisAddress, clock: Clock, offsetMs: number) {
+    this.#address = address;
+    this.#clock = clock;
+    this.offsetMs = offsetMs;
+    this.client = this.#connected();
+  }
+
+  /** Without user and password. */
+  get shown(): string {
+    return shownRedis(this.#address.url);
+  }
+
+  /** A connection of its own, for commands that block. */
+  another(): Redis {
+    const client = this.#connected();
+    this.#others.push(client);
+    return client;
+  }
+
+  /**
+   * Rejects when Redis has not answered for too long, and never otherwise.
+   * @throws ClusterError
+   */
+  async lost(signal: AbortSignal): Promise<never> {
+    let heardMs = this.#clock.monotonicMs();
+    for (;;) {
+      const asked = this.client.ping().then(
+        () => {
+          heardMs = this.#clock.monotonicMs();
+        },
+        () => undefined,
+      );
+      await Promise.race([asked, this.#clock.sleep(PULSE_PERIOD_MS, signal)]);
+      await this.#clock.sleep(PULSE_PERIOD_MS, signal);
+      if (signal.aborted) return new Promise(() => undefined);
+      if (this.#clock.monotonicMs() - heardMs < LOST_MAX_MS) continue;
+      const seconds = LOST_MAX_MS / 1000;
+      throw setUpFault(this.shown, `has not answered for ${seconds} s; the run cannot go on`);
+    }
+  }
+
+  /** Breaks all connections off. */
+  close(): void {
+    for (const client of [this.client, ...this.#others]) client.disconnect();
+  }
+
+  #connected(): Redis {
+    const retryStrategy = (times: number): number => Math.min(100 * times, RETRY_MOST_MS);
+    const client = redisClient(this.#address, { retryStrategy });
+    // A break mends itself, or is told by `lost`.
+    client.on('error', () => undefined);
+    return client;
+  }
+}
+
+/**
+ * Makes sure that Redis is there, lets us in and is new enough.
+ * @throws ClusterError
+ */
+export async function openRedis(address: RedisAddress, clock: Clock): Promise<RedisLink> {
+  const shown = shownRedis(address.url);
+  const probe = redisClient(address, { retryStrategy: () => null, lazyConnect: true });
+  let fault: unknown;
+  probe.on('error', (error) => {
+    fault = error;
+  });
+  const given = new AbortController();
+  const answers = probe.connect().then(() => Promise.all([probe.info('server'), probe.time()]));
+  try {
+    const late = clock.sleep(CONNECT_MAX_MS, given.signal).then(() => undefined);
+    const answered = await Promise.race([answers, late]);
+    if (answered === undefined) {
+      throw setUpFault(shown, silenceOf(address));
+    }
+    const [info, [seconds, microseconds]] = answered;
+    checkVersion(shown, info);
+    const nowMs = Number(seconds) * 1000 + Number(microseconds) / 1000;
+    return new RedisLink(address, clock, nowMs - clock.now());
+  } catch (error) {
+    if (error instanceof ClusterError) throw error;
+    throw setUpFault(shown, reasonOf(fault ?? error), error);
+  } finally {
+    given.abort();
+    answers.catch(() => undefined);
+    probe.disconnect();
+  }
+}
+
+interface ConnectingOptions {
+  /** Milliseconds until the next try, or null for none. */
+  readonly retryStrategy: (times: number) => number | null;
+  readonly lazyConnect?: boolean;
+}
+
+function redisClient({ url, caPem }: RedisAddress, options: ConnectingOptions): Redis {
+  return new Redis(url, {
+    connectTimeout: CONNECT_MAX_MS,
+    // Commands wait for a broken connection to come back, as BullMQ wants it.
+    maxRetriesPerRequest: null,
+    ...options,
+    ...(caPem !== undefined && { tls: { ca: caPem } }),
+  });
+}
+
+/** A Redis without TLS waits for the end of a command for as long as it is spoken to in TLS. */
+function silenceOf({ url }: RedisAddress): string {
+  const isTls = url.startsWith('rediss:');
+  return isTls
+    ? 'does not answer in TLS; try redis:// if it has none'
+    : 'does not answer; check --redis and that Redis runs there';
+}
+
+function checkVersion(shown: string, info: string): void {
+  const version = /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [majorLeast, minorLeast] = VERSION_LEAST;
+  if (major > majorLeast || (major === majorLeast && minor >= minorLeast)) return;
+  throw setUpFault(
+    shown,
+    `is of version ${version}; needed is ${VERSION_LEAST.join('.')} or newer`,
+  );
+}
+
+const password = 'give the right one in --redis redis://USER:PASSWORD@HOST, or in FLEETBED_REDIS';
+
+/** What Redis or the network says, and the way out. */
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [/NOAUTH|Authentication required/, `wants a password; ${password}`],
+  [/WRONGPASS|invalid password|without any password/, `refused the password; ${password}`],
+  [
+    /unknown command.{0,200}hello/i,
+    `is older than version 6; needed is ${VERSION_LEAST.join('.')} or newer`,
+  ],
+  [/NOPERM/, 'lets this user in but not at all commands; give it the right to all of them'],
+  [/max number of clients/, 'has as many clients as it takes; raise its maxclients'],
+  [/ECONNREFUSED/, 'nothing listens there; check --redis and that Redis runs'],
+  [/ENOTFOUND|EAI_AGAIN/, 'there is no such host; check --redis'],
+  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, 'there is no way to the host; check --redis'],
+  [
+    /wrong version number|EPROTO|packet length|disconnected before secure/i,
+    'does not speak TLS; try redis://',
+  ],
+  [
+    /self.signed|unable to (get|verify)/i,
+    'its certificate is not trusted; give its authority with --redis-ca FILE',
+  ],
+  [/altname/i, 'its certificate is for another host; check --redis'],
+  [
+    /ECONNRESET|Connection is closed|EPIPE/,
+    'cut the connection; check --redis, and try rediss:// if it wants TLS',
+  ],
+];
+
+function reasonOf(error: unknown): string {
+  const said =
+    error instanceof Error ? `${error.message} ${'code' in error ? error.code : ''}` : '';
+  return reasons.find(([pattern]) => pattern.test(said))?.[1] ?? `is of no use: ${said.trim()}`;
+}
+
+function setUpFault(shown: string, said: string, cause?: unknown): ClusterError {
+  return new ClusterError(`${shown} ${said}`, 'set-up', cause);
+}
+
+/** The address as it may be shown: without user and password. */
+function shownRedis(address: string): string {
+  const { protocol, host, pathname } = new URL(address);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}

@@ -1,0 +1,132 @@
+/** A worker's talk with the coordinator of a run: nothing is played but what a living coordinator has granted. */
+import type { Clock } from '../../../fixtures/clock.ts';
+import type { CoordinatorMessage } from '../messages.ts';
+import type { RedisLink } from './connection.ts';
+import type { RunKeys } from './run-keys.ts';
+import {
+  type DownMessage,
+  type FromWorker,
+  listenOn,
+  type PlaysMessage,
+  sayOn,
+  type UpMessage,
+} from './run-line.ts';
+import type { RunSigner } from './run-signer.ts';
+
+/** What the talk is held with. */
+export interface CoordinatorLineOptions {
+  readonly link: RedisLink;
+  readonly clock: Clock;
+  readonly keys: RunKeys;
+  readonly signer: RunSigner;
+  /** Called for everything that the coordinator says, whoever it is said to. */
+  readonly hear: (message: CoordinatorMessage) => void;
+  /** Called when the coordinator says who plays a shard. */
+  readonly hearPlays: (message: PlaysMessage) => void;
+  /** Called once when the first message is refused: it is not the coordinator's. */
+  readonly refused: () => void;
+  /** Called once when the line is of no use any more, with the reason as a clause. */
+  readonly broken: (reason: string) => void;
+}
+
+/** Some of a worker's words at a time: who it is. */
+export type Speaker = Pick<FromWorker, 'shard' | 'worker' | 'token'>;
+
+/** Both directions of the line, of one run. */
+export class CoordinatorLine {
+  readonly #options: CoordinatorLineOptions;
+  readonly #lines;
+  /** By token. */
+  readonly #sequences = new Map<string, number>();
+  readonly #asking = new Map<string, (answer: PlaysMessage) => void>();
+  readonly #over = new AbortController();
+  #next = 0;
+  #hasRefused = false;
+  #isBroken = false;
+
+  constructor(options: CoordinatorLineOptions) {
+    this.#options = options;
+    const { link, keys, signer } = options;
+    this.#lines = link.another();
+    const line = { client: this.#lines, stream: keys.down, signer, direction: 'down' } as const;
+    const listening = listenOn<DownMessage>(line, {
+      hear: (message) => this.#hear(message),
+      refuse: () => this.#refuse(),
+      consumes: false,
+    });
+    listening.catch((error: unknown) => this.#break(String(error)));
+  }
+
+  /**
+   * Asks for a shard, and waits for the answer of the coordinator.
+   * @returns undefined when there was none in time, or another one plays the shard
+   */
+  async asked(speaker: Speaker, waitMs: number): Promise<PlaysMessage | undefined> {
+    const { clock } = this.#options;
+    const { token } = speaker;
+    const given = new AbortController();
+    const signal = AbortSignal.any([given.signal, this.#over.signal]);
+    const answer = new Promise<PlaysMessage>((resolve) => this.#asking.set(token, resolve));
+    const late = clock.sleep(waitMs, signal).then(() => undefined);
+    try {
+      await this.say(speaker, { say: 'asks' });
+      const answered = await Promise.race([answer, late]);
+      return answered?.token === token ? answered : undefined;
+    } finally {
+      given.abort();
+      this.#asking.delete(token);
+    }
+  }
+
+  /** Says something of a worker, in its order. */
+  async say(speaker: Speaker, message: FromWorker['message']): Promise<void> {
+    const sequence = this.#sequences.get(speaker.token) ?? 0;
+    this.#sequences.set(speaker.token, sequence + 1);
+    await this.#say({ ...speaker, sequence, message });
+  }
+
+  /** The worker has nothing more to say. */
+  forget({ token }: Speaker): void {
+    this.#sequences.delete(token);
+  }
+
+  /** Tells the coordinator what this worker does not do, and why. */
+  async refuse(worker: string, refuses: string): Promise<void> {
+    await this.#say({ worker, refuses });
+  }
+
+  /** Waits for no answer any more. */
+  close(): void {
+    this.#over.abort();
+    this.#lines.disconnect();
+  }
+
+  #hear({ sequence, message }: DownMessage): void {
+    if (this.#isBroken || sequence < this.#next) return;
+    if (sequence > this.#next) this.#break('messages of its coordinator are missing at Redis');
+    else if (message.say === 'plays') this.#hearPlays(message);
+    else this.#options.hear(message);
+    this.#next++;
+  }
+
+  #hearPlays(message: PlaysMessage): void {
+    this.#options.hearPlays(message);
+    if (message.token !== undefined) this.#asking.get(message.token)?.(message);
+  }
+
+  #refuse(): void {
+    if (!this.#hasRefused) this.#options.refused();
+    this.#hasRefused = true;
+  }
+
+  #break(reason: string): void {
+    if (this.#isBroken) return;
+    this.#isBroken = true;
+    this.#options.broken(reason);
+  }
+
+  async #say(message: UpMessage): Promise<void> {
+    const { link, keys, signer } = this.#options;
+    await sayOn({ client: link.client, stream: keys.up, signer, direction: 'up' }, message);
+  }
+}

@@ -1,0 +1,189 @@
+/** Finds the runs that look for workers, and takes part in each until it is over. */
+import { hostname } from 'node:os';
+import * as v from 'valibot';
+import type { Clock } from '../../../fixtures/clock.ts';
+import type { Random } from '../../../fixtures/random.ts';
+import { missingIn, needsShape, type OwnPlan } from '../../plan/divided-plan.ts';
+import type { RedisLink } from './connection.ts';
+import { FORGOTTEN_AFTER_SECONDS, isRunId, RUNS_KEY, runKeys } from './run-keys.ts';
+import { isReply, sayOn, unreadable } from './run-line.ts';
+import { RunSigner } from './run-signer.ts';
+import { WorkerRun } from './worker-run.ts';
+
+/** What a worker works with. */
+export interface FollowOptions {
+  /** Of the program; a run of another one is refused. */
+  readonly version: string;
+  readonly link: RedisLink;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Shared with the coordinators whose runs it takes part in. */
+  readonly secret: string;
+  readonly own: OwnPlan;
+  readonly say: (text: string) => void;
+}
+
+const LOOK_PERIOD_MS = 250;
+/** Runs that one worker looks at; more at a time share no machine well. */
+const RUNS_MAX = 16;
+const INFO_MAX_CHARACTERS = 16_384;
+/** Runs of nobody known that a worker speaks of; whoever can write to Redis can make up any number. */
+const UNSIGNED_TOLD_MAX = 20;
+const unsigned =
+  'it is not signed with the --worker-secret of this worker: give coordinator and workers the same one';
+
+const infoShape = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.strictObject({
+    version: v.string(),
+    needs: needsShape,
+    takeoverAfterMs: v.pipe(v.number(), v.minValue(1000), v.maxValue(600_000)),
+    atOnce: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000)),
+  }),
+);
+type RunInfo = v.InferOutput<typeof infoShape>;
+
+/**
+ * Works until the signal aborts; then takes no more shards and plays those underway to their end.
+ * @throws ClusterError when Redis is lost
+ */
+export async function followRuns(options: FollowOptions, signal: AbortSignal): Promise<void> {
+  const follower = new Follower(options);
+  const over = new AbortController();
+  try {
+    const lost = options.link.lost(over.signal);
+    await Promise.race([follower.follow(signal), lost]);
+    await Promise.race([follower.finish(), lost]);
+  } finally {
+    over.abort();
+    await follower.close();
+  }
+}
+
+class Follower {
+  readonly #options: FollowOptions;
+  readonly #name: string;
+  readonly #runs = new Map<string, WorkerRun>();
+  /** Runs that look for workers, that this one has looked at and does not take part in. */
+  readonly #refused = new Set<string>();
+  #unsignedTold = 0;
+  #lookFault: string | undefined;
+
+  constructor(options: FollowOptions) {
+    this.#options = options;
+    this.#name = `${hostname()}:${process.pid}`;
+  }
+
+  async follow(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      await this.#unlessRefused(this.#look(), `the key ${RUNS_KEY}`);
+      await clock.sleep(LOOK_PERIOD_MS, signal);
+    }
+  }
+
+  /** Plays what is underway to its end. */
+  async finish(): Promise<void> {
+    await Promise.all([...this.#runs].map(([run, each]) => this.#leave(run, each.finish())));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#runs.values()].map((run) => run.close()));
+  }
+
+  async #look(): Promise<void> {
+    const { client, offsetMs } = this.#options.link;
+    const nowMs = this.#options.clock.now() + offsetMs;
+    const live = await client.zrangebyscore(RUNS_KEY, nowMs, '+inf', 'LIMIT', 0, RUNS_MAX);
+    for (const run of this.#refused) if (!live.includes(run)) this.#refused.delete(run);
+    for (const [run, each] of this.#runs) {
+      if (!live.includes(run)) await this.#leave(run, each.close());
+    }
+    for (const run of live.filter(isRunId)) {
+      await this.#unlessRefused(this.#see(run), `run ${run}`);
+    }
+  }
+
+  /** What somebody has put in the place of a key ends no worker; it is told once. */
+  async #unlessRefused(step: Promise<void>, what: string): Promise<void> {
+    try {
+      await step;
+    } catch (error) {
+      if (!isReply(error)) throw error;
+      const { message } = unreadable(what, error);
+      if (message !== this.#lookFault) this.#options.say(`${this.#name}: ${message}`);
+      this.#lookFault = message;
+    }
+  }
+
+  async #see(run: string): Promise<void> {
+    if (this.#refused.has(run)) return;
+    const { client } = this.#options.link;
+    const signed = await client.getrange(runKeys(run).info, 0, INFO_MAX_CHARACTERS);
+    // It is over, and its keys are gone.
+    if (signed === '') return;
+    const signer = new RunSigner(this.#options.secret, run);
+    const text = signer.open(['info'], signed, INFO_MAX_CHARACTERS);
+    if (text === undefined) return this.#refuseUnsigned(run);
+    const info = v.safeParse(infoShape, text);
+    const reason = info.success
+      ? this.#reasonAgainst(info.output)
+      : this.#otherVersion('another one');
+    if (reason !== undefined || !info.success) return this.#refuse(run, reason ?? '');
+    const known = this.#runs.get(run) ?? (await this.#join(run, info.output));
+    known.takeAtOnce(info.output.atOnce);
+  }
+
+  #reasonAgainst({ version, needs }: RunInfo): string | undefined {
+    if (version === this.#options.version) return missingIn(this.#options.own, needs);
+    return this.#otherVersion(version);
+  }
+
+  #otherVersion(version: string): string {
+    const own = this.#options.version;
+    return `it is of version ${own}, and the run of ${version}: install the same`;
+  }
+
+  async #refuseUnsigned(run: string): Promise<void> {
+    if (this.#unsignedTold++ < UNSIGNED_TOLD_MAX) await this.#refuse(run, unsigned);
+    else this.#refused.add(run);
+  }
+
+  async #refuse(run: string, reason: string): Promise<void> {
+    this.#refused.add(run);
+    const { link, secret, say } = this.#options;
+    const refuses = `does not take part in run ${run}: ${reason}`;
+    say(`${this.#name} ${refuses}`);
+    const left = this.#runs.get(run);
+    if (left) await this.#leave(run, left.close());
+    const signer = new RunSigner(secret, run);
+    const line = { client: link.client, stream: runKeys(run).up, signer, direction: 'up' } as const;
+    await sayOn(line, { worker: this.#name, refuses });
+  }
+
+  async #join(run: string, { needs, takeoverAfterMs }: RunInfo): Promise<WorkerRun> {
+    const keys = runKeys(run);
+    const { secret, version: _, ...options } = this.#options;
+    const { client } = options.link;
+    await client.hset(keys.workers, this.#name, 1);
+    await client.expire(keys.workers, FORGOTTEN_AFTER_SECONDS);
+    const joined = new WorkerRun({
+      ...options,
+      keys,
+      signer: new RunSigner(secret, run),
+      name: this.#name,
+      needs,
+      takeoverAfterMs,
+      broken: (reason) => this.#unlessRefused(this.#refuse(run, reason), `run ${run}`),
+    });
+    this.#runs.set(run, joined);
+    return joined;
+  }
+
+  async #leave(run: string, left: Promise<void>): Promise<void> {
+    this.#runs.delete(run);
+    await left;
+    await this.#options.link.client.hdel(runKeys(run).workers, this.#name);
+  }
+}

@@ -1,0 +1,313 @@
+/** A fleet on several machines: its shards are jobs of a BullMQ queue, which workers play. */
+import { Queue } from 'bullmq';
+import { type Clock, clockStartingAt, type Timer } from '../../../fixtures/clock.ts';
+import type { Random } from '../../../fixtures/random.ts';
+import type { FleetHooks, FleetPlan } from '../../engine/simulate-fleet.ts';
+import { dividedPlan } from '../../plan/divided-plan.ts';
+import { ClusterError } from '../cluster-error.ts';
+import { type ClusterOutcome, Coordinator } from '../coordinator.ts';
+import { deploymentOf, onStops } from '../local-workers.ts';
+import type { RedisLink } from './connection.ts';
+import {
+  COORDINATOR_SILENCE_MAX_MS,
+  FORGOTTEN_AFTER_SECONDS,
+  jobIdOf,
+  keepKeys,
+  QUEUE_NAME,
+  RUNS_KEY,
+  type RunKeys,
+  removeKeys,
+  runKeys,
+} from './run-keys.ts';
+import {
+  type DownMessage,
+  isReply,
+  listenOn,
+  sayOn,
+  type UpMessage,
+  unreadable,
+  unsignedAt,
+} from './run-line.ts';
+import { RunSigner } from './run-signer.ts';
+import { ShardAssignments } from './shard-assignments.ts';
+
+/** A run on workers. */
+export interface WorkersRun {
+  /** Of the program; workers must have the same. */
+  readonly version: string;
+  readonly link: RedisLink;
+  /** Shared with the workers. */
+  readonly secret: string;
+  readonly shards: number;
+  /** A worker that Redis has not heard of for so long is lost. */
+  readonly takeoverAfterMs: number;
+  /** How long a shard may wait for a worker. */
+  readonly workerWaitMs: number;
+  readonly random: Random;
+  /** Says a word to the user. */
+  readonly say: (text: string) => void;
+}
+
+/** Jobs fail by the bound of the coordinator, not by that of BullMQ. */
+const ATTEMPTS_MAX = 1000;
+/** Time for every worker to hear of the common start. */
+const START_LEAD_MS = 500;
+/** Of more nothing is said: some wrong jobs are as many refusals. */
+const REFUSALS_MAX = 20;
+const PULSE_PERIOD_MS = 1000;
+/** A shard that has waited so long for a worker of its own is given to one that plays already. */
+const SHARE_AFTER_MS = 5000;
+/** The same once every shard has had a worker: a loss is not to hold the run up. */
+const SHARE_AFTER_LOSS_MS = 2000;
+/** How long workers may take to let go of a run that is over. */
+const GOODBYE_MAX_MS = 3000;
+const GOODBYE_PERIOD_MS = 50;
+/** Every one at first, while BullMQ makes its keys. */
+const KEEP_AT_FIRST_PULSES = 10;
+const KEEP_EVERY_PULSES = 10;
+
+/**
+ * Plays the plan on workers, each shard on one.
+ * @throws ClusterError when Redis is lost or there are too few workers; PlayerFault when a shard
+ * cannot be played; ClientError when the deployment cannot be made
+ */
+export async function runOnWorkers(
+  plan: FleetPlan,
+  hooks: Omit<FleetHooks, 'coordinator'>,
+  run: WorkersRun,
+): Promise<ClusterOutcome> {
+  const lead = new RedisCoordinator(plan, hooks, run);
+  const over = new AbortController();
+  const unlisten = onStops(hooks, lead);
+  try {
+    const lost = run.link.lost(over.signal);
+    return await Promise.race([lead.play(), lost]);
+  } finally {
+    over.abort();
+    unlisten();
+    await lead.close();
+  }
+}
+
+/** The coordinator of such a run, and what it keeps in Redis. */
+class RedisCoordinator {
+  readonly #plan: FleetPlan;
+  readonly #run: WorkersRun;
+  readonly #clock: Clock;
+  readonly #keys: RunKeys;
+  readonly #id: string;
+  readonly #signer: RunSigner;
+  readonly #tellsEvents: boolean;
+  readonly #coordinator: Coordinator;
+  readonly #queue: Queue;
+  readonly #seats: ShardAssignments;
+  readonly #refusals = new Set<string>();
+  #pulse: Timer | undefined;
+  #pulses = 0;
+  #waitingSinceMs: number | undefined;
+  #atOnce = 1;
+  #isStopped = false;
+  #said = 0;
+
+  constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, run: WorkersRun) {
+    const { clock, signal, onProgress, onEvent, onEventsLost } = hooks;
+    this.#plan = plan;
+    this.#run = run;
+    this.#clock = clock;
+    this.#id = run.random.uuid().replaceAll('-', '');
+    this.#keys = runKeys(this.#id);
+    this.#signer = new RunSigner(run.secret, this.#id);
+    this.#tellsEvents = onEvent !== undefined;
+    this.#coordinator = new Coordinator({
+      shards: run.shards,
+      plan,
+      // Coordinator and workers agree on the time of Redis.
+      clock: clockStartingAt(clock.now() + run.link.offsetMs, clock),
+      startLeadMs: START_LEAD_MS,
+      send: (message) => this.#tell(message),
+      deploy: deploymentOf(plan, clock, signal),
+      onProgress,
+      onEvent,
+      onEventsLost,
+      // The worker sees to it that its worker lives; the seats, that the worker does.
+      onSilence: () => undefined,
+    });
+    this.#seats = new ShardAssignments({
+      coordinator: this.#coordinator,
+      clock,
+      shards: run.shards,
+      silenceMaxMs: run.takeoverAfterMs,
+      tell: (message) => this.#tell(message),
+      say: run.say,
+    });
+    const { prefix } = this.#keys;
+    const connection = run.link.client;
+    this.#queue = new Queue(QUEUE_NAME, { prefix, connection, skipVersionCheck: true });
+    // A Redis that is gone is told by its link.
+    this.#queue.on('error', () => undefined);
+  }
+
+  async play(): Promise<ClusterOutcome> {
+    const { link, say, shards } = this.#run;
+    const line = { stream: this.#keys.up, signer: this.#signer, direction: 'up' } as const;
+    const listening = listenOn<UpMessage>(
+      { ...line, client: link.another() },
+      {
+        hear: (message) => this.#hear(message),
+        refuse: () => this.#refuse(unsignedAt(link.shown)),
+        heardAll: () => this.#seats.look(),
+        consumes: true,
+      },
+    );
+    listening.catch((error: unknown) => this.#coordinator.fail(error));
+    await this.#publish().catch((error: unknown) => {
+      throw isReply(error) ? unreadable(`what begins with ${this.#keys.prefix}`, error) : error;
+    });
+    say(`run ${this.#id}: ${shards} shards wait for workers at ${link.shown}`);
+    this.#pulse = this.#clock.every(PULSE_PERIOD_MS, () => this.#beat());
+    return this.#coordinator.outcome;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#coordinator.stop();
+  }
+
+  hurry(): void {
+    this.#coordinator.hurry();
+  }
+
+  /** Lets the workers go and takes every key of the run away. */
+  async close(): Promise<void> {
+    this.#pulse?.cancel();
+    this.#coordinator.close();
+    const { client } = this.#run.link;
+    const goodbye = this.#goodbye().catch(() => undefined);
+    await Promise.race([goodbye, this.#clock.sleep(2 * GOODBYE_MAX_MS)]);
+    if (client.status === 'ready') await this.#queue.close();
+    this.#run.link.close();
+  }
+
+  async #goodbye(): Promise<void> {
+    const { link, shards } = this.#run;
+    await link.client.zrem(RUNS_KEY, this.#id);
+    const untilMs = this.#clock.monotonicMs() + GOODBYE_MAX_MS;
+    while (this.#clock.monotonicMs() < untilMs) {
+      if ((await link.client.hlen(this.#keys.workers)) === 0) break;
+      await this.#clock.sleep(GOODBYE_PERIOD_MS);
+    }
+    await removeKeys(link.client, this.#keys, shards);
+  }
+
+  async #publish(): Promise<void> {
+    const { link, shards } = this.#run;
+    await this.#publishInfo();
+    const { plan } = dividedPlan(this.#plan);
+    const jobs = Array.from({ length: shards }, (_, index) => {
+      const shard = { index, of: shards };
+      const order = JSON.stringify({ plan: { ...plan, shard }, tellsEvents: this.#tellsEvents });
+      return {
+        name: 'shard',
+        data: this.#signer.sign(['job', index], order),
+        opts: { jobId: jobIdOf(index), attempts: ATTEMPTS_MAX },
+      };
+    });
+    await this.#queue.addBulk(jobs);
+    await this.#announce();
+    await keepKeys(link.client, this.#keys, shards);
+  }
+
+  async #publishInfo(): Promise<void> {
+    const { link, takeoverAfterMs, version } = this.#run;
+    const { needs } = dividedPlan(this.#plan);
+    const info = { version, needs, takeoverAfterMs, atOnce: this.#atOnce };
+    await link.client.set(
+      this.#keys.info,
+      this.#signer.sign(['info'], JSON.stringify(info)),
+      'EX',
+      FORGOTTEN_AFTER_SECONDS,
+    );
+  }
+
+  /** Workers follow a run only while its coordinator lives. */
+  async #announce(): Promise<void> {
+    const { client, offsetMs } = this.#run.link;
+    const untilMs = this.#clock.now() + offsetMs + COORDINATOR_SILENCE_MAX_MS;
+    await client.zadd(RUNS_KEY, untilMs, this.#id);
+    await client.pexpire(RUNS_KEY, COORDINATOR_SILENCE_MAX_MS);
+  }
+
+  #beat(): void {
+    const { link, shards } = this.#run;
+    this.#announce().catch(() => undefined);
+    this.#pulses++;
+    if (this.#pulses <= KEEP_AT_FIRST_PULSES || this.#pulses % KEEP_EVERY_PULSES === 0) {
+      keepKeys(link.client, this.#keys, shards).catch(() => undefined);
+    }
+    this.#lookForWorkers();
+  }
+
+  #lookForWorkers(): void {
+    const { shards, workerWaitMs } = this.#run;
+    const begun = this.#coordinator.begunCount;
+    if (begun >= shards) {
+      this.#waitingSinceMs = undefined;
+      return;
+    }
+    const nowMs = this.#clock.monotonicMs();
+    this.#waitingSinceMs ??= nowMs;
+    const waitedMs = nowMs - this.#waitingSinceMs;
+    if (this.#isStopped) this.#giveUpWaiting('the run was stopped before a worker took it');
+    else if (waitedMs >= workerWaitMs) this.#endWithoutWorkers(begun);
+    else if (waitedMs >= this.#shareAfterMs() && begun > 0) this.#share(begun);
+  }
+
+  #shareAfterMs(): number {
+    return this.#seats.haveAllBegun ? SHARE_AFTER_LOSS_MS : SHARE_AFTER_MS * this.#atOnce;
+  }
+
+  /** Workers that play already may take one more shard. */
+  #share(begun: number): void {
+    const { shards, say } = this.#run;
+    if (this.#atOnce >= shards) return;
+    this.#atOnce++;
+    say(`${begun} of ${shards} shards have a worker; each may take ${this.#atOnce} now`);
+    this.#publishInfo().catch(() => undefined);
+  }
+
+  #giveUpWaiting(because: string): void {
+    for (let shard = 0; shard < this.#run.shards; shard++) {
+      if (!this.#coordinator.isBegun(shard)) this.#coordinator.giveUp(shard, because);
+    }
+  }
+
+  #endWithoutWorkers(begun: number): void {
+    const { link, shards, workerWaitMs } = this.#run;
+    const refused = [...this.#refusals].join('; ');
+    const sentence =
+      `${begun} of ${shards} shards found a worker within ${workerWaitMs / 1000} s; ` +
+      `start more of them with fleetbed worker --redis ${link.shown} ` +
+      `--base-url ${this.#plan.baseUrl}` +
+      (refused === '' ? '' : ` (${refused})`);
+    this.#coordinator.fail(new ClusterError(sentence));
+  }
+
+  #hear(message: UpMessage): void {
+    if (!('refuses' in message)) this.#seats.hear(message);
+    else if (this.#refusals.size < REFUSALS_MAX) {
+      this.#refuse(`${message.worker} ${message.refuses}`);
+    }
+  }
+
+  #tell(message: DownMessage['message']): void {
+    const { client } = this.#run.link;
+    const line = { stream: this.#keys.down, signer: this.#signer, direction: 'down' } as const;
+    void sayOn({ ...line, client }, { sequence: this.#said++, message });
+  }
+
+  #refuse(because: string): void {
+    if (this.#refusals.has(because)) return;
+    this.#refusals.add(because);
+    this.#run.say(because);
+  }
+}

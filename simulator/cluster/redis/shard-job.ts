@@ -1,0 +1,59 @@
+/** A job as it comes out of Redis: nothing of it counts before it is known to be of the coordinator. */
+
+import * as v from 'valibot';
+import { printable } from '../../../fixtures/printable.ts';
+import { knownBehaviours } from '../../behaviours/catalogue.ts';
+import { type FleetPlan, PlanError } from '../../engine/simulate-fleet.ts';
+import { headPlanShape, type Needs, type OwnPlan, wholePlan } from '../../plan/divided-plan.ts';
+import { checkPlan } from '../../plan/plan.ts';
+import { shardOf } from './run-keys.ts';
+import type { RunSigner } from './run-signer.ts';
+
+/** A shard to play, with the whole plan. */
+export interface ShardJob {
+  readonly shard: number;
+  readonly plan: FleetPlan;
+  /** Whether the coordinator wants to hear of every event. */
+  readonly tellsEvents: boolean;
+}
+
+const JOB_MAX_CHARACTERS = 2 ** 20;
+const SENTENCE_MAX_CHARACTERS = 300;
+const jobShape = v.strictObject({ plan: headPlanShape, tellsEvents: v.boolean() });
+
+/** What a job is read with. */
+interface Reading {
+  readonly signer: RunSigner;
+  readonly needs: Needs;
+  readonly own: OwnPlan;
+}
+
+/** The job, or why it is refused, as a clause. */
+export function jobIn(
+  { id = '', data }: { readonly id?: string | undefined; readonly data: unknown },
+  { signer, needs, own }: Reading,
+): ShardJob | string {
+  const shard = shardOf(id);
+  if (shard === undefined || typeof data !== 'string')
+    return 'it is none of the coordinator of its run';
+  const text = signer.open(['job', shard], data, JOB_MAX_CHARACTERS);
+  if (text === undefined) return 'it is not signed with the --worker-secret of this worker';
+  try {
+    const { plan: half, tellsEvents } = v.parse(jobShape, JSON.parse(text));
+    const plan = checkPlan(wholePlan(half, needs, own), knownBehaviours);
+    if (plan.shard?.index !== shard) return 'it is of another shard';
+    return { shard, plan, tellsEvents };
+  } catch (error) {
+    return printable(reasonOf(error), SENTENCE_MAX_CHARACTERS);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof PlanError) return `its plan is wrong: ${error.message}`;
+  if (!v.isValiError(error)) return `it cannot be read: ${String(error)}`;
+  const [issue] = error.issues;
+  const field = v.getDotPath(issue) ?? 'it';
+  return issue.expected === 'never'
+    ? `${field} is not known in a job`
+    : `${field} ${issue.message}`;
+}

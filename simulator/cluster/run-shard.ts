@@ -1,0 +1,198 @@
+/** A worker: plays one shard of a run and speaks with the coordinator of the run about it. */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Target } from '../client/management.ts';
+import type { FleetEvent } from '../device/events.ts';
+import type { CoordinatorLink } from '../engine/coordinator-link.ts';
+import { Deferred } from '../engine/deferred.ts';
+import { simulateFleet } from '../engine/simulate-fleet.ts';
+import type { ExchangeJudge } from '../metrics/check-metrics.ts';
+import { FleetStopped } from '../network/stopped.ts';
+import { figuresPeriodSeconds, type PartFigures } from '../result/part-figures.ts';
+import type { Ended } from '../result/result.ts';
+import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
+
+/** The worker's end of the line. Messages arrive in the order in which they were said. */
+export interface WorkerLine {
+  say(message: WorkerMessage): void;
+  /** Messages that have been said and are not with the coordinator yet. */
+  readonly underway: number;
+  /** Calls for every message of the coordinator, those too that were said before. */
+  listen(hear: (message: CoordinatorMessage) => void): void;
+}
+
+/** What a worker is given beside its order. */
+export interface ShardRunOptions {
+  readonly line: WorkerLine;
+  readonly clock: Clock;
+  /** Of the program, for the result. */
+  readonly version?: string;
+  /** Judges the exchanges of the sample, where the plan has one. */
+  readonly judge?: ExchangeJudge | undefined;
+  /** Puts what ended the shard before its time into words. */
+  readonly faultOf: (error: unknown) => { readonly sentence: string; readonly exitCode: number };
+}
+
+/** Plays the shard to its end and says its result, or its fault. Never throws. */
+export async function runShard(order: ShardOrder, options: ShardRunOptions): Promise<void> {
+  const { line, clock, version, faultOf } = options;
+  const talk = new ShardLink(order, line, clock);
+  const events = order.tellsEvents ? new EventBatches(line, clock) : undefined;
+  try {
+    const result = await simulateFleet(order.plan, {
+      signal: talk.signal,
+      hurry: talk.hurry,
+      clock,
+      coordinator: talk,
+      ...(version !== undefined && { version }),
+      onProgress: (progress) => {
+        const figures = talk.figuresOnce();
+        line.say({ say: 'progress', progress, ...(figures && { figures }) });
+      },
+      judge: options.judge,
+      ...(events && { onEvent: (event: FleetEvent) => events.add(event) }),
+    });
+    events?.close();
+    line.say({ say: 'result', result });
+  } catch (error) {
+    events?.close();
+    const { sentence, exitCode } = faultOf(error);
+    line.say({ say: 'fault', sentence, exitCode });
+  }
+}
+
+/** What the worker and the coordinator have to settle with each other. */
+class ShardLink implements CoordinatorLink {
+  readonly #line: WorkerLine;
+  readonly #clock: Clock;
+  readonly #stop = new AbortController();
+  readonly #hurry = new AbortController();
+  readonly #startAtMs = new Deferred<number | undefined>();
+  readonly #target = new Deferred<Target>();
+  readonly #ended = new Deferred<Ended>();
+  readonly #looksBetween: number;
+  #looks = 0;
+  #plan: string | undefined;
+  #figures: PartFigures | undefined;
+  readonly isTakeover: boolean;
+
+  constructor(order: ShardOrder, line: WorkerLine, clock: Clock) {
+    this.isTakeover = order.isTakeover;
+    this.#looksBetween = figuresPeriodSeconds(order.plan.shard?.of ?? 1);
+    this.#line = line;
+    this.#clock = clock;
+    line.listen((message) => {
+      if (message.say === 'start') this.#startAtMs.resolve(message.atMs);
+      else if (message.say === 'deployment') this.#target.resolve(message.target);
+      else if (message.say === 'end') this.#ended.resolve(message.because);
+      else if (message.say === 'hurry') this.#hurry.abort();
+      else this.#giveUp();
+    });
+  }
+
+  get ended(): Promise<Ended> {
+    return this.#ended.value;
+  }
+
+  measured(look: () => PartFigures): void {
+    if (this.#looks++ % this.#looksBetween === 0) this.#figures = look();
+  }
+
+  /** What was measured since they were last asked for, if anything. */
+  figuresOnce(): PartFigures | undefined {
+    const figures = this.#figures;
+    this.#figures = undefined;
+    return figures;
+  }
+
+  over(): void {
+    this.#target.reject(new FleetStopped());
+  }
+
+  /** Aborts when the coordinator says stop. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Aborts when the coordinator says not to wait for open deployments. */
+  get hurry(): AbortSignal {
+    return this.#hurry.signal;
+  }
+
+  planned(digest: string | undefined): void {
+    this.#plan = digest;
+  }
+
+  async started(signal: AbortSignal): Promise<number> {
+    this.#line.say({ say: 'ready', plan: this.#plan });
+    const atMs = await this.#startAtMs.value;
+    if (atMs === undefined) return 0;
+    await this.#clock.sleep(atMs - this.#clock.now(), signal);
+    return Math.max(0, this.#clock.now() - atMs);
+  }
+
+  deploymentFor(deviceIds: readonly string[], kept: Target | undefined): Promise<Target> {
+    this.#line.say({ say: 'accepted', deviceIds, kept });
+    return this.#target.value;
+  }
+
+  adopted(devices: number): void {
+    this.#line.say({ say: 'adopted', devices });
+  }
+
+  #giveUp(): void {
+    this.#stop.abort();
+    this.#startAtMs.resolve(undefined);
+    this.#target.reject(new FleetStopped());
+  }
+}
+
+const BATCH_PERIOD_MS = 100;
+/** So often it is said, too, that nothing has happened, as others' events wait for it. */
+const SILENCE_MAX_MS = 500;
+/** Events in one message: some tens of kilobytes. */
+const BATCH_EVENTS_MAX = 500;
+/** Messages that may wait for a slow coordinator before events are left out. */
+const UNDERWAY_MAX = 200;
+
+/** Passes events on by the hundred, because a message for each would cost more than the event. */
+class EventBatches {
+  readonly #line: WorkerLine;
+  readonly #clock: Clock;
+  readonly #timer: Timer;
+  #waiting: FleetEvent[] = [];
+  #lost = 0;
+  #toldMs = 0;
+
+  constructor(line: WorkerLine, clock: Clock) {
+    this.#line = line;
+    this.#clock = clock;
+    this.#timer = clock.every(BATCH_PERIOD_MS, () => this.#flush());
+  }
+
+  add(event: FleetEvent): void {
+    if (this.#waiting.push(event) >= BATCH_EVENTS_MAX) this.#flush();
+  }
+
+  /** Passes on what is left, and what could not be. */
+  close(): void {
+    this.#timer.cancel();
+    this.#flush();
+    if (this.#lost > 0) this.#say([]);
+  }
+
+  #flush(): void {
+    const events = this.#waiting;
+    const hasJustTold = this.#clock.now() - this.#toldMs < SILENCE_MAX_MS;
+    if (events.length === 0 && hasJustTold) return;
+    this.#waiting = [];
+    if (this.#line.underway >= UNDERWAY_MAX) this.#lost += events.length;
+    else this.#say(events);
+  }
+
+  #say(events: readonly FleetEvent[]): void {
+    const lost = this.#lost;
+    this.#lost = 0;
+    this.#toldMs = this.#clock.now();
+    this.#line.say({ say: 'events', events, untilMs: this.#toldMs, ...(lost > 0 && { lost }) });
+  }
+}

@@ -1,0 +1,41 @@
+/** A child process that plays one shard, seen from its parent. */
+import { fork } from 'node:child_process';
+import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
+import type { ParentMessage } from './parent-line.ts';
+
+/** Who is told what the process says, and that it is gone. */
+export interface ShardProcessListener {
+  heard(message: WorkerMessage): void;
+  /** Called once. @param how such as `was ended by SIGKILL` */
+  ended(how: string): void;
+}
+
+/** Such a process; its owner ends it. */
+export interface ShardProcess {
+  readonly pid: number | undefined;
+  tell(message: CoordinatorMessage): void;
+  /** Ends it at once. */
+  kill(): void;
+}
+
+/** Starts a process that plays the shard of the order. */
+export function startShardProcess(order: ShardOrder, listener: ShardProcessListener): ShardProcess {
+  const [, script = ''] = process.argv;
+  const child = fork(script, ['play-shard'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  let hasEnded = false;
+  const end = (how: string): void => {
+    if (!hasEnded) listener.ended(how);
+    hasEnded = true;
+  };
+  child.on('message', (message: WorkerMessage) => listener.heard(message));
+  child.once('exit', (code, signal) => {
+    end(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`);
+  });
+  child.on('error', (error) => end(`could not be reached: ${error.message}`));
+  const tell = (message: ParentMessage): void => {
+    // A process that is gone does not hear it; its end is told by itself.
+    if (child.connected) child.send(message, () => undefined);
+  };
+  tell({ say: 'order', order });
+  return { pid: child.pid, tell, kill: () => child.kill('SIGKILL') };
+}

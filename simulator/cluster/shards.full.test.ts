@@ -1,0 +1,220 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
+import { mergeResults } from '../result/merge.ts';
+import type { FleetResult } from '../result/result.ts';
+import { closedPortUrl } from '../testing/pretend-server.ts';
+import { release, SmallWorld } from '../testing/small-world.ts';
+import { type ClusterOutcome, Coordinator, type CoordinatorOptions } from './coordinator.ts';
+import { deployForAll } from './deploy-for-all.ts';
+import type { CoordinatorMessage, WorkerMessage } from './messages.ts';
+import { runShard, type WorkerLine } from './run-shard.ts';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const clock = systemClock;
+const signal = new AbortController().signal;
+
+function planFor(baseUrl: string, change: Partial<FleetPlan> = {}): FleetPlan {
+  return {
+    baseUrl,
+    devices: 12,
+    keys: { rsa: 0, ecdsa: 1, ed25519: 1 },
+    seed: 'shards',
+    pollIntervalMs: 40,
+    inventoryIntervalMs: 60_000,
+    rampMs: 20,
+    connect: false,
+    behaviours: ['steady', 'failing-install', 'already-installed'].map((name) => {
+      return { name, weight: 1 };
+    }),
+    headerPrefix: 'X-SVC',
+    deviceType: 'board',
+    requestTimeLimitMs: 5000,
+    acceptWith: { email: 'admin@example.com', password: 'secret-word' },
+    deploy: release,
+    until: 'settled',
+    ...change,
+  };
+}
+
+const onlySteady = [{ name: 'steady', weight: 1 }];
+
+function deploying(plan: FleetPlan): CoordinatorOptions['deploy'] {
+  return (deviceIds) => deployForAll(plan, deviceIds, { clock, signal });
+}
+
+async function worldOf(): Promise<SmallWorld> {
+  const world = await SmallWorld.start();
+  closers.push(() => world.server.close());
+  return world;
+}
+
+/** A run whose workers are in this process. */
+class RunInShards {
+  readonly coordinator: Coordinator;
+  readonly #plan: FleetPlan;
+  readonly #of: number;
+  readonly #told: CoordinatorMessage[] = [];
+  readonly #ears: ((message: CoordinatorMessage) => void)[] = [];
+  /** Messages that wait for the coordinator, as every worker sees it. */
+  underway = 0;
+  tellsEvents = false;
+  /** Called before the coordinator hears a message. */
+  onSaid: (shard: number, message: WorkerMessage) => void = () => undefined;
+
+  constructor(plan: FleetPlan, of: number, deploy: CoordinatorOptions['deploy'] = deploying(plan)) {
+    this.#plan = plan;
+    this.#of = of;
+    this.coordinator = new Coordinator({
+      shards: of,
+      plan,
+      clock,
+      startLeadMs: 0,
+      send: (message) => {
+        this.#told.push(message);
+        for (const hear of this.#ears) hear(message);
+      },
+      deploy,
+      onSilence: () => undefined,
+    });
+    closers.push(() => this.coordinator.close());
+  }
+
+  begin(shard: number, worker = 'first', isTakeover = false): void {
+    this.coordinator.begun(shard, worker);
+    const line: WorkerLine = {
+      underway: this.underway,
+      say: (message) => {
+        this.onSaid(shard, message);
+        this.coordinator.onMessage(shard, worker, message);
+      },
+      listen: (hear) => {
+        this.#ears.push(hear);
+        for (const message of this.#told) hear(message);
+      },
+    };
+    const plan = { ...this.#plan, shard: { index: shard, of: this.#of } };
+    const faultOf = (error: unknown) => ({ sentence: String(error), exitCode: 3 });
+    const order = { plan, isTakeover, tellsEvents: this.tellsEvents };
+    const played = runShard(order, { line, clock, faultOf });
+    closers.push(() => played);
+  }
+
+  outcome(): Promise<ClusterOutcome> {
+    for (let shard = 0; shard < this.#of; shard++) this.begin(shard);
+    return this.coordinator.outcome;
+  }
+}
+
+/** What is to be the same however many play: all but the ids that the server gives. */
+function rows(results: readonly FleetResult[]) {
+  return results.flatMap(({ devices }) =>
+    devices.map(({ index, serial, keyType, behaviour, outcome, reported, artifactName }) => {
+      return { index, serial, keyType, behaviour, outcome, reported, artifactName };
+    }),
+  );
+}
+
+describe('a fleet in shards', () => {
+  it('is the same fleet with one, two and three workers, device by device', async () => {
+    const whole = await worldOf();
+    const alone = await simulateFleet(planFor(whole.server.baseUrl), { clock, signal });
+    expect(new Set(alone.devices.map(({ outcome }) => outcome)).size).toBe(3);
+    for (const of of [2, 3]) {
+      const world = await worldOf();
+      const { results } = await new RunInShards(planFor(world.server.baseUrl), of).outcome();
+      expect(results).toHaveLength(of);
+      expect(rows(results)).toEqual(rows([alone]));
+      const keysOf = ({ devices }: SmallWorld) =>
+        [...devices.values()].map(({ pubkey }) => pubkey).sort();
+      expect(keysOf(world)).toEqual(keysOf(whole));
+    }
+  });
+
+  it('has one deployment for all devices, in every shard', async () => {
+    const world = await worldOf();
+    const { results } = await new RunInShards(planFor(world.server.baseUrl), 3).outcome();
+    expect(world.server.askedOf('create-deployment')).toHaveLength(1);
+    expect(world.deployedTo?.size).toBe(12);
+    expect(new Set(results.map(({ deploymentId }) => deploymentId)).size).toBe(1);
+    expect(results.map(({ balance }) => balance.ok)).toEqual([true, true, true]);
+  });
+
+  it('takes over what a lost worker has brought to its end, and the books still agree', async () => {
+    const world = await worldOf();
+    const run = new RunInShards(planFor(world.server.baseUrl), 2);
+    run.onSaid = (shard, { say }) => {
+      // The first worker of this shard is lost with everything done and nothing told.
+      if (shard !== 1 || say !== 'result') return;
+      if (run.coordinator.lost(1, 'first', 'it was lost')) run.begin(1, 'second', true);
+    };
+    const { results, spread } = await run.outcome();
+    expect(spread.takeovers).toMatchObject([
+      { shard: 1, from: 'first', to: 'second', because: 'it was lost', adopted: 6 },
+    ]);
+    expect(results.map(({ ended, balance }) => [ended, balance.ok])).toEqual([
+      ['settled', true],
+      ['settled', true],
+    ]);
+    expect(
+      results.flatMap(({ devices }) => devices).every(({ outcome }) => outcome !== 'idle'),
+    ).toBe(true);
+  });
+
+  it('ends before it has begun when it is stopped then, with a result', async () => {
+    const world = await worldOf();
+    const run = new RunInShards(planFor(world.server.baseUrl), 2);
+    run.coordinator.stop();
+    const { results } = await run.outcome();
+    expect(results.map(({ ended }) => ended)).toEqual(['interrupted', 'interrupted']);
+  });
+
+  it('ends all shards when a threshold of the whole cannot be met any more', async () => {
+    const world = await worldOf();
+    const demand = { thresholds: ['max(poll) < 0.001ms'], abortOnThreshold: true };
+    const plan = planFor(world.server.baseUrl, { ...demand, behaviours: onlySteady });
+    const { deploy: _, until: __, ...endless } = plan;
+    const { results } = await new RunInShards(endless, 2).outcome();
+    expect(results.map(({ ended }) => ended)).toEqual(['threshold', 'threshold']);
+    expect(mergeResults(results)).toMatchObject({
+      ended: 'threshold',
+      thresholds: [{ verdict: 'missed' }],
+    });
+  });
+
+  it('comes to its end although its deployment is never made', async () => {
+    const world = await worldOf();
+    const plan = planFor(world.server.baseUrl, { durationMs: 400 });
+    const run = new RunInShards(plan, 2, () => new Promise<never>(() => undefined));
+    const { results } = await run.outcome();
+    expect(results.map(({ ended }) => ended)).toEqual(['duration', 'duration']);
+  });
+
+  it.each([
+    ['tells every event', 0],
+    ['counts the events that a coordinator too slow for them does not get', 200],
+  ])('%s', async (_what, underway) => {
+    const world = await worldOf();
+    const run = new RunInShards(planFor(world.server.baseUrl), 2);
+    Object.assign(run, { underway, tellsEvents: true });
+    let [told, lost] = [0, 0];
+    run.onSaid = (_shard, message) => {
+      if (message.say !== 'events') return;
+      told += message.events.length;
+      lost += message.lost ?? 0;
+    };
+    await run.outcome();
+    const [expected, none] = underway === 0 ? [told, lost] : [lost, told];
+    expect(none).toBe(0);
+    expect(expected).toBeGreaterThan(100);
+  });
+
+  it('says why a shard cannot be played', async () => {
+    const run = new RunInShards(planFor(await closedPortUrl()), 1);
+    await expect(run.outcome()).rejects.toThrow(/ECONNREFUSED/);
+  });
+});

@@ -1,0 +1,169 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ManualClock, systemClock } from '../../fixtures/clock.ts';
+import { type FleetEvent, type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
+import { closedPortUrl } from '../testing/pretend-server.ts';
+import { release, SmallWorld } from '../testing/small-world.ts';
+import { EventSource, inEventOrder } from './events.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const password = 'secret-word';
+
+/** Runs a fleet until it has settled, or until an event that `isEnough`. */
+async function eventsOf(
+  baseUrl: string,
+  change: Partial<FleetPlan> = {},
+  isEnough: (event: FleetEvent) => boolean = () => false,
+) {
+  const events: FleetEvent[] = [];
+  const stop = new AbortController();
+  const onEvent = (event: FleetEvent): void => {
+    events.push(event);
+    if (isEnough(event)) stop.abort();
+  };
+  const plan: FleetPlan = {
+    baseUrl,
+    devices: 4,
+    keys: { rsa: 0, ecdsa: 1, ed25519: 1 },
+    seed: 'x',
+    pollIntervalMs: 40,
+    inventoryIntervalMs: 60_000,
+    rampMs: 20,
+    connect: false,
+    behaviours: ['steady', 'failing-install', 'aborted-midway', 'already-installed'].map((name) => {
+      return { name, weight: 1 };
+    }),
+    headerPrefix: 'X-SVC',
+    deviceType: 'board',
+    requestTimeLimitMs: 5000,
+    acceptWith: { email: 'admin@example.com', password },
+    deploy: release,
+    until: 'settled',
+    ...change,
+  };
+  const { signal } = stop;
+  const result = await simulateFleet(plan, { clock: systemClock, signal, onEvent });
+  return { events, result };
+}
+
+async function smallWorld(): Promise<SmallWorld> {
+  const environment = await SmallWorld.start();
+  closers.push(() => environment.server.close());
+  return environment;
+}
+
+describe('the events of a run', () => {
+  it('tell the story of every device, gaplessly', async () => {
+    const environment = await smallWorld();
+    const { events, result } = await eventsOf(environment.server.baseUrl);
+    for (const { index, behaviour, reported } of result.devices) {
+      const own = events.filter(({ device }) => device === index);
+      expect(own.map(({ sequence }) => sequence)).toEqual(own.map((_, before) => before + 1));
+      const lives = own.filter((event) => event.kind === 'life');
+      expect(lives[0]).toMatchObject({ from: 'unstarted', state: 'waiting' });
+      for (const [before, life] of lives.slice(1).entries()) {
+        expect(life.from).toBe(lives[before]?.state);
+      }
+      const updates = own.flatMap((event) => (event.kind === 'update' ? event.state : []));
+      const wanted = behaviour === 'already-installed' ? ['already-installed'] : reported;
+      expect(updates).toEqual(expect.arrayContaining([...wanted]));
+      expect(updates.at(-1)).toBe(result.devices[index]?.outcome);
+    }
+  });
+
+  it('tell the deployment once, every exchange, and the end last', async () => {
+    const environment = await smallWorld();
+    const { events, result } = await eventsOf(environment.server.baseUrl);
+    expect(events.filter(({ kind }) => kind === 'deployment')).toMatchObject([
+      { deploymentId: 'deployment-1', artifactName: release },
+    ]);
+    const exchanges = events.filter(({ kind }) => kind === 'exchange');
+    // The balance is drawn up after the end.
+    const after = result.operations.find(
+      ({ operation }) => operation === 'list-deployment-devices',
+    );
+    const counted = result.operations.reduce((sum, { answers, unanswered }) => {
+      return sum + unanswered + Object.values(answers).reduce((one, other) => one + other, 0);
+    }, 0);
+    expect(exchanges).toHaveLength(counted);
+    expect(after?.answers).toEqual({ '2xx': 1 });
+    const ended = events.findIndex(({ kind }) => kind === 'ended');
+    expect(events[ended]).toMatchObject({ because: 'settled' });
+    const late = events.slice(ended + 1).filter(({ kind }) => kind !== 'exchange');
+    expect(late).toEqual([]);
+  });
+
+  it('say why no answer came', async () => {
+    const environment = await SmallWorld.start(() => ({ 'post-next-deployment-v2': () => 'cut' }));
+    closers.push(() => environment.server.close());
+    const { events } = await eventsOf(environment.server.baseUrl, {}, (event) => 'cause' in event);
+    const unanswered = events.find((event) => event.kind === 'exchange' && event.cause);
+    expect(unanswered).toMatchObject({ operation: 'post-next-deployment-v2' });
+    expect(unanswered).not.toHaveProperty('status');
+  });
+
+  it('are none where nothing was reached', async () => {
+    await expect(eventsOf(await closedPortUrl())).rejects.toThrow('nothing listens');
+  });
+
+  it('hold no token, no signature, no key and no password in any form', async () => {
+    const environment = await smallWorld();
+    const { events } = await eventsOf(environment.server.baseUrl);
+    const told = JSON.stringify(events);
+    const secrets = new Set([password]);
+    for (const { headers, operation, body } of environment.server.asked) {
+      const signature = headers['x-svc-signature'];
+      if (typeof signature === 'string') secrets.add(signature);
+      if (headers.authorization) secrets.add(headers.authorization.replace(/^\w+ /, ''));
+      if (operation === 'post-auth-request') {
+        secrets.add((JSON.parse(String(body)) as { pubkey: string }).pubkey);
+      }
+    }
+    expect(secrets.size).toBeGreaterThan(8);
+    for (const secret of secrets) {
+      for (const form of formsOf(secret)) expect(told).not.toContain(form);
+    }
+  });
+});
+
+/** A secret as it is, in parts, and as encodings spell it. */
+function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const parts = secret.split(/[.\n]/).filter((part) => part.length > 8 && !part.startsWith('---'));
+  return [
+    secret,
+    ...parts,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('base64url'),
+    bytes.toString('hex'),
+    Buffer.from(secret, 'base64').toString('hex'),
+  ].filter((form) => form.length > 8);
+}
+
+describe('the order of events', () => {
+  it('is by time, the fleet before the devices, and then as they came', () => {
+    const events: FleetEvent[] = [];
+    const clock = new ManualClock(1000);
+    const source = new EventSource(clock, (event) => events.push(event));
+    source.emit({ kind: 'socket-opened', device: 2 });
+    source.emit({ kind: 'socket-closed', device: 2, cause: 'closed/1001' });
+    source.emit({ kind: 'socket-opened', device: 1 });
+    source.emit({ kind: 'phase', phase: 'ramp' });
+    clock.advance(1);
+    source.emit({ kind: 'socket-opened', device: 0 });
+    const sorted = events.toSorted(inEventOrder);
+    expect(sorted.map(({ atMs, device, sequence }) => [atMs, device, sequence])).toEqual([
+      [1000, undefined, 1],
+      [1000, 1, 1],
+      [1000, 2, 1],
+      [1000, 2, 2],
+      [1001, 0, 1],
+    ]);
+    expect(events.toReversed().toSorted(inEventOrder)).toEqual(sorted);
+  });
+});

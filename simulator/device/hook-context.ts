@@ -1,0 +1,34 @@
+/** What every hook of a behaviour is told. */
+import type { Random } from '../../fixtures/random.ts';
+import type { ActiveHookContext, BehaviourParameters } from '../behaviours/behaviour.ts';
+import type { Device } from './device.ts';
+import type { DeviceEnvironment } from './environment.ts';
+
+/** Any moment. Its methods may be taken out of it: none of them needs `this`. */
+export class DeviceHookContext implements ActiveHookContext {
+  readonly #device: Device;
+  readonly #environment: DeviceEnvironment;
+  readonly parameters: BehaviourParameters;
+  readonly index: number;
+  readonly memory: Record<string, number>;
+  readonly pollIntervalMs: number;
+
+  constructor(device: Device, environment: DeviceEnvironment) {
+    this.#device = device;
+    this.#environment = environment;
+    this.parameters = device.behaviour.parameters;
+    this.index = device.index;
+    device.memory ??= {};
+    this.memory = device.memory;
+    this.pollIntervalMs = device.cohort.policy.pollIntervalMs;
+  }
+
+  get nowMs(): number {
+    return this.#environment.clock.now();
+  }
+
+  readonly chance = (name: string): Random =>
+    this.#environment.random.stream(`device/${this.#device.index}/behaviour/${name}`);
+
+  readonly rest = (waitMs: number): Promise<void> => this.#environment.rest(waitMs);
+}

@@ -1,0 +1,118 @@
+/** What behaviours are told, and what they may do, at each moment of a device's life. */
+
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { Alert } from '../../fixtures/contract/resources.ts';
+import {
+  type CycleContext,
+  type DownloadContext,
+  type LogLevel,
+  type RebootContext,
+  UpdateFailure,
+} from '../behaviours/behaviour.ts';
+import { newSession, type Session } from '../client/session.ts';
+import { PowerLoss } from '../network/errors.ts';
+import { type DeploymentPart, type Device, isSettled } from './device.ts';
+import type { UpdateSubject } from './environment.ts';
+import { DeviceHookContext } from './hook-context.ts';
+import { inventoryOf } from './inventory.ts';
+import { asChore } from './persistence.ts';
+import type { UpdateLog } from './update-log.ts';
+
+/** Between two polls. */
+export class BetweenPolls extends DeviceHookContext implements CycleContext {
+  readonly #subject: UpdateSubject;
+
+  constructor(subject: UpdateSubject) {
+    super(subject.device, subject.environment);
+    this.#subject = subject;
+  }
+
+  readonly postAlerts = (alerts: readonly Alert[]): Promise<void> => {
+    const { session, environment } = this.#subject;
+    const sent = alerts.slice(0, limits.alertsMax);
+    return asChore(environment, () => environment.client.postAlerts(session, sent));
+  };
+
+  readonly rotateKey = async (): Promise<void> => {
+    const { device, session, environment } = this.#subject;
+    const key = await environment.keyFor(device, device.keyGeneration + 1);
+    device.keyGeneration++;
+    session.key = key;
+    session.token = undefined;
+    environment.changed(device);
+    await environment.client.signIn(session);
+  };
+
+  readonly reportFinishedAgain = async (): Promise<void> => {
+    const { device, session, environment } = this.#subject;
+    const part = device.parts.findLast((each) => isSettled(each) && each.reported.length > 0);
+    const status = part?.reported.at(-1);
+    if (part === undefined || status === undefined) return;
+    await asChore(environment, async () => {
+      await environment.client.reportStatus(session, part.deploymentId, { status });
+    });
+  };
+
+  readonly letCloneSpeak = async (artifactName: string): Promise<void> => {
+    const { device, environment } = this.#subject;
+    const session = cloneOf(device, this.#subject.session);
+    const provides = { ...device.provides, artifact_name: artifactName };
+    await asChore(environment, async () => {
+      await environment.client.sendInventory(session, inventoryOf({ ...device, provides }));
+      await environment.client.nextDeployment(session, provides);
+    });
+  };
+}
+
+const clones = new WeakMap<Device, Session>();
+
+/** The second device of the same identity: it has the first one's key and a token of its own. */
+function cloneOf(device: Device, { caller, idData, key }: Session): Session {
+  const known = clones.get(device) ?? newSession(caller, idData, key);
+  clones.set(device, known);
+  return known;
+}
+
+/** What the moments of one update share. */
+export interface UpdateContextOptions {
+  readonly subject: UpdateSubject;
+  readonly part: DeploymentPart;
+  readonly log: UpdateLog;
+}
+
+/** While an update is underway; the engine sets the last two fields before it shows the moment. */
+export class DuringUpdate extends DeviceHookContext implements DownloadContext, RebootContext {
+  readonly #options: UpdateContextOptions;
+  readonly deploymentId: string;
+  readonly beginning: number;
+  fromByte = 0;
+  reboots = 0;
+
+  constructor(options: UpdateContextOptions) {
+    super(options.subject.device, options.subject.environment);
+    this.#options = options;
+    this.deploymentId = options.part.deploymentId;
+    this.beginning = options.part.beginnings;
+  }
+
+  /** The engine's own, beside what behaviours are shown. */
+  get part(): DeploymentPart {
+    return this.#options.part;
+  }
+
+  readonly log = (level: LogLevel, message: string): void => this.#options.log.add(level, message);
+
+  readonly askForAbort = (): Promise<boolean> => {
+    const { part, subject } = this.#options;
+    part.abortAsked = true;
+    return subject.environment.abortDevice(subject.device);
+  };
+
+  readonly fail = (because: string): never => {
+    throw new UpdateFailure(because);
+  };
+
+  readonly losePower = (offMs: number): never => {
+    throw new PowerLoss(offMs);
+  };
+}

@@ -1,0 +1,67 @@
+/** What a device does once after it has been let in, before it polls for the first time. */
+import type { Session } from '../client/session.ts';
+import type { Device } from './device.ts';
+import type { DeviceEnvironment } from './environment.ts';
+import { ownTimeMs } from './own-clock.ts';
+
+/** One thing to do; it may fail with ClientError. */
+type OnboardingStep = (
+  device: Device,
+  session: Session,
+  environment: DeviceEnvironment,
+) => Promise<void>;
+
+/** In the order in which they are done. */
+export const onboardingSteps: readonly OnboardingStep[] = [
+  sendMonitorConfiguration,
+  raiseAlert,
+  clearAlert,
+  adoptConfiguration,
+];
+
+const subject = { name: 'telemetry.service', type: 'systemd.unit' } as const;
+
+async function sendMonitorConfiguration(
+  _device: Device,
+  session: Session,
+  { client }: DeviceEnvironment,
+): Promise<void> {
+  await client.postMonitorConfiguration(session, [{ ...subject, status: 'enabled' }]);
+}
+
+function raiseAlert(
+  device: Device,
+  session: Session,
+  environment: DeviceEnvironment,
+): Promise<void> {
+  return postAlert('CRITICAL', device, { session, environment });
+}
+
+function clearAlert(
+  device: Device,
+  session: Session,
+  environment: DeviceEnvironment,
+): Promise<void> {
+  return postAlert('OK', device, { session, environment });
+}
+
+async function postAlert(
+  level: 'OK' | 'CRITICAL',
+  device: Device,
+  { session, environment }: { readonly session: Session; readonly environment: DeviceEnvironment },
+): Promise<void> {
+  const status = level === 'OK' ? 'running' : 'not-running';
+  const timestamp = new Date(ownTimeMs(device, environment)).toISOString();
+  const alert = { name: 'Telemetry service', level, subject: { ...subject, status }, timestamp };
+  await environment.client.postAlerts(session, [alert]);
+}
+
+/** Fetches the settings, makes them its own and tells so. */
+async function adoptConfiguration(
+  device: Device,
+  session: Session,
+  { client }: DeviceEnvironment,
+): Promise<void> {
+  device.configuration = await client.configuration(session);
+  await client.reportConfiguration(session, device.configuration);
+}

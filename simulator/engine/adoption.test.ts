@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
+import { beginPart, type Device, isSettled, recordedStatus } from '../device/device.ts';
+import { deviceOf } from '../testing/bench.ts';
+import { adoptOutcomes } from './adoption.ts';
+import { outcomeOf } from './funnel.ts';
+
+const target = { deploymentId: 'deployment-1', artifactName: 'release-2' };
+
+function knownDevice(): Device {
+  return { ...deviceOf(), id: 'device-0', parts: [], life: 'idle' };
+}
+
+function listed(status: DeploymentDevice['status'], id = 'device-0'): DeploymentDevice {
+  return { id, status, created: '2026-01-31T12:00:00Z', log: false };
+}
+
+describe('taking over from a player that was lost', () => {
+  it.each(['success', 'failure', 'aborted', 'already-installed'] as const)(
+    'gives a device that ended with %s this outcome',
+    (status) => {
+      const device = knownDevice();
+      expect(adoptOutcomes([device], [listed(status)], target)).toEqual([device]);
+      expect(outcomeOf(device, target)).toBe(status);
+      const [part] = device.parts;
+      expect(part && recordedStatus(part)).toBe(status);
+      expect(part && isSettled(part)).toBe(true);
+    },
+  );
+
+  it('installs what was installed with success, and nothing else', () => {
+    const [updated, failed] = [knownDevice(), knownDevice()];
+    adoptOutcomes([updated], [listed('success')], target);
+    adoptOutcomes([failed], [listed('failure')], target);
+    expect(updated.provides.artifact_name).toBe('release-2');
+    expect(failed.provides.artifact_name).not.toBe('release-2');
+  });
+
+  it.each(['pending', 'downloading', 'installing', 'rebooting', 'noartifact'] as const)(
+    'leaves a device alone that the server lists as %s: it will ask',
+    (status) => {
+      const device = knownDevice();
+      expect(adoptOutcomes([device], [listed(status)], target)).toEqual([]);
+      expect(device.parts).toEqual([]);
+    },
+  );
+
+  it('leaves a device alone that has begun by itself', () => {
+    const device = knownDevice();
+    const part = beginPart(device, 'deployment-1', 'release-2');
+    expect(adoptOutcomes([device], [listed('success')], target)).toEqual([]);
+    expect(part.state).toBe('offered');
+  });
+
+  it("leaves alone what is not the fleet's, or not known yet", () => {
+    const unknown = { ...knownDevice(), id: undefined };
+    const others = [listed('success', 'device-9'), listed('success')];
+    expect(adoptOutcomes([unknown], others, target)).toEqual([]);
+  });
+});

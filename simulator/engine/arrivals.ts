@@ -1,0 +1,156 @@
+/**
+ * Open arrivals: events that come at a rate of their own, however long the answers take, beside the
+ * rounds of the devices. The gaps between them are by chance, as those of independent events are.
+ */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Random } from '../../fixtures/random.ts';
+import type { DeviceClient } from '../client/device-client.ts';
+import { newSession, type Session } from '../client/session.ts';
+import type { Device } from '../device/device.ts';
+import { deviceKey } from '../identity/device-key.ts';
+import { idDataOf, identityData } from '../identity/identity.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { ClientError, PowerLoss } from '../network/errors.ts';
+import { FleetStopped } from '../network/stopped.ts';
+import type { Arrival } from '../plan/load-fields.ts';
+
+/** What arrivals are made with. */
+export interface ArrivalsOptions {
+  readonly arrivals: readonly Arrival[];
+  readonly devices: readonly Device[];
+  readonly client: DeviceClient;
+  readonly clock: Clock;
+  /** The fleet's chance, made from its seed. */
+  readonly random: Random;
+  readonly metrics: RunMetrics;
+}
+
+/** Events that wait for their answers at a time; more of them are counted as lost. */
+const UNDERWAY_MAX = 10_000;
+const SECOND_MS = 1000;
+const STRANGER_PREFIX = 'FB-NEW';
+
+/** All arrivals of one run; `stop` ends them. */
+export class Arrivals {
+  readonly #options: ArrivalsOptions;
+  readonly #timers = new Map<Arrival, Timer>();
+  #underway = 0;
+  #strangers = 0;
+
+  constructor(options: ArrivalsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const arrival of this.#options.arrivals) {
+      const chance = this.#options.random.stream(`arrivals/${arrival.event}`);
+      this.#plan(arrival, chance, nowMs);
+    }
+  }
+
+  stop(): void {
+    for (const timer of this.#timers.values()) timer.cancel();
+    this.#timers.clear();
+  }
+
+  /** The next event is due so long after this one was, not after it was sent. */
+  #plan(arrival: Arrival, chance: Random, lastDueMs: number): void {
+    const { clock } = this.#options;
+    const gapMs = (-Math.log(1 - chance.fraction()) / arrival.perSecond) * SECOND_MS;
+    const dueMs = lastDueMs + gapMs;
+    const timer = clock.after(dueMs - clock.monotonicMs(), () => {
+      this.#plan(arrival, chance, dueMs);
+      void this.#make(arrival.event, chance, dueMs);
+    });
+    this.#timers.set(arrival, timer);
+  }
+
+  async #make(event: Arrival['event'], chance: Random, plannedMs: number): Promise<void> {
+    const { metrics } = this.#options;
+    const operation = `arrival-${event}`;
+    if (this.#underway >= UNDERWAY_MAX) {
+      metrics.fault({ operation, label: 'arrivals/too-many-underway' });
+      return;
+    }
+    this.#underway++;
+    try {
+      const isMade = await makers[event](this, chance, plannedMs);
+      if (!isMade) metrics.fault({ operation, label: 'arrivals/no-device-can' });
+    } catch (error) {
+      if (error instanceof FleetStopped || error instanceof PowerLoss) return;
+      if (!(error instanceof ClientError)) throw error;
+      if (!isExpected(event, error)) metrics.fault(error);
+    } finally {
+      this.#underway--;
+    }
+  }
+
+  /** A signed-in device by chance, with a standing of its own for this one exchange. */
+  anyDevice(chance: Random, isFit: (device: Device) => boolean = () => true): Device | undefined {
+    const { devices } = this.#options;
+    const from = chance.integer(0, devices.length - 1);
+    for (let step = 0; step < devices.length; step++) {
+      const device = devices[(from + step) % devices.length];
+      const isThere = device?.session?.token !== undefined && !device.off;
+      if (device !== undefined && isThere && isFit(device)) return device;
+    }
+    return undefined;
+  }
+
+  /** Somebody who was never seen before, and never comes back. */
+  stranger(plannedMs: number): Session {
+    const random = this.#options.random.stream('strangers');
+    const index = this.#strangers++;
+    const identity = identityData(random, index, STRANGER_PREFIX);
+    const key = deviceKey(random, index, 'ed25519');
+    const session = newSession(`stranger ${index}`, idDataOf(identity), key);
+    session.plannedMs = plannedMs;
+    return session;
+  }
+
+  get options(): ArrivalsOptions {
+    return this.#options;
+  }
+}
+
+/** Makes one event; false when no device can. @throws ClientError, FleetStopped */
+type Maker = (arrivals: Arrivals, chance: Random, plannedMs: number) => Promise<boolean>;
+
+const makers: Readonly<Record<Arrival['event'], Maker>> = {
+  alerts: async (arrivals, chance, plannedMs) => {
+    const session = ownSession(arrivals.anyDevice(chance), plannedMs);
+    if (session === undefined) return false;
+    const { client, clock } = arrivals.options;
+    const timestamp = new Date(clock.now()).toISOString();
+    const subject = { name: 'telemetry.service', type: 'systemd.unit', status: 'not-running' };
+    const level = 'CRITICAL' as const;
+    await client.postAlerts(session, [{ name: 'Telemetry service', level, subject, timestamp }]);
+    return true;
+  },
+  logs: async (arrivals, chance, plannedMs) => {
+    const device = arrivals.anyDevice(chance, ({ parts }) => parts.length > 0);
+    const session = ownSession(device, plannedMs);
+    const deploymentId = device?.parts.at(-1)?.deploymentId;
+    if (session === undefined || deploymentId === undefined) return false;
+    const { client, clock } = arrivals.options;
+    const timestamp = new Date(clock.now()).toISOString();
+    const messages = [{ timestamp, level: 'info', message: 'log on request' }];
+    await client.uploadLog(session, deploymentId, { messages });
+    return true;
+  },
+  'first-contacts': async (arrivals, _, plannedMs) => {
+    await arrivals.options.client.signIn(arrivals.stranger(plannedMs));
+    return true;
+  },
+};
+
+/** A copy: the device's own round must not be taken for late because of this. */
+function ownSession(device: Device | undefined, plannedMs: number): Session | undefined {
+  return device?.session && { ...device.session, plannedMs };
+}
+
+/** A stranger is not accepted: that is what he comes for. */
+function isExpected(event: Arrival['event'], error: ClientError): boolean {
+  return event === 'first-contacts' && error.label === 'status/401';
+}

@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { systemClock } from '../../fixtures/clock.ts';
+import {
+  decodeConnectMessage,
+  encodeConnectMessage,
+} from '../../fixtures/formats/connect-message.ts';
+import { token } from '../testing/bench.ts';
+import { PretendServer } from '../testing/pretend-server.ts';
+import { simulateFleet } from './simulate-fleet.ts';
+
+const HOUR_MS = 3_600_000;
+const recorded = () => ({ status: 204 });
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** One connected device that has nothing to do for an hour. */
+async function idleDevice() {
+  const server = await PretendServer.start({
+    'post-auth-request': () => ({ status: 200, body: token }),
+    'post-monitor-configuration': recorded,
+    'post-alerts': recorded,
+    'get-configuration': () => ({ status: 200, body: {} }),
+    'put-configuration': recorded,
+    'put-attributes': () => ({ status: 200 }),
+    'post-next-deployment-v2': recorded,
+  });
+  const upgrades = new WebSocketServer({ noServer: true });
+  const connected = new Promise<WebSocket>((resolve) => {
+    server.http.on('upgrade', (request, socket, head) => {
+      upgrades.handleUpgrade(request, socket, head, resolve);
+    });
+  });
+  const stop = new AbortController();
+  const plan = {
+    baseUrl: server.baseUrl,
+    devices: 1,
+    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+    seed: 'x',
+    pollIntervalMs: HOUR_MS,
+    inventoryIntervalMs: HOUR_MS,
+    rampMs: 0,
+    connect: true,
+    behaviours: [{ name: 'steady', weight: 1 }],
+    headerPrefix: 'X-SVC',
+    requestTimeLimitMs: 5000,
+  };
+  const run = simulateFleet(plan, { clock: systemClock, signal: stop.signal });
+  closers.push(
+    () => server.close(),
+    () => run,
+    () => stop.abort(),
+  );
+  const websocket = await connected;
+  await server.untilAsked('post-next-deployment-v2');
+  return { server, websocket };
+}
+
+/** What the device says to a word for its client. */
+function told(websocket: WebSocket, typ: string) {
+  const answer = new Promise((resolve) => {
+    websocket.once('message', (data) => resolve(decodeConnectMessage(data as Buffer)));
+  });
+  websocket.send(encodeConnectMessage({ proto: 4, typ, sid: 's' }));
+  return answer;
+}
+
+describe('a device of the fleet that is connected', () => {
+  it('asks for an update at once when it is told to, and sends no inventory', async () => {
+    const { server, websocket } = await idleDevice();
+    expect(await told(websocket, 'check-update')).toMatchObject({ props: { status: 1 } });
+    await server.untilAsked('post-next-deployment-v2', 2);
+    expect(server.askedOf('put-attributes')).toHaveLength(1);
+  });
+
+  it('sends its inventory at once when it is told to', async () => {
+    const { server, websocket } = await idleDevice();
+    expect(await told(websocket, 'send-inventory')).toMatchObject({ props: { status: 1 } });
+    const [first, second] = await server.untilAsked('put-attributes', 2);
+    expect(second?.json()).toEqual(first?.json());
+  });
+
+  it('does it again each time', async () => {
+    const { server, websocket } = await idleDevice();
+    for (let count = 2; count <= 4; count++) {
+      await told(websocket, 'check-update');
+      await server.untilAsked('post-next-deployment-v2', count);
+    }
+  });
+});

@@ -1,0 +1,71 @@
+/** Makes the devices of a plan: who they are, which key each has, how each one behaves. */
+import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { behaviours } from '../behaviours/catalogue.ts';
+import { withParameters } from '../behaviours/parameters.ts';
+import { type Device, type DeviceSpec, newDevice } from '../device/device.ts';
+import type { Identities } from '../identity/identities.ts';
+import { type Cohort, cohortsOf } from '../plan/cohort.ts';
+import { defaultDeviceType, type FleetPlan } from '../plan/plan.ts';
+import { deviceRange } from '../plan/shard.ts';
+import { dealt, dealtAcross } from './assignment.ts';
+
+/** What is installed on a device that starts with nothing particular. */
+const FACTORY_ARTIFACT = 'factory-image';
+
+type Assignment = Pick<DeviceSpec, 'cohort' | 'keyType' | 'behaviour'>;
+
+/**
+ * The devices that the plan plays, by index; the same for the same plan and seed. Everything is
+ * dealt over the whole fleet first, so that a shard's devices are what they are in the whole.
+ */
+export function buildDevices(plan: FleetPlan, identities: Identities): readonly Device[] {
+  const { first, end } = deviceRange(plan);
+  const facts = { deployedArtifact: plan.deploy };
+  return assignments(plan)
+    .slice(first, end)
+    .map((assignment, position) =>
+      newDevice({
+        ...assignment,
+        ...identities.of(first + position),
+        keyType: identities.keyring.ownKeyType(first + position) ?? assignment.keyType,
+        index: first + position,
+        deviceType: plan.deviceType ?? defaultDeviceType,
+        artifactName: assignment.behaviour.hooks.installedAtStart?.(facts) ?? FACTORY_ARTIFACT,
+      }),
+    );
+}
+
+function assignments(plan: FleetPlan): readonly Assignment[] {
+  const cohorts = cohortsOf(plan).map((cohort) => ({ choice: cohort, weight: cohort.weight }));
+  const members = new Map<Cohort, number[]>();
+  for (const [index, cohort] of dealt(cohorts, plan.devices).entries()) {
+    const known = members.get(cohort);
+    if (known) known.push(index);
+    else members.set(cohort, [index]);
+  }
+  const assigned: Assignment[] = new Array(plan.devices);
+  for (const [cohort, indices] of members) {
+    const own = cohortAssignments(cohort, indices.length);
+    for (const [position, index] of indices.entries()) {
+      const assignment = own[position];
+      if (assignment) assigned[index] = assignment;
+    }
+  }
+  return assigned;
+}
+
+/** Behaviours are dealt within each key type, so that neither tells anything of the other. */
+function cohortAssignments(cohort: Cohort, count: number): readonly Assignment[] {
+  const keyWeights = keyTypes.map((choice) => ({ choice, weight: cohort.keys[choice] }));
+  const ownKeyTypes = dealt(keyWeights, count);
+  const behaviourWeights = cohort.behaviours.flatMap(({ name, weight }) => {
+    const choice = behaviours.get(name);
+    if (choice === undefined) return [];
+    return [{ choice: withParameters(choice, cohort.behaviourParameters?.[name]), weight }];
+  });
+  return dealtAcross(behaviourWeights, ownKeyTypes).map((behaviour, position) => ({
+    cohort,
+    behaviour,
+    keyType: ownKeyTypes[position] ?? 'ed25519',
+  }));
+}

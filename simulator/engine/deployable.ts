@@ -1,0 +1,77 @@
+/** Whether the server has what a plan deploys, and for the fleet's device type: asked before a run. */
+import type { Clock } from '../../fixtures/clock.ts';
+import { nearestOf } from '../../fixtures/nearest.ts';
+import { ManagementClient } from '../client/management.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
+import { planTransport } from '../network/plan-transport.ts';
+import { FleetStopped } from '../network/stopped.ts';
+import type { FleetPlan } from '../plan/plan.ts';
+import { defaultDeviceType } from '../plan/plan.ts';
+
+/** The plan deploys what the server does not have, or not for these devices; one sentence. */
+export class NotDeployableError extends Error {
+  override readonly name = 'NotDeployableError';
+}
+
+/**
+ * Asks for the artifact of the plan's deployment. A server that does not list artifacts passes.
+ * @throws NotDeployableError when nothing of that name fits; ClientError when the server cannot be
+ * reached or refuses the user
+ */
+export async function requireDeployable(
+  plan: FleetPlan,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> {
+  const { acceptWith: credentials, deploy } = plan;
+  if (credentials === undefined || deploy === undefined || signal.aborted) return;
+  const transport = planTransport(plan, {
+    clock,
+    observer: new RunMetrics(clock),
+    connectionsMax: 1,
+  });
+  const giveUp = (): void => transport.breakOff();
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    const fault = await faultOf(
+      plan,
+      deploy,
+      new ManagementClient({ transport, clock, credentials }),
+    );
+    if (fault !== undefined) throw new NotDeployableError(`${plan.baseUrl}: ${fault}`);
+  } catch (error) {
+    // A run that is interrupted before it begins has a result like any other.
+    if (!(error instanceof FleetStopped)) throw error;
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+    await transport.close();
+  }
+}
+
+async function faultOf(
+  { deviceType = defaultDeviceType }: FleetPlan,
+  deploy: string,
+  management: ManagementClient,
+): Promise<string | undefined> {
+  const listed = await management.artifacts(deploy);
+  // A server that knows no such filter lists other artifacts too.
+  const named = listed?.filter(({ name }) => name === deploy);
+  if (named === undefined) return undefined;
+  if (named.length === 0) return absentArtifact(deploy, await management.artifacts());
+  const types = [...new Set(named.flatMap((each) => each.device_types_compatible))];
+  if (types.includes(deviceType)) return undefined;
+  return (
+    `no artifact named "${deploy}" fits device type "${deviceType}"; ` +
+    `it fits ${quoted(nearestOf(deviceType, types))}; choose one with --device-type`
+  );
+}
+
+function absentArtifact(deploy: string, all: Awaited<ReturnType<ManagementClient['artifacts']>>) {
+  const names = (all ?? []).map(({ name }) => name);
+  const absent = `there is no artifact named "${deploy}"`;
+  if (names.length === 0) return `${absent}, and no other one; upload it first`;
+  return `${absent}; nearest names: ${quoted(nearestOf(deploy, names))}`;
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}

@@ -1,0 +1,85 @@
+/** How the deployment of a run comes about: it is made, joined, or got from the coordinator of a shard. */
+import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
+import type { ManagementClient, Target } from '../client/management.ts';
+import type { Device } from '../device/device.ts';
+import { StatusError } from '../network/errors.ts';
+import type { FleetPlan } from '../plan/plan.ts';
+import { adoptOutcomes } from './adoption.ts';
+import type { CoordinatorLink } from './coordinator-link.ts';
+
+/**
+ * Called once every own device is accepted, with their ids.
+ * @throws ClientError when the server refuses, or does not answer
+ */
+export type DeploymentSource = (deviceIds: readonly string[]) => Promise<Target>;
+
+/** What a run's deployment comes from. */
+export interface DeploymentCircumstances {
+  readonly plan: FleetPlan;
+  readonly management: ManagementClient;
+  readonly devices: readonly Device[];
+  readonly coordinator: CoordinatorLink | undefined;
+  /** The deployment that the run had made before its simulator was ended. */
+  readonly kept: () => Target | undefined;
+  /** Called for each device that had come to its end before this run began. */
+  readonly adopted: (device: Device) => void;
+}
+
+/** Where the plan's deployment comes from; undefined when there is none. */
+export function deploymentSource(from: DeploymentCircumstances): DeploymentSource | undefined {
+  const { plan, management, coordinator } = from;
+  if (plan.deploymentId !== undefined) {
+    const { deploymentId } = plan;
+    return () => management.deployment(deploymentId);
+  }
+  const { deploy } = plan;
+  if (deploy === undefined) return undefined;
+  if (coordinator) return (deviceIds) => fromCoordinator(coordinator, deviceIds, from);
+  return async (deviceIds) => {
+    const kept = from.kept();
+    if (kept?.artifactName === deploy) return kept;
+    return madeDeployment(management, deviceIds, { plan, deploy });
+  };
+}
+
+/** Makes the deployment of a plan for all these devices. @throws ClientError */
+export async function madeDeployment(
+  management: ManagementClient,
+  deviceIds: readonly string[],
+  { plan, deploy }: { readonly plan: FleetPlan; readonly deploy: string },
+): Promise<Target> {
+  const { deploymentName, devices, seed, shard } = plan;
+  const part = shard === undefined ? '' : `, shard ${shard.index}/${shard.of}`;
+  const name = deploymentName ?? `${deploy} to ${devices} simulated devices, seed ${seed}${part}`;
+  try {
+    const deployment = { name, artifact_name: deploy, devices: [...deviceIds] };
+    const deploymentId = await management.createDeployment(deployment);
+    return { deploymentId, artifactName: deploy };
+  } catch (error) {
+    const isThere = error instanceof StatusError && error.status === 409;
+    if (plan.state === undefined || !isThere) throw error;
+    // The simulator was ended before it could keep what it had made.
+    const made = await management.activeDeployment(name, deploy);
+    if (made === undefined) throw error;
+    return made;
+  }
+}
+
+async function fromCoordinator(
+  coordinator: CoordinatorLink,
+  deviceIds: readonly string[],
+  { plan, management, devices, adopted: adopt, kept }: DeploymentCircumstances,
+): Promise<Target> {
+  const known = kept();
+  const isSame = known?.artifactName === plan.deploy;
+  const target = await coordinator.deploymentFor(deviceIds, isSame ? known : undefined);
+  if (!coordinator.isTakeover) return target;
+  const recorded: DeploymentDevice[] = [];
+  for await (const page of management.deploymentDevices(target.deploymentId)) {
+    recorded.push(...page);
+  }
+  const adopted = adoptOutcomes(devices, recorded, target);
+  for (const device of adopted) adopt(device);
+  coordinator.adopted(adopted.length);
+  return target;
+}

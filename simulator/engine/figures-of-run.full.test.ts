@@ -1,0 +1,215 @@
+import { hostname } from 'node:os';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ManualClock, systemClock } from '../../fixtures/clock.ts';
+import type { MachineReading } from '../metrics/generator-machine.ts';
+import { noonMs } from '../testing/bench.ts';
+import { type Answers, PretendServer } from '../testing/pretend-server.ts';
+import { SmallWorld } from '../testing/small-world.ts';
+import {
+  type FleetHooks,
+  type FleetPlan,
+  type FleetProgress,
+  PlanError,
+  simulateFleet,
+} from './simulate-fleet.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function worldOf(changed?: (environment: SmallWorld) => Answers): Promise<SmallWorld> {
+  const environment = await SmallWorld.start(changed);
+  closers.push(() => environment.server.close());
+  return environment;
+}
+
+function run(baseUrl: string, plan: Partial<FleetPlan>, hooks: Partial<FleetHooks> = {}) {
+  const whole: FleetPlan = {
+    baseUrl,
+    devices: 8,
+    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+    seed: 'x',
+    pollIntervalMs: 20,
+    inventoryIntervalMs: 60_000,
+    rampMs: 20,
+    connect: false,
+    behaviours: [{ name: 'steady', weight: 1 }],
+    headerPrefix: 'X-SVC',
+    deviceType: 'board',
+    requestTimeLimitMs: 5000,
+    acceptWith: { email: 'admin@example.com', password: 'secret-word' },
+    ...plan,
+  };
+  const { signal } = new AbortController();
+  return simulateFleet(whole, { signal, clock: systemClock, ...hooks });
+}
+
+describe('the latencies of a run', () => {
+  it('show that the event loop stood still, and so does the generator', async () => {
+    const environment = await worldOf();
+    const ended = new AbortController();
+    let stalledAfter: number | undefined;
+    // The run goes on until what was due meanwhile has been answered.
+    const stall = ({ exchanges }: FleetProgress): void => {
+      if (stalledAfter !== undefined && exchanges >= stalledAfter + 100) ended.abort();
+      if (stalledAfter !== undefined || exchanges < 100) return;
+      stalledAfter = exchanges;
+      const until = systemClock.monotonicMs() + 300;
+      while (systemClock.monotonicMs() < until);
+    };
+    const { signal } = ended;
+    const result = await run(environment.server.baseUrl, {}, { signal, onProgress: stall });
+    const longestMs = Math.max(...result.latencies.map(({ maxMs }) => maxMs));
+    expect(longestMs).toBeGreaterThan(250);
+    expect(result.generator.processes[0]?.eventLoopLagMaxMs).toBeGreaterThan(200);
+  });
+
+  it('tell a refused signature from a device that waits', async () => {
+    const error = 'signature verification failed';
+    const environment = await worldOf(() => ({
+      'post-auth-request': () => ({ status: 401, body: { error } }),
+    }));
+    const { operations } = await run(environment.server.baseUrl, { durationMs: 1500 });
+    const auth = operations.find(({ operation }) => operation === 'post-auth-request');
+    expect(auth?.signatureRefusals).toBe(auth?.answers['4xx']);
+    expect(auth?.signatureRefusals).toBeGreaterThan(0);
+  });
+});
+
+/** Ends a run once it has made so many exchanges, however long that takes. */
+function endingAfter(exchangesLeast: number) {
+  const controller = new AbortController();
+  const onProgress = ({ exchanges }: FleetProgress): void => {
+    if (exchanges >= exchangesLeast) controller.abort();
+  };
+  return { signal: controller.signal, hooks: { onProgress } };
+}
+
+const idle: MachineReading = {
+  cpuUserMs: 100,
+  cpuSystemMs: 20,
+  loopBusyMs: 100,
+  loopIdleMs: 900,
+  memoryBytes: 2 ** 26,
+  collections: 1,
+  collectionMs: 2,
+  collectionMaxMs: 2,
+  eventLoopLagP99Ms: 1,
+  eventLoopLagMaxMs: 5,
+};
+
+describe('a run', () => {
+  it('is invalid when the process that made the load was its limit, and says why', async () => {
+    const environment = await worldOf();
+    const reading = { ...idle, eventLoopLagP99Ms: 180, loopBusyMs: 990, loopIdleMs: 10 };
+    const machine = () => ({ read: () => reading, close: () => undefined });
+    const { signal, hooks } = endingAfter(2500);
+    const plan = { devices: 40, pollIntervalMs: 20 };
+    const result = await run(environment.server.baseUrl, plan, { machine, signal, ...hooks });
+    expect(result.generator.schedule.due).toBeGreaterThan(1000);
+    expect(result.validity).toBe('invalid');
+    expect(result.generator.reasons).toEqual(
+      expect.arrayContaining([
+        'process 1: event loop delay of 180 ms (p99)',
+        'process 1: event loop busy 99% of the time',
+      ]),
+    );
+  });
+
+  it('ends early when a threshold cannot be met any more, and only where that was asked', async () => {
+    const environment = await worldOf(() => ({ 'get-configuration': () => ({ status: 503 }) }));
+    const ended = async (thresholds: string[], abortOnThreshold = false) => {
+      const plan = { durationMs: 4500, thresholds, abortOnThreshold };
+      const result = await run(environment.server.baseUrl, plan);
+      return [result.ended, result.thresholds.map(({ verdict }) => verdict)];
+    };
+    const [suffixed, flagged, unasked] = await Promise.all([
+      ended(['errors = 0 abort on fail', 'rate(all) > 1/s']),
+      ended(['errors = 0'], true),
+      ended(['errors = 0', 'max(all) < 1h abort on fail']),
+    ]);
+    expect(suffixed).toEqual(['threshold', ['missed', 'met']]);
+    expect(flagged).toEqual(['threshold', ['missed']]);
+    expect(unasked).toEqual(['duration', ['missed', 'met']]);
+  });
+
+  it('is refused before it starts when a threshold is none', async () => {
+    const server = await PretendServer.start({});
+    closers.push(() => server.close());
+    const refused = run(server.baseUrl, { thresholds: ['errors = 0', 'quick'] });
+    await expect(refused).rejects.toThrow(PlanError);
+    await expect(run(server.baseUrl, { thresholds: ['quick'] })).rejects.toThrow(
+      /^threshold\.0 must be a threshold \(accepted are "95% updated within 10m".*not "quick"$/,
+    );
+    expect(server.asked).toEqual([]);
+  });
+
+  it('tells how long updates took, as wholes and stage by stage', async () => {
+    const environment = await worldOf();
+    const plan = { deploy: 'release-2', until: 'settled' as const, devices: 4 };
+    const { updates, devices, deployedMs } = await run(environment.server.baseUrl, plan);
+    expect(updates.whole.map(({ from, outcome, count }) => [from, outcome, count])).toEqual([
+      ['deployment', 'success', 4],
+      ['offer', 'success', 4],
+    ]);
+    expect(updates.stages.map(({ stage, count }) => [stage, count])).toEqual([
+      ['downloading', 4],
+      ['installing', 4],
+      ['offered', 4],
+      ['rebooting', 4],
+    ]);
+    for (const { offeredMs = 0, endedMs = 0 } of devices) {
+      expect(endedMs).toBeGreaterThan(offeredMs);
+      expect(offeredMs).toBeGreaterThanOrEqual(deployedMs ?? Number.POSITIVE_INFINITY);
+    }
+  });
+});
+
+describe('the machine of a run', () => {
+  it('is told by what it is, with neither its name nor a path', async () => {
+    const environment = await worldOf();
+    const { machines } = await run(
+      environment.server.baseUrl,
+      { durationMs: 50 },
+      { version: '1.2.3' },
+    );
+    expect(machines).toEqual([
+      {
+        fleetbed: '1.2.3',
+        node: process.version,
+        platform: process.platform,
+        release: expect.stringMatching(/^\d/),
+        architecture: process.arch,
+        cpuModel: expect.stringMatching(/\w/),
+        cpus: expect.any(Number),
+        memoryBytes: expect.any(Number),
+        processes: 1,
+      },
+    ]);
+    const [machine] = machines ?? [];
+    expect(machine?.cpus).toBeGreaterThan(0);
+    expect(machine?.memoryBytes).toBeGreaterThan(2 ** 27);
+    expect(JSON.stringify(machines)).not.toContain(hostname());
+    expect(JSON.stringify(machines)).not.toContain(process.cwd());
+  });
+});
+
+describe('the course of a run', () => {
+  it('has a row for each second, and wider ones once there are too many', async () => {
+    const { RunMetrics } = await import('../metrics/run-metrics.ts');
+    const clock = new ManualClock(noonMs);
+    const { series } = new RunMetrics(clock);
+    const second = (at: number) => series.exchanged(noonMs + at * 1000, at, at % 2 === 0);
+    for (let at = 0; at < 900; at++) second(at);
+    expect(series.figures()).toMatchObject({ widthMs: 1000 });
+    for (let at = 900; at < 3000; at++) second(at);
+    const { widthMs, rows } = series.figures();
+    expect(widthMs).toBe(4000);
+    expect(rows).toHaveLength(750);
+    expect(rows.every(({ requests, errors }) => requests === 4 && errors === 2)).toBe(true);
+    expect(rows[10]).toMatchObject({ startMs: noonMs + 40_000 });
+    expect(rows[10]?.p99Ms).toBeGreaterThanOrEqual(43);
+    expect(rows[10]?.p99Ms).toBeLessThan(43 * 1.2);
+  });
+});

@@ -1,0 +1,81 @@
+/** What a fleet that is underway has measured: for its thresholds, and for the coordinator of its run. */
+import { thresholdOf } from '../plan/thresholds-parser.ts';
+import type { PartFigures, PartUpdates } from '../result/part-figures.ts';
+import {
+  countsOf,
+  durationsOf,
+  type Measures,
+  type UpdateMeasures,
+} from '../result/thresholds-measures.ts';
+import type { Fleet } from './fleet.ts';
+import { countedPart } from './funnel.ts';
+
+/** The figures of a fleet that is underway. */
+export function measuresNow(fleet: Fleet, nowMs: number): Measures {
+  const { metrics } = fleet;
+  const histograms = metrics.histograms();
+  const operations = metrics.operations();
+  return {
+    isOver: false,
+    elapsedMs: fleet.elapsedMs(),
+    durations: (wanted) => durationsOf(histograms, wanted),
+    counts: (wanted) => countsOf(operations, wanted),
+    updates: () => updatesNow(fleet, nowMs),
+    reports: () => undefined,
+  };
+}
+
+/** How the updates of a fleet stand that is underway. */
+function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
+  const { devices, target } = fleet;
+  const baseMs = target?.createdMs ?? nowMs - fleet.elapsedMs();
+  const updatedAfterMs: number[] = [];
+  let failed = 0;
+  for (const device of devices) {
+    const part = countedPart(device, target);
+    if (part === undefined) continue;
+    const { state } = part;
+    const endedMs = part.endedMs ?? nowMs;
+    if (state === 'success' || state === 'already-installed') updatedAfterMs.push(endedMs - baseMs);
+    else if (state === 'failure' || state === 'aborted') failed++;
+  }
+  return {
+    devices: devices.length,
+    updated: updatedAfterMs.length,
+    updatedWithin: (withinMs) => updatedAfterMs.filter((afterMs) => afterMs <= withinMs).length,
+    failed,
+    elapsedMs: nowMs - baseMs,
+  };
+}
+
+/** The figures of a fleet that is a part of one, at this moment. */
+export function partFigures(
+  fleet: Fleet,
+  nowMs: number,
+  thresholds: readonly string[] = [],
+): PartFigures {
+  const { metrics } = fleet;
+  const elapsedMs = fleet.elapsedMs();
+  const sent = metrics.lateness.count;
+  return {
+    startMs: nowMs - elapsedMs,
+    endMs: nowMs,
+    elapsedMs,
+    latencies: metrics.latencies(),
+    operations: metrics.operations(),
+    errors: metrics.errors(),
+    updates: metrics.updates.figures(),
+    schedule: { due: sent + fleet.overdueCount(), sent, lateness: metrics.lateness.figures() },
+    rollout: rolloutOf(fleet, nowMs, thresholds),
+    checks: fleet.checks?.figures(0),
+  };
+}
+
+function rolloutOf(fleet: Fleet, nowMs: number, thresholds: readonly string[]): PartUpdates {
+  const { updatedWithin, ...counts } = updatesNow(fleet, nowMs);
+  const lengths = thresholds.flatMap((text) => {
+    const { subject } = thresholdOf(text);
+    return subject.kind === 'updated' ? [subject.withinMs] : [];
+  });
+  return { ...counts, within: lengths.map((withinMs) => [withinMs, updatedWithin(withinMs)]) };
+}

@@ -1,0 +1,431 @@
+/** A fleet underway: lets the devices of a plan live, and ends them all together. */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import { type Random, seededRandom } from '../../fixtures/random.ts';
+import { DeviceClient } from '../client/device-client.ts';
+import type { Target } from '../client/management.ts';
+import { ManagementClient } from '../client/management.ts';
+import { deviceOfCaller } from '../client/session.ts';
+import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
+import type { DeviceEnvironment } from '../device/environment.ts';
+import { type EventSink, nobodyListens } from '../device/events.ts';
+import { live } from '../device/life.ts';
+import { isFinal } from '../device/update-states.ts';
+import type { Identities } from '../identity/identities.ts';
+import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
+import type { OpenNow } from '../metrics/generator-watch.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
+import { planTransport, planWiring } from '../network/plan-transport.ts';
+import type { EndedExchange, Transport } from '../network/transport.ts';
+import type { FleetPlan } from '../plan/plan.ts';
+import type { BackoffComparison } from '../result/backoff-comparison.ts';
+import type { Ended } from '../result/result.ts';
+import type { Reconciliation } from '../result/result-devices.ts';
+import { type Memory, noMemory } from '../state/memory.ts';
+import { buildDevices } from './build-devices.ts';
+import type { CoordinatorLink } from './coordinator-link.ts';
+import { deploymentSource } from './deployment.ts';
+import { countedPart } from './funnel.ts';
+import { atMost, firstFault, throwOwnFault } from './lives.ts';
+import { Load } from './load.ts';
+import { FleetOperator } from './operator.ts';
+import { untilNextPollMs } from './poll-schedule.ts';
+import { reconcile } from './reconciliation.ts';
+import { exchangeTaps } from './sample.ts';
+import { Scheduler } from './scheduler.ts';
+import { FleetSockets } from './sockets.ts';
+
+/** Connections to one origin: enough to keep a server busy, far below the limits of a process. */
+const CONNECTIONS_MAX = 256;
+/** How long exchanges that are underway may go on after the end, and after the drain. */
+const EXCHANGES_MAX_MS = 1500;
+/** What a shard that is begun again has left at least, however late it is. */
+const LATE_LEAST_MS = 5000;
+/** How long an interrupted run waits for the server's books. */
+const HURRY_MAX_MS = 2000;
+
+/** Who its devices are, who listens to a fleet, who leads it, and who judges its sample. */
+export interface FleetSurroundings {
+  readonly identities: Identities;
+  readonly events?: EventSink;
+  readonly coordinator?: CoordinatorLink | undefined;
+  readonly judge?: ExchangeJudge | undefined;
+}
+
+/** How a run comes to its end. */
+interface RunOptions {
+  /** Leaves open deployments as they stand once the run has ended. */
+  readonly hurry?: AbortSignal | undefined;
+  /** Keeps the devices alive after the end, polling at this interval. */
+  readonly stay?:
+    | { readonly pollIntervalMs: number; readonly until: (ended: Ended) => Promise<void> }
+    | undefined;
+}
+
+/** A fleet and all that it shares; `close` it when done. */
+export class Fleet {
+  readonly #plan: FleetPlan;
+  readonly #coordinator: CoordinatorLink | undefined;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #scheduler: Scheduler;
+  readonly #events: EventSink;
+  readonly #identities: Identities;
+  readonly #transport: Transport;
+  readonly #operator: FleetOperator | undefined;
+  readonly #ended = new Set<Device>();
+  #startedMs: number;
+  #endedMs: number | undefined;
+  #stayPollMs: number | undefined;
+  #sockets: FleetSockets | undefined;
+  #livesCount = 0;
+  readonly #load: Load;
+  #finish: (ended: Ended) => void = () => undefined;
+  /** What outlives the run; set before it begins. */
+  memory: Memory = noMemory;
+  readonly metrics: RunMetrics;
+  /** What the watched devices have seen; undefined where none is watched. */
+  readonly checks: CheckMetrics | undefined;
+  readonly devices: readonly Device[];
+  readonly management: ManagementClient | undefined;
+
+  constructor(plan: FleetPlan, clock: Clock, around: FleetSurroundings) {
+    this.#identities = around.identities;
+    this.#events = around.events ?? nobodyListens;
+    this.#coordinator = around.coordinator;
+    this.#plan = plan;
+    this.#clock = clock;
+    this.#random = seededRandom(plan.seed);
+    this.#scheduler = new Scheduler(clock);
+    this.metrics = new RunMetrics(clock);
+    this.checks =
+      around.judge &&
+      new CheckMetrics(around.judge, (breach) => this.#events.emit({ kind: 'breach', ...breach }));
+    this.#startedMs = clock.monotonicMs();
+    this.#transport = planTransport(plan, {
+      clock,
+      observer: this.metrics,
+      onExchange: (ended) => this.#tell(ended),
+      obstacle: plan.scenes && ((request) => this.#load.obstacleTo(request)),
+      connectionsMax: CONNECTIONS_MAX,
+    });
+    this.devices = buildDevices(plan, this.#identities);
+    this.#load = this.#plannedLoad();
+    const { acceptWith: credentials } = plan;
+    const transport = this.#transport;
+    this.management = credentials && new ManagementClient({ transport, clock, credentials });
+    this.#operator = this.management && this.#hiredOperator(this.management);
+  }
+
+  /** The run's own deployment, once it stands. */
+  get target(): Target | undefined {
+    return this.#operator?.target;
+  }
+
+  get socketsOpen(): number {
+    return this.#sockets?.openCount() ?? 0;
+  }
+
+  /** Whether nothing is underway: everyone waits for time to pass. */
+  isQuiet(): boolean {
+    const opening = this.#sockets?.openingCount() ?? 0;
+    const everyoneRests = this.#scheduler.count >= this.#livesCount;
+    return everyoneRests && this.#transport.awaitedCount === 0 && opening === 0;
+  }
+
+  /** Others play devices of the same deployment. */
+  get #isShard(): boolean {
+    return (this.#plan.shard?.of ?? 1) > 1;
+  }
+
+  /** What a herd comparison has come to; undefined without one. */
+  get backoffComparison(): BackoffComparison | undefined {
+    return this.#load.herd;
+  }
+
+  elapsedMs(): number {
+    return this.#clock.monotonicMs() - this.#startedMs;
+  }
+
+  /**
+   * Makes sure that the server is there and, where there is an operator, that it lets him in.
+   * @throws ClientError otherwise; FleetStopped when the signal comes first
+   */
+  async reach(signal: AbortSignal): Promise<void> {
+    const giveUp = (): void => this.#transport.breakOff();
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      if (this.management) await this.management.login();
+      else await this.#knock();
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Any answer at all will do. */
+  async #knock(): Promise<void> {
+    const request = { operation: 'reach-server', caller: 'fleet', method: 'GET' } as const;
+    const answer = await this.#transport.open({ ...request, target: '/', headers: {} });
+    answer.discard();
+  }
+
+  /** Compares the books; after an interruption it does not wait long for a server that is gone. */
+  async balance(ended: Ended): Promise<Reconciliation> {
+    const { devices, target, management } = this;
+    const hurry = (): void => this.#transport.breakOff();
+    const timer = ended === 'interrupted' ? this.#clock.after(HURRY_MAX_MS, hurry) : undefined;
+    try {
+      return await reconcile({ devices, target, management, isShard: this.#isShard });
+    } finally {
+      timer?.cancel();
+    }
+  }
+
+  /**
+   * Lets every device live until the signal, the plan's duration or the last outcome ends it.
+   * @throws ClientError when the operator cannot do his work
+   */
+  async run(signal: AbortSignal, { hurry, stay }: RunOptions = {}): Promise<Ended> {
+    const lateMs = (await this.#coordinator?.started(signal)) ?? 0;
+    this.#startedMs = this.#clock.monotonicMs();
+    const ended = this.#whenEnded(signal, lateMs);
+    const lives = this.#begin();
+    this.#livesCount = lives.length;
+    for (const each of lives) each.catch(() => this.#livesCount--);
+    try {
+      const fault = firstFault(lives);
+      const reason = await Promise.race([ended.reason, fault]);
+      if (stay) {
+        this.#stayPollMs = stay.pollIntervalMs;
+        await Promise.race([stay.until(reason), fault]);
+      }
+      return reason;
+    } finally {
+      ended.forget();
+      await this.#stop(lives, hurry);
+    }
+  }
+
+  /** Ends the run now, for this reason. */
+  end(because: Ended): void {
+    this.#finish(because);
+  }
+
+  /** Sends that had fallen due by the end and were not made. */
+  overdueCount(): number {
+    const nowMs = this.#endedMs ?? this.#clock.monotonicMs();
+    const overdue = this.devices.filter(({ session }) => (session?.plannedMs ?? nowMs) < nowMs);
+    return overdue.length;
+  }
+
+  /** What is open now, and what waits for a connection. */
+  openNow(): OpenNow {
+    return { sockets: this.socketsOpen, ...this.#transport.load };
+  }
+
+  /** Closes every connection. */
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #whenEnded(
+    signal: AbortSignal,
+    lateMs: number,
+  ): { readonly reason: Promise<Ended>; forget(): void } {
+    const { durationMs } = this.#plan;
+    const reason = new Promise<Ended>((resolve) => {
+      this.#finish = resolve;
+    });
+    const interrupt = (): void => this.#finish('interrupted');
+    this.#coordinator?.ended.then((because) => this.#finish(because));
+    if (signal.aborted) interrupt();
+    signal.addEventListener('abort', interrupt, { once: true });
+    let timer: Timer | undefined;
+    if (durationMs !== undefined) {
+      const leftMs = Math.max(durationMs - lateMs, Math.min(durationMs, LATE_LEAST_MS));
+      timer = this.#clock.after(leftMs, () => this.#finish('duration'));
+    }
+    const forget = (): void => {
+      timer?.cancel();
+      this.#load.stop();
+      signal.removeEventListener('abort', interrupt);
+    };
+    return { reason, forget };
+  }
+
+  #enterPhase(phase: string): void {
+    this.metrics.enterPhase(phase);
+    this.#events.emit({ kind: 'phase', phase });
+  }
+
+  #begin(): readonly Promise<never>[] {
+    const environment = this.#environment();
+    const connected = this.devices.filter(({ cohort }) => cohort.policy.connect);
+    if (connected.length > 0) this.#sockets = this.#openSockets(connected);
+    const lives = this.devices.map((device) =>
+      live(
+        device,
+        { ...environment, ...this.#load.restsOf(device) },
+        this.#load.startsAfterMs(device),
+      ),
+    );
+    this.#load.start(environment);
+    return this.#operator ? [...lives, this.#operator.work()] : lives;
+  }
+
+  /** Nobody begins anything new; deployments and exchanges that are underway may end, within bounds. */
+  async #stop(lives: readonly Promise<never>[], hurry?: AbortSignal): Promise<void> {
+    this.#endedMs = this.#clock.monotonicMs();
+    this.#coordinator?.over();
+    const ended = Promise.allSettled(lives);
+    const { drainMs = 0 } = this.#plan;
+    if (drainMs > 0) {
+      this.#scheduler.drain();
+      await atMost(this.#clock, drainMs, ended, hurry);
+    }
+    this.#scheduler.stop();
+    this.#identities.close();
+    const exchangesMs = hurry?.aborted ? 0 : EXCHANGES_MAX_MS;
+    const limit = this.#clock.after(exchangesMs, () => this.#transport.breakOff());
+    const ends = await ended;
+    limit.cancel();
+    this.#sockets?.close();
+    throwOwnFault(ends);
+  }
+
+  #environment(): DeviceEnvironment {
+    const { headerPrefix, tenantToken } = this.#plan;
+    const transport = this.#transport;
+    const clock = this.#clock;
+    return {
+      client: new DeviceClient({ transport, clock, headerPrefix, tenantToken }),
+      transport,
+      clock,
+      random: this.#random,
+      metrics: this.metrics,
+      events: this.#events,
+      keyFor: (device, generation) => this.#identities.keyring.keyFor(device, generation),
+      changed: (device, part) => this.memory.changed(device, part),
+      downloads: this.memory.downloads,
+      rest: (waitMs, wakeable) => this.#scheduler.rest(waitMs, wakeable),
+      untilNextPollMs: ({ index, cohort: { policy: planned } }) => {
+        const { pollIntervalMs } = planned;
+        const policy = { ...planned, pollIntervalMs: this.#stayPollMs ?? pollIntervalMs };
+        return untilNextPollMs({ index, policy, random: this.#random }, this.elapsedMs());
+      },
+      offForMs: (device) => this.#load.offForMs(device),
+      exchangeTap: exchangeTaps(this.#plan, clock, (seen) =>
+        this.checks?.saw(seen, this.metrics.phase),
+      ),
+      losesSocket: (device) => this.#sockets?.drop(device),
+      target: () => this.target,
+      settled: (device, part) => {
+        this.#bookUpdate(part);
+        this.#noteEnded(device);
+      },
+      abortDevice: async (device) => (await this.#operator?.abort(device)) ?? false,
+    };
+  }
+
+  #plannedLoad(): Load {
+    return new Load({
+      plan: this.#plan,
+      devices: this.devices,
+      clock: this.#clock,
+      random: this.#random,
+      scheduler: this.#scheduler,
+      elapsedMs: () => this.elapsedMs(),
+      enterPhase: (name) => this.#enterPhase(name),
+      breakOffBlocked: () => this.#transport.breakOffBlocked(),
+      cutSocket: (device, returnsAfterMs) => this.#sockets?.cut(device, returnsAfterMs),
+      finish: (ended) => this.#finish(ended),
+    });
+  }
+
+  #tell(ended: EndedExchange): void {
+    this.#load.saw(ended);
+    const { caller, ...exchange } = ended;
+    const device = deviceOfCaller(caller);
+    const who = device === undefined ? {} : { device };
+    this.#events.emit({ kind: 'exchange', ...who, ...exchange });
+  }
+
+  #bookUpdate(part: DeploymentPart): void {
+    const { state, offeredMs, deploymentId, endedMs } = part;
+    if (!isFinal(state) || endedMs !== undefined) return;
+    const nowMs = this.#clock.now();
+    part.endedMs = nowMs;
+    const { updates } = this.metrics;
+    if (offeredMs !== undefined) updates.updateEnded('offer', state, nowMs - offeredMs);
+    const { target } = this;
+    if (target?.deploymentId !== deploymentId || target.createdMs === undefined) return;
+    updates.updateEnded('deployment', state, nowMs - target.createdMs);
+  }
+
+  /** Devices that have come to its end already, in a run before this one, count at once. */
+  #noteDeployed(target: Target): void {
+    this.#events.emit({ kind: 'deployment', ...target });
+    this.memory.deployed(target);
+    for (const device of this.devices) if (this.#isSettled(device)) this.#noteEnded(device);
+  }
+
+  /** A device may have ended an older deployment: who counts is looked at once all have ended one. */
+  #noteEnded(device: Device): void {
+    this.#ended.add(device);
+    if (this.#plan.until !== 'settled' || this.#ended.size < this.devices.length) return;
+    for (const each of this.#ended) if (!this.#isSettled(each)) this.#ended.delete(each);
+    if (this.#ended.size === this.devices.length) this.#finish('settled');
+  }
+
+  #isSettled(device: Device): boolean {
+    const { deploy, deploymentId } = this.#plan;
+    const isExpected = deploy !== undefined || deploymentId !== undefined;
+    if (isExpected && this.target === undefined) return false;
+    const part = countedPart(device, this.target);
+    return part !== undefined && isSettled(part);
+  }
+
+  #hiredOperator(management: ManagementClient): FleetOperator {
+    const { devices } = this;
+    return new FleetOperator({
+      management,
+      devices,
+      metrics: this.metrics,
+      random: this.#random,
+      clock: this.#clock,
+      rest: (waitMs) => this.#scheduler.rest(waitMs),
+      onKnown: (device) => this.memory.changed(device),
+      mayDeploy: () => this.#load.mayDeploy,
+      onDeployed: (target) => {
+        this.#noteDeployed(target);
+        this.#load.deployed();
+      },
+      deployment: deploymentSource({
+        plan: this.#plan,
+        management,
+        devices,
+        coordinator: this.#coordinator,
+        adopted: (device) => this.memory.changed(device),
+        kept: () => this.memory.target,
+      }),
+    });
+  }
+
+  #openSockets(devices: readonly Device[]): FleetSockets {
+    const { baseUrl, requestTimeLimitMs } = this.#plan;
+    return new FleetSockets(devices, {
+      baseUrl,
+      clock: this.#clock,
+      random: this.#random,
+      metrics: this.metrics,
+      events: this.#events,
+      requestTimeLimitMs,
+      wiring: planWiring(this.#plan),
+      isCutOff: (device) => this.#load.isCutOff(device),
+      checkUpdate: (device) => this.#scheduler.wake(device),
+      sendInventory: (device) => {
+        device.inventoryDueMs = Number.NEGATIVE_INFINITY;
+        this.#scheduler.wake(device);
+      },
+    });
+  }
+}

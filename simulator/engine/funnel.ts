@@ -1,0 +1,69 @@
+/** How far the devices of a fleet have come in their deployment: counts that add up to the fleet. */
+
+import type { Target } from '../client/management.ts';
+import type { DeploymentPart, Device } from '../device/device.ts';
+import { isFinal } from '../device/update-states.ts';
+import type { Funnel, Outcome } from '../result/result-devices.ts';
+import type { Accounts } from '../result/result-figures.ts';
+
+/** The part that counts: in the run's own deployment where there is one, else the latest. */
+export function countedPart(
+  device: Device,
+  target: Target | undefined,
+): DeploymentPart | undefined {
+  if (target === undefined) return device.parts.at(-1);
+  return device.parts.find((part) => part.deploymentId === target.deploymentId);
+}
+
+/** Where the device has come to. */
+export function outcomeOf(device: Device, target: Target | undefined): Outcome {
+  const part = countedPart(device, target);
+  if (part) return isFinal(part.state) ? part.state : 'underway';
+  if (device.life === 'waiting') return 'waiting';
+  return device.life === 'silent' || device.life === 'unstarted' ? 'silent' : 'idle';
+}
+
+/** The counts over all devices. */
+export function funnelOf(devices: readonly Device[], target: Target | undefined): Funnel {
+  const outcomes = new Map<Outcome, number>();
+  for (const device of devices) {
+    const outcome = outcomeOf(device, target);
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  }
+  const ended = (outcome: Outcome): number => outcomes.get(outcome) ?? 0;
+  const parts = devices.flatMap((device) => countedPart(device, target) ?? []);
+  const reached = (status: DeploymentPart['reported'][number]): number =>
+    parts.filter(({ reported }) => reported.includes(status)).length;
+  return {
+    devices: devices.length,
+    offered: parts.filter(wasOffered).length,
+    downloading: reached('downloading'),
+    installing: reached('installing'),
+    rebooting: reached('rebooting'),
+    success: ended('success'),
+    failure: ended('failure'),
+    aborted: ended('aborted'),
+    alreadyInstalled: ended('already-installed'),
+    underway: ended('underway'),
+    idle: ended('idle'),
+    waiting: ended('waiting'),
+    silent: ended('silent'),
+  };
+}
+
+/** A device that the server found to have the artifact was offered nothing and reported nothing. */
+function wasOffered(part: DeploymentPart): boolean {
+  return part.state !== 'already-installed' || part.reported.length > 0;
+}
+
+/** Where each device stands in one word; the counts add up to the fleet. */
+export function accountsOf(funnel: Funnel): Accounts {
+  return {
+    waiting: funnel.waiting,
+    idle: funnel.idle,
+    updating: funnel.underway,
+    done: funnel.success + funnel.alreadyInstalled,
+    failed: funnel.failure + funnel.aborted,
+    silent: funnel.silent,
+  };
+}

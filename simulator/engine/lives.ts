@@ -1,0 +1,43 @@
+/** The lives of a fleet as promises: none ever ends in peace, all end with the run. */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import { ClientError } from '../network/errors.ts';
+import { FleetStopped } from '../network/stopped.ts';
+
+/** Rejects with the first fault that ends a run before its time. */
+export function firstFault(lives: readonly Promise<never>[]): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const each of lives) {
+      each.catch((error: unknown) => {
+        if (!(error instanceof FleetStopped)) reject(error);
+      });
+    }
+  });
+}
+
+/** Waits until it has come about, for so long, or until the signal has aborted. */
+export async function atMost(
+  clock: Clock,
+  waitMs: number,
+  ended: Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (signal?.aborted) return;
+  let limit: Timer | undefined;
+  const isOver = new Promise<void>((resolve) => {
+    limit = clock.after(waitMs, resolve);
+    signal?.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([ended, isOver]);
+  limit?.cancel();
+}
+
+/** @throws the simulator's own fault, when a life has ended of one */
+export function throwOwnFault(ends: readonly PromiseSettledResult<never>[]): void {
+  for (const end of ends) {
+    if (end.status === 'rejected' && !isExpectedEnd(end.reason)) throw end.reason;
+  }
+}
+
+function isExpectedEnd(error: unknown): boolean {
+  return error instanceof FleetStopped || error instanceof ClientError;
+}

@@ -1,0 +1,185 @@
+/**
+ * The load of a run: who is on when, which stage it is, what incidents are played, and how cohorts
+ * compare after an outage. Beside it, each device lives its own life.
+ */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { deviceOfCaller } from '../client/session.ts';
+import type { Device } from '../device/device.ts';
+import type { DeviceEnvironment } from '../device/environment.ts';
+import type { EndedExchange, ExchangeSubject } from '../network/transport.ts';
+import type { FleetPlan } from '../plan/plan.ts';
+import type { BackoffComparison } from '../result/backoff-comparison.ts';
+import type { Ended } from '../result/result.ts';
+import { Arrivals } from './arrivals.ts';
+import { BackoffWatch } from './backoff-watch.ts';
+import { Incidents } from './incidents.ts';
+import { firstContactAfterMs } from './poll-schedule.ts';
+import type { Scheduler } from './scheduler.ts';
+import { Switches } from './switches.ts';
+import { Timeline } from './timeline.ts';
+
+/** What the load is made of and what it acts on. */
+export interface LoadOptions {
+  readonly plan: FleetPlan;
+  readonly devices: readonly Device[];
+  readonly clock: Clock;
+  /** The fleet's chance, made from its seed. */
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  /** Since the start of the run. */
+  readonly elapsedMs: () => number;
+  readonly enterPhase: (name: string) => void;
+  /** Breaks off the exchanges of devices that have come to stand before an obstacle. */
+  readonly breakOffBlocked: () => void;
+  readonly cutSocket: (device: Device, returnsAfterMs: number | undefined) => void;
+  readonly finish: (ended: Ended) => void;
+}
+
+/** The load of one run; `start` it with the run, and `stop` it at its end. */
+export class Load {
+  readonly #options: LoadOptions;
+  readonly #byIndex: ReadonlyMap<number, Device>;
+  readonly #timeline: Timeline | undefined;
+  readonly #switches: Switches;
+  readonly #incidents: Incidents | undefined;
+  readonly #backoff: BackoffWatch | undefined;
+  readonly #spent = new Set<Device>();
+  #timers: readonly Timer[] = [];
+  #arrivals: Arrivals | undefined;
+  #mayDeploy: boolean;
+
+  constructor(options: LoadOptions) {
+    const { plan, devices } = options;
+    this.#options = options;
+    this.#byIndex = new Map(devices.map((device) => [device.index, device]));
+    this.#timeline = plan.stages && new Timeline(plan.stages);
+    this.#switches = this.#installedSwitches();
+    this.#incidents = this.#plannedIncidents();
+    this.#mayDeploy = this.#incidents?.deploysLater !== true;
+    const isCompared = plan.scenes?.some(({ name }) => name === 'backoff-comparison') === true;
+    this.#backoff = isCompared ? new BackoffWatch(devices) : undefined;
+  }
+
+  /** Whether the moment of the deployment has come. */
+  get mayDeploy(): boolean {
+    return this.#mayDeploy;
+  }
+
+  /** What a herd comparison has come to; undefined without one. */
+  get herd(): BackoffComparison | undefined {
+    return this.#backoff?.comparison();
+  }
+
+  /** How long after the start of the run the device makes its first contact; Infinity: never. */
+  startsAfterMs(device: Device): number {
+    const rampMs = firstContactAfterMs(this.#options.plan, device.index);
+    return this.#switches.firstOnAfterMs(device, rampMs);
+  }
+
+  /** The waits of one device, which end when it is switched on and off. */
+  restsOf(device: Device): Pick<DeviceEnvironment, 'rest'> {
+    return {
+      rest: (waitMs, wakeable) => this.#switches.rest(device, waitMs, wakeable !== undefined),
+    };
+  }
+
+  /** How long the device is off from now on; zero when it is on, Infinity: for good. */
+  offForMs(device: Device): number {
+    return this.#switches.offForMs(device);
+  }
+
+  /** Whether the device's network is away. */
+  isCutOff(device: Device): boolean {
+    return this.#switches.isCutOff(device);
+  }
+
+  /** What keeps a request from being sent; undefined: nothing. */
+  obstacleTo(request: ExchangeSubject): Error | undefined {
+    const device = this.#deviceOf(request.caller);
+    return device && this.#switches.obstacleTo(device, request);
+  }
+
+  /** Is told of every exchange as it ends. */
+  saw(ended: EndedExchange): void {
+    if (this.#backoff === undefined) return;
+    const device = this.#deviceOf(ended.caller);
+    if (device) this.#backoff.saw(device, ended, this.#options.clock.monotonicMs());
+  }
+
+  /** The deployment stands. */
+  deployed(): void {
+    this.#incidents?.deployed();
+  }
+
+  /** Begins to count the moments of stages and incidents, and lets events arrive. */
+  start({ client, metrics }: Pick<DeviceEnvironment, 'client' | 'metrics'>): void {
+    const { plan, devices, clock, random } = this.#options;
+    this.#timers = this.#stageTimers();
+    this.#incidents?.start();
+    const { arrivals } = plan;
+    this.#arrivals =
+      arrivals && new Arrivals({ arrivals, devices, client, clock, random, metrics });
+    this.#arrivals?.start();
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) timer.cancel();
+    this.#incidents?.stop();
+    this.#arrivals?.stop();
+  }
+
+  /** Each stage is a phase of the books, and the run ends with the last one. */
+  #stageTimers(): readonly Timer[] {
+    if (this.#timeline === undefined) return [];
+    const { clock, enterPhase, finish } = this.#options;
+    const { starts, endMs } = this.#timeline;
+    return [
+      ...starts.map(({ atMs, name }) => clock.after(atMs, () => enterPhase(name))),
+      clock.after(endMs, () => finish('stages')),
+    ];
+  }
+
+  #installedSwitches(): Switches {
+    const { plan, scheduler, elapsedMs, finish, devices } = this.#options;
+    return new Switches({
+      timeline: this.#timeline,
+      scheduler,
+      elapsedMs,
+      iterations: plan.iterations,
+      onSpent: (device) => {
+        this.#spent.add(device);
+        if (this.#spent.size === devices.length) finish('iterations');
+      },
+    });
+  }
+
+  #plannedIncidents(): Incidents | undefined {
+    const { plan, devices, clock, random, scheduler, breakOffBlocked } = this.#options;
+    const { cutSocket, enterPhase } = this.#options;
+    if (plan.scenes === undefined) return undefined;
+    return new Incidents({
+      incidents: plan.scenes,
+      devices,
+      clock,
+      random,
+      onReturn: () => this.#backoff?.returned(clock.monotonicMs()),
+      control: {
+        cutPower: (device, lastingMs) => this.#switches.cut(device, lastingMs),
+        cutNetwork: (cutOff) => this.#switches.cutOff(cutOff),
+        breakOffBlocked,
+        cutSocket,
+        wake: (device) => scheduler.wake(device),
+        enterPhase,
+        allowDeployment: () => {
+          this.#mayDeploy = true;
+        },
+      },
+    });
+  }
+
+  #deviceOf(caller: string): Device | undefined {
+    const index = deviceOfCaller(caller);
+    return index === undefined ? undefined : this.#byIndex.get(index);
+  }
+}

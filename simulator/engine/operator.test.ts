@@ -1,0 +1,193 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/random.ts';
+import { ManagementClient } from '../client/management.ts';
+import { deviceKey } from '../identity/device-key.ts';
+import { FleetStopped } from '../network/stopped.ts';
+import { Bench, deviceOf, sessionOf, token } from '../testing/bench.ts';
+import { type Answer, type Answers, type Asked, PretendServer } from '../testing/pretend-server.ts';
+import { FleetOperator } from './operator.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const when = '2026-01-31T12:00:00Z';
+
+interface ListedSet {
+  readonly id: string;
+  readonly status: string;
+  readonly pubkey: string;
+}
+
+/** An operator with one waiting device, and so many rounds of work. */
+async function hired(answers: Answers, rounds: number) {
+  const server = await PretendServer.start({
+    login: () => ({ status: 200, body: token }),
+    'list-devices': () => ({ status: 200, body: [] }),
+    'set-auth-set-status': () => ({ status: 204 }),
+    'create-deployment': () => ({ status: 201, headers: { location: '/x/deployment-1' } }),
+    ...answers,
+  });
+  const { transport, clock, metrics } = new Bench(server.baseUrl);
+  closers.push(
+    () => server.close(),
+    () => transport.close(),
+  );
+  const device = deviceOf();
+  device.session = await sessionOf();
+  device.life = 'waiting';
+  const credentials = { email: 'e', password: 'p' };
+  let left = rounds;
+  const restsMs: number[] = [];
+  const management = new ManagementClient({ transport, clock, credentials });
+  const operator = new FleetOperator({
+    management,
+    devices: [device],
+    metrics,
+    random: seededRandom('x'),
+    clock,
+    rest: async (waitMs) => {
+      restsMs.push(waitMs);
+      if (--left <= 0) throw new FleetStopped();
+    },
+    deployment: async (devices) => {
+      const wanted = { name: 'test', artifact_name: 'release-2', devices: [...devices] };
+      const deploymentId = await management.createDeployment(wanted);
+      return { deploymentId, artifactName: 'release-2' };
+    },
+  });
+  return { server, device, operator, metrics, restsMs, pem: device.session.key.publicKeyPem };
+}
+
+/** The fleet's device in a list of the server, with these authentication sets. */
+function listed(status: string, sets: readonly ListedSet[]) {
+  const { identity } = deviceOf();
+  const auth_sets = sets.map((set) => ({ ...set, identity_data: identity, ts: when }));
+  const times = { created_ts: when, updated_ts: when };
+  return { id: 'device-1', identity_data: identity, status, ...times, auth_sets };
+}
+
+function listsBy(lists: Readonly<Record<string, readonly unknown[]>>) {
+  return ({ query }: Asked): Answer => {
+    return { status: 200, body: lists[query.get('status') ?? ''] ?? [] };
+  };
+}
+
+async function otherPem(): Promise<string> {
+  return (await deviceKey(seededRandom('other'), 0, 'ed25519')).publicKeyPem;
+}
+
+describe('the operator of a fleet', () => {
+  it('accepts the set with the key of its device, however the server breaks its lines', async () => {
+    const lists: Record<string, unknown[]> = {};
+    const { server, device, operator, pem } = await hired({ 'list-devices': listsBy(lists) }, 1);
+    const sets = [
+      { id: 'set-1', status: 'pending', pubkey: await otherPem() },
+      { id: 'set-2', status: 'pending', pubkey: pem.trim().replaceAll('\n', '\r\n') },
+    ];
+    lists.pending = [listed('pending', sets)];
+    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    const asked = server.askedOf('set-auth-set-status');
+    expect(asked.map(({ parameters }) => parameters)).toEqual([{ id: 'device-1', aid: 'set-2' }]);
+    expect(device.id).toBe('device-1');
+  });
+
+  it('finds a device that was accepted before and comes with a new key', async () => {
+    const lists: Record<string, unknown[]> = {};
+    const { server, operator, pem } = await hired({ 'list-devices': listsBy(lists) }, 1);
+    const sets = [
+      { id: 'set-1', status: 'accepted', pubkey: await otherPem() },
+      { id: 'set-2', status: 'pending', pubkey: pem },
+    ];
+    lists.accepted = [listed('accepted', sets)];
+    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    expect(server.askedOf('set-auth-set-status')[0]?.parameters.aid).toBe('set-2');
+  });
+
+  it.each([
+    ['was rejected by somebody', 'rejected'],
+    ['is accepted already', 'accepted'],
+  ])('leaves a set alone that %s', async (_what, status) => {
+    const lists: Record<string, unknown[]> = {};
+    const { server, operator, pem } = await hired({ 'list-devices': listsBy(lists) }, 2);
+    lists.pending = [listed('pending', [{ id: 'set-1', status, pubkey: pem }])];
+    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    expect(server.askedOf('set-auth-set-status')).toEqual([]);
+  });
+
+  it('asks for no list while nobody waits', async () => {
+    const { server, device, operator } = await hired({}, 3);
+    device.life = 'idle';
+    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    expect(server.asked).toEqual([]);
+  });
+
+  it('deploys once, and only when it knows every device', async () => {
+    const { server, device, operator } = await hired({}, 3);
+    device.life = 'idle';
+    const first = operator.work();
+    await expect(first).rejects.toThrow(FleetStopped);
+    expect(operator.target).toBeUndefined();
+    device.id = 'device-1';
+    await expect(operator.work()).rejects.toThrow();
+    expect(server.askedOf('create-deployment').map((asked) => asked.json())).toEqual([
+      { name: 'test', artifact_name: 'release-2', devices: ['device-1'] },
+    ]);
+    expect(operator.target).toMatchObject({
+      deploymentId: 'deployment-1',
+      artifactName: 'release-2',
+    });
+  });
+
+  it('tries again when the server fails, and gives up after twenty times in a row', async () => {
+    const { server, operator, metrics, restsMs } = await hired(
+      { 'list-devices': () => ({ status: 500 }) },
+      1000,
+    );
+    await expect(operator.work()).rejects.toMatchObject({ status: 500 });
+    expect(server.askedOf('list-devices')).toHaveLength(20);
+    expect(metrics.errorCount).toBe(20);
+    expect(restsMs[0]).toBeLessThanOrEqual(250);
+    expect(restsMs.at(-1)).toBeGreaterThanOrEqual(5000);
+  });
+
+  it('waits as long as the server asks for', async () => {
+    const busy: Answer = { status: 429, headers: { 'retry-after': '9' } };
+    const { operator, restsMs } = await hired({ 'list-devices': () => busy }, 1);
+    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    expect(restsMs).toEqual([9000]);
+  });
+
+  it('forgets its faults as soon as one round succeeds', async () => {
+    let asked = 0;
+    const { operator, metrics } = await hired(
+      {
+        'list-devices': ({ query }) => {
+          const ok = query.get('status') === 'accepted' || ++asked % 10 === 0;
+          return { status: ok ? 200 : 500, body: [] };
+        },
+      },
+      60,
+    );
+    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    expect(metrics.errorCount).toBeGreaterThan(40);
+  });
+
+  it('gives up at once when its login no longer holds', async () => {
+    const { server, operator } = await hired({ login: () => ({ status: 401 }) }, 10);
+    await expect(operator.work()).rejects.toMatchObject({ operation: 'login', status: 401 });
+    expect(server.askedOf('login')).toHaveLength(1);
+  });
+
+  it.each<[string, string | undefined, Answer, boolean]>([
+    ['done', 'device-1', { status: 204 }, true],
+    ['refused', 'device-1', { status: 404 }, false],
+    ['unanswered', 'device-1', 'cut', false],
+    ['impossible without an id', undefined, { status: 204 }, false],
+  ])('tells whether an abort was %s', async (_what, id, answer, wanted) => {
+    const { device, operator } = await hired({ 'abort-device-deployments': () => answer }, 1);
+    device.id = id;
+    expect(await operator.abort(device)).toBe(wanted);
+  });
+});

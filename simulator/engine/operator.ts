@@ -1,0 +1,165 @@
+/**
+ * The operator of a fleet: accepts the fleet's own devices, deploys to them, aborts one on request.
+ * It never touches a device that is not its own.
+ */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Device as ListedDevice } from '../../fixtures/contract/management/devices.ts';
+import type { Random } from '../../fixtures/random.ts';
+import type { ManagementClient, Target } from '../client/management.ts';
+import type { Device } from '../device/device.ts';
+import { identityKey } from '../identity/identity.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { ClientError, StatusError } from '../network/errors.ts';
+import { type BackOff, backOffMs } from '../network/retry-after.ts';
+import { Semaphore } from '../network/semaphore.ts';
+import type { DeploymentSource } from './deployment.ts';
+
+/** What the operator works with. */
+export interface FleetOperatorOptions {
+  readonly management: ManagementClient;
+  readonly devices: readonly Device[];
+  readonly metrics: RunMetrics;
+  readonly random: Random;
+  readonly clock: Clock;
+  readonly rest: (waitMs: number) => Promise<void>;
+  /** Called when the id of an own device becomes known. */
+  readonly onKnown?: (device: Device) => void;
+  /** Whether the moment of the deployment has come; absent: it has. */
+  readonly mayDeploy?: () => boolean;
+  /** Told of the deployment once the server has acknowledged it. */
+  readonly onDeployed?: (target: Target) => void;
+  /** Where the deployment comes from once every device is accepted. */
+  readonly deployment?: DeploymentSource | undefined;
+}
+
+const ROUND_MS = 250;
+const backOff: BackOff = { leastMs: ROUND_MS, mostMs: 10_000 };
+const ACCEPTED_AT_ONCE = 8;
+/** Faults in a row after which the operator is taken to be unable to work. */
+const FAULTS_MAX = 20;
+
+/** Works beside the fleet until the run ends. */
+export class FleetOperator {
+  readonly #options: FleetOperatorOptions;
+  readonly #own: ReadonlyMap<string, Device>;
+  /** The deployment that was asked for; a head answers only when all of its shards have asked. */
+  #asked: Promise<Target> | undefined;
+  target: Target | undefined;
+
+  constructor(options: FleetOperatorOptions) {
+    this.#options = options;
+    this.#own = new Map(options.devices.map((device) => [identityKey(device.idData), device]));
+  }
+
+  /**
+   * Accepts and deploys, round after round.
+   * @throws ClientError when a deployment is refused, or the server fails again and again;
+   * FleetStopped
+   */
+  async work(): Promise<never> {
+    const { rest } = this.#options;
+    for (let faults = 0; ; ) {
+      try {
+        await this.#round();
+        faults = 0;
+      } catch (error) {
+        if (!(error instanceof ClientError)) throw error;
+        this.#options.metrics.fault(error);
+        if (isHopeless(error) || ++faults === FAULTS_MAX) throw error;
+        await rest(this.#waitAfterMs(error, faults));
+        continue;
+      }
+      await rest(ROUND_MS);
+    }
+  }
+
+  /** Aborts what is underway on the device; false when the server refuses or does not know it. */
+  async abort(device: Device): Promise<boolean> {
+    if (device.id === undefined) return false;
+    try {
+      await this.#options.management.abortDeviceDeployments(device.id);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      this.#options.metrics.fault(error);
+      return false;
+    }
+  }
+
+  #waitAfterMs(error: ClientError, faults: number): number {
+    if (error instanceof StatusError && error.retryAfterMs !== undefined) return error.retryAfterMs;
+    return backOffMs(faults, backOff, this.#options.random.stream(`operator/${faults}`));
+  }
+
+  async #round(): Promise<void> {
+    const waiting = this.#options.devices.filter(({ life }) => life === 'waiting').length;
+    const accepted = waiting === 0 ? 0 : await this.#acceptFrom('pending');
+    // A device that was accepted before and comes with a new key is listed as accepted.
+    if (accepted < waiting) await this.#acceptFrom('accepted');
+    await this.#deployOnce();
+  }
+
+  async #acceptFrom(status: 'pending' | 'accepted'): Promise<number> {
+    let accepted = 0;
+    for await (const page of this.#options.management.devices(status)) {
+      const semaphore = new Semaphore(ACCEPTED_AT_ONCE);
+      const answers = page.map((listed) => semaphore.run(() => this.#acceptOwn(listed)));
+      for (const answer of await Promise.allSettled(answers)) {
+        if (answer.status === 'rejected') throw answer.reason;
+        accepted += answer.value;
+      }
+    }
+    return accepted;
+  }
+
+  /** A device is our own when its identity and its key are; an identity alone can be borrowed. */
+  async #acceptOwn(listed: ListedDevice): Promise<number> {
+    const device = this.#own.get(identityKey(listed.identity_data));
+    const key = device?.session?.key.publicKeyPem;
+    if (device === undefined || key === undefined) return 0;
+    const authSet = listed.auth_sets.find(({ pubkey }) => sameKey(pubkey, key));
+    if (authSet === undefined || authSet.status === 'rejected') return 0;
+    if (authSet.status === 'pending') await this.#options.management.accept(listed.id, authSet.id);
+    device.id = listed.id;
+    this.#options.onKnown?.(device);
+    return 1;
+  }
+
+  /** Waits for the deployment no longer than a round: devices may have to be accepted again. */
+  #mayDeploy(): boolean {
+    return this.#options.mayDeploy?.() ?? true;
+  }
+
+  async #deployOnce(): Promise<void> {
+    const { deployment, devices, rest, clock } = this.#options;
+    if (deployment === undefined || this.target !== undefined || !this.#mayDeploy()) return;
+    const ids = devices.flatMap(({ id }) => (id === undefined ? [] : [id]));
+    if (ids.length < devices.length) return;
+    const asked = this.#asked ?? deployment(ids);
+    this.#asked = asked;
+    // A run that ends meanwhile still wants to know what became of the request underway.
+    const round = rest(ROUND_MS).then(
+      () => undefined,
+      () => asked,
+    );
+    try {
+      const target = await Promise.race([asked, round]);
+      this.target = target && { createdMs: clock.now(), ...target };
+    } catch (error) {
+      this.#asked = undefined;
+      throw error;
+    }
+    if (this.target !== undefined) this.#options.onDeployed?.(this.target);
+  }
+}
+
+/** A deployment that was refused stays refused; one that went unanswered may stand all the same. */
+function isHopeless(error: ClientError): boolean {
+  if (error.operation === 'create-deployment')
+    return !(error instanceof StatusError) || !error.passing;
+  return error instanceof StatusError && error.status === 401;
+}
+
+function sameKey(one: string, other: string): boolean {
+  return one.replace(/\s/g, '') === other.replace(/\s/g, '');
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/random.ts';
+import { firstContactAfterMs, type Poller, untilNextPollMs } from './poll-schedule.ts';
+
+const ramp = { devices: 10, rampMs: 5000 };
+const random = seededRandom('x');
+
+function poller(index: number, differs: Partial<Poller['policy']> = {}): Poller {
+  const policy = { pollIntervalMs: 1000, pollJitterShare: 0, phase: 'even' as const, ...differs };
+  return { index, policy, random };
+}
+
+/** When a hundred devices poll for the first time, the earliest first. */
+function firstPolls(differs: Partial<Poller['policy']> = {}): number[] {
+  const waits = Array.from({ length: 100 }, (_, index) =>
+    untilNextPollMs(poller(index, differs), 0),
+  );
+  return waits.toSorted((one, other) => one - other);
+}
+
+describe('the first contacts of a fleet', () => {
+  it('are spread evenly over the ramp, and nobody starts after it', () => {
+    const starts = Array.from({ length: 10 }, (_, index) => firstContactAfterMs(ramp, index));
+    expect(starts).toEqual([0, 500, 1000, 1500, 2000, 2500, 3000, 3500, 4000, 4500]);
+  });
+
+  it('are all at once without a ramp', () => {
+    expect(firstContactAfterMs({ ...ramp, rampMs: 0 }, 9)).toBe(0);
+  });
+});
+
+describe.each(['even', 'random', 'lockstep'] as const)('the polls of the phase %s', (phase) => {
+  it('are never further away than the interval, nor due at once', () => {
+    for (let index = 0; index < 50; index++) {
+      for (const sinceStartMs of [0, 1, 999, 1000, 1001, 123_456.7]) {
+        const waitMs = untilNextPollMs(poller(index, { phase }), sinceStartMs);
+        expect(waitMs).toBeGreaterThanOrEqual(2);
+        expect(waitMs).toBeLessThan(1002);
+      }
+    }
+  });
+
+  it('come once for each moment, also when a timer fires a little before it', () => {
+    for (const index of [0, 1, 7]) {
+      const dueMs = untilNextPollMs(poller(index, { phase }), 0);
+      for (const earlyMs of [1.5, 0.4, 1e-9]) {
+        const waitMs = untilNextPollMs(poller(index, { phase }), dueMs - earlyMs);
+        expect(waitMs).toBeCloseTo(1000 + earlyMs, 6);
+      }
+    }
+  });
+
+  it('come back at the same moment of every interval', () => {
+    const device = poller(3, { phase });
+    const waitMs = untilNextPollMs(device, 250);
+    expect(untilNextPollMs(device, 7250)).toBeCloseTo(waitMs, 6);
+    expect(untilNextPollMs(device, 250 + waitMs / 2)).toBeCloseTo(waitMs / 2, 6);
+  });
+});
+
+describe('a phase', () => {
+  it('that is even lets no two of a hundred devices poll within two milliseconds of a second', () => {
+    const polls = firstPolls();
+    const gaps = polls.slice(1).map((poll, index) => poll - (polls[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThan(2);
+    expect(Math.max(...gaps)).toBeLessThan(30);
+  });
+
+  it('in lockstep lets all devices poll at one moment', () => {
+    expect(new Set(firstPolls({ phase: 'lockstep' }))).toEqual(new Set([1000]));
+  });
+
+  it('by chance spreads them over the interval, unevenly, and the same for the same seed', () => {
+    const polls = firstPolls({ phase: 'random' });
+    const gaps = polls.slice(1).map((poll, index) => poll - (polls[index] ?? 0));
+    expect(Math.min(...gaps)).toBeLessThan(2);
+    expect([polls[0], polls.at(-1)].map((poll) => Math.round((poll ?? 0) / 1000))).toEqual([0, 1]);
+    expect(firstPolls({ phase: 'random' })).toEqual(polls);
+  });
+});
+
+describe('jitter', () => {
+  const late = { phase: 'lockstep', pollJitterShare: 0.25 } as const;
+
+  it('makes polls late by up to its share of the interval, and never early', () => {
+    const polls = firstPolls(late);
+    expect(polls[0]).toBeGreaterThanOrEqual(1000);
+    expect(polls.at(-1)).toBeLessThan(1250);
+    expect(new Set(polls.map(Math.round)).size).toBeGreaterThan(50);
+  });
+
+  it('differs from poll to poll of one device, and does not add up', () => {
+    const device = poller(0, late);
+    let nowMs = 0;
+    const delays = Array.from({ length: 20 }, (_, poll) => {
+      nowMs += untilNextPollMs(device, nowMs);
+      return nowMs - 1000 * (poll + 1);
+    });
+    expect(new Set(delays.map(Math.round)).size).toBeGreaterThan(15);
+    expect(Math.max(...delays)).toBeLessThan(250);
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
+  });
+});

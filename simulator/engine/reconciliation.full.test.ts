@@ -1,0 +1,186 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import type { Answers, Asked } from '../testing/pretend-server.ts';
+import { release, SmallWorld } from '../testing/small-world.ts';
+import { simulateFleet } from './simulate-fleet.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function worldOf(changed: (environment: SmallWorld) => Answers): Promise<SmallWorld> {
+  const environment = await SmallWorld.start(changed);
+  closers.push(() => environment.server.close());
+  return environment;
+}
+
+async function run(baseUrl: string) {
+  const plan = {
+    baseUrl,
+    devices: 3,
+    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+    seed: 'x',
+    pollIntervalMs: 40,
+    inventoryIntervalMs: 60_000,
+    rampMs: 20,
+    connect: false,
+    behaviours: [{ name: 'steady', weight: 1 }],
+    headerPrefix: 'X-SVC',
+    deviceType: 'board',
+    requestTimeLimitMs: 5000,
+    acceptWith: { email: 'admin@example.com', password: 'secret-word' },
+    deploy: release,
+    until: 'settled' as const,
+    thresholds: ['lost reports = 0', 'doubled reports = 0'],
+  };
+  const { signal } = new AbortController();
+  const result = await simulateFleet(plan, { signal, clock: systemClock });
+  const verdicts = result.thresholds.map(({ verdict }) => verdict);
+  const [device] = result.devices.filter(({ deviceId }) => deviceId === 'device-2');
+  return { ...result, verdicts, second: device };
+}
+
+/** Takes a report as the small environment does, unless the test has it otherwise. */
+function taking(
+  environment: SmallWorld,
+  otherwise: (status: string, id: string) => number | undefined,
+) {
+  return (asked: Asked) => {
+    const device = environment.deviceOf(asked);
+    if (device === undefined) return { status: 401 };
+    const { status } = asked.json() as { status: string };
+    const answer = otherwise(status, device.id);
+    if (answer === undefined) device.status = status;
+    return { status: answer ?? 204 };
+  };
+}
+
+const listed = { created: '2026-01-31T12:00:00Z', log: false, status: 'success' };
+const all = ['device-1', 'device-2', 'device-3'];
+
+describe('a report', () => {
+  it('that the server acknowledged and lost is an error, with the device named', async () => {
+    let lost = false;
+    const environment = await worldOf((own) => ({
+      'put-deployment-status': taking(own, (status, id) => {
+        if (status !== 'success' || id !== 'device-2') return undefined;
+        lost = true;
+        return 204;
+      }),
+      // Offered it again, the device would say that it has it already, and the books would agree.
+      'post-next-deployment-v2': (asked) =>
+        lost && own.deviceOf(asked)?.id === 'device-2' ? { status: 204 } : own.next(asked),
+    }));
+    const { balance, verdicts, second } = await run(environment.server.baseUrl);
+    expect(balance).toMatchObject({ checked: true, ok: false, lostReports: 1, doubledReports: 0 });
+    expect(balance.differences).toEqual([
+      {
+        deploymentId: 'deployment-1',
+        deviceId: 'device-2',
+        deviceIndex: second?.index,
+        kind: 'lost',
+        ours: 'success',
+        servers: 'rebooting',
+      },
+    ]);
+    expect(verdicts).toEqual(['missed', 'met']);
+  });
+
+  it('that came twice and was refused the second time is an error, with the device named', async () => {
+    const environment = await worldOf((own) => ({
+      'put-deployment-status': taking(own, (_status, id) => {
+        const known = [...own.devices.values()].find((device) => device.id === id);
+        return known?.status === 'success' ? 409 : undefined;
+      }),
+    }));
+    const proxyUrl = await doublingProxy(environment.server.baseUrl, 'device-2');
+    const { balance, verdicts, second } = await run(proxyUrl);
+    expect(balance.differences).toMatchObject([
+      { deviceId: 'device-2', deviceIndex: second?.index, kind: 'doubled', servers: 'success' },
+    ]);
+    expect(balance).toMatchObject({ ok: false, lostReports: 0, doubledReports: 1 });
+    expect(verdicts).toEqual(['met', 'missed']);
+  });
+
+  it('that the list has twice is an error, with the device named', async () => {
+    const environment = await worldOf(() => ({
+      'list-deployment-devices': () => ({
+        status: 200,
+        body: [...all, 'device-2'].map((id) => ({ id, ...listed })),
+      }),
+    }));
+    const { balance } = await run(environment.server.baseUrl);
+    expect(balance.differences).toMatchObject([
+      { deviceId: 'device-2', kind: 'doubled', servers: 'success, listed 2 times' },
+    ]);
+  });
+});
+
+describe("the server's own sums", () => {
+  it('are an error where its statistics count a report twice', async () => {
+    const environment = await worldOf(() => ({
+      'get-deployment-statistics': () => ({ status: 200, body: { success: 4, pending: 0 } }),
+    }));
+    const { balance } = await run(environment.server.baseUrl);
+    expect(balance).toMatchObject({ ok: false, books: ['list', 'statistics'], differences: [] });
+    expect(balance.statistics).toEqual([
+      { deploymentId: 'deployment-1', status: 'success', listed: 3, stated: 4 },
+    ]);
+  });
+
+  it('are an error where its audit log has the deployment made twice', async () => {
+    const entry = {
+      actor: { id: 'user', type: 'user' },
+      time: '2026-01-31T12:00:00Z',
+      action: 'create',
+      object: { id: 'deployment-1', type: 'deployment' },
+    };
+    const environment = await worldOf(() => ({
+      'list-audit-logs': () => ({ status: 200, body: [entry, entry] }),
+    }));
+    const { balance } = await run(environment.server.baseUrl);
+    expect(balance).toMatchObject({ ok: false, books: ['list', 'statistics', 'audit log'] });
+    expect(balance.statistics).toMatchObject([{ listed: 1, stated: 2 }]);
+  });
+
+  it.each([402, 403, 404, 405])('are left out where it answers %d', async (status) => {
+    const environment = await worldOf(() => ({
+      'get-deployment-statistics': () => ({ status }),
+      'list-audit-logs': () => ({ status }),
+    }));
+    const { balance } = await run(environment.server.baseUrl);
+    expect(balance).toMatchObject({ checked: true, ok: true, books: ['list'] });
+  });
+});
+
+/** Passes everything on, and the device's last report twice; the second answer goes back. */
+async function doublingProxy(serverUrl: string, deviceId: string): Promise<string> {
+  const subject = Buffer.from(`{"sub":"${deviceId}"}`).toString('base64url');
+  const proxy = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { method = 'GET', url = '/' } = request;
+    const { authorization = '' } = request.headers;
+    const text = Buffer.concat(chunks).toString();
+    const headers = Object.entries(request.headers)
+      .filter(([name]) => !['host', 'connection', 'content-length'].includes(name))
+      .map(([name, value]): [string, string] => [name, String(value)]);
+    const pass = () =>
+      fetch(serverUrl + url, { method, headers, ...(text === '' ? {} : { body: text }) });
+    let answer = await pass();
+    const isLast = method === 'PUT' && text.includes('"success"');
+    if (isLast && authorization.includes(subject)) answer = await pass();
+    const location = answer.headers.get('location');
+    response.writeHead(answer.status, location === null ? {} : { location });
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  closers.push(async () => {
+    proxy.closeAllConnections();
+    await new Promise((resolve) => proxy.close(resolve));
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}

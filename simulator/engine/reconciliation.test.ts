@@ -1,0 +1,248 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ManagementClient } from '../client/management.ts';
+import { beginPart, type Device } from '../device/device.ts';
+import type { UpdateState } from '../device/update-states.ts';
+import { Bench, deviceOf, token } from '../testing/bench.ts';
+import { type Answer, PretendServer } from '../testing/pretend-server.ts';
+import { funnelOf, outcomeOf } from './funnel.ts';
+import { reconcile } from './reconciliation.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const target = { deploymentId: 'deployment-1', artifactName: 'release-2' };
+
+interface Story {
+  readonly state?: UpdateState;
+  readonly reported?: Device['parts'][number]['reported'];
+  readonly unanswered?: Device['parts'][number]['unanswered'];
+  readonly abortAsked?: boolean;
+  readonly life?: Device['life'];
+  readonly artifactName?: string;
+}
+
+function deviceWith(story: Story, index = 0): Device {
+  const device = { ...deviceOf(), index, id: `device-${index}`, life: story.life ?? 'idle' };
+  if (story.artifactName)
+    device.provides = { device_type: 'board', artifact_name: story.artifactName };
+  if (story.state === undefined) return device;
+  const part = beginPart(device, 'deployment-1', 'release-2');
+  part.state = story.state;
+  part.reported.push(...(story.reported ?? []));
+  part.unanswered = story.unanswered;
+  part.abortAsked = story.abortAsked ?? false;
+  return device;
+}
+
+/** Compares one device with what the server has recorded of it; nothing for `undefined`. */
+async function balanceOf(devices: readonly Device[], recorded: readonly (string | undefined)[]) {
+  const listed = recorded.flatMap((status, index) => {
+    const created = '2026-01-31T12:00:00Z';
+    return status === undefined ? [] : [{ id: `device-${index}`, status, created, log: false }];
+  });
+  return balanceAgainst(devices, { status: 200, body: listed });
+}
+
+async function balanceAgainst(devices: readonly Device[], answer: Answer) {
+  const server = await PretendServer.start({
+    login: () => ({ status: 200, body: token }),
+    'list-deployment-devices': () => answer,
+  });
+  const { transport, clock } = new Bench(server.baseUrl);
+  closers.push(
+    () => server.close(),
+    () => transport.close(),
+  );
+  const credentials = { email: 'e', password: 'p' };
+  const management = new ManagementClient({ transport, clock, credentials });
+  return reconcile({ devices, target, management });
+}
+
+describe('the balance', () => {
+  it.each<[string, Story, string | undefined]>([
+    ['success', { state: 'success', reported: ['downloading', 'success'] }, 'success'],
+    ['failure', { state: 'failure', reported: ['failure'] }, 'failure'],
+    ['an abort', { state: 'aborted', reported: ['installing'] }, 'aborted'],
+    ['an update midway', { state: 'installing', reported: ['installing'] }, 'installing'],
+    [
+      'an abort by its own operator that it has not heard of',
+      { state: 'installing', reported: ['installing'], abortAsked: true },
+      'aborted',
+    ],
+    ['an offer without a report', { state: 'offered' }, 'pending'],
+    ['what the server found installed', { state: 'already-installed' }, 'already-installed'],
+    ['a device that was never offered anything', {}, 'pending'],
+    ['a device for which there was no artifact', {}, 'noartifact'],
+    ['a device that the server does not list yet', {}, undefined],
+    [
+      'a report that arrived though unanswered',
+      { state: 'success', reported: ['rebooting'], unanswered: 'success' },
+      'success',
+    ],
+    [
+      'a report that was lost',
+      { state: 'success', reported: ['rebooting'], unanswered: 'success' },
+      'rebooting',
+    ],
+    [
+      'a poll that was answered as the run ended',
+      { artifactName: 'release-2' },
+      'already-installed',
+    ],
+  ])('holds for %s', async (_what, story, servers) => {
+    const balance = await balanceOf([deviceWith(story)], [servers]);
+    expect(balance).toMatchObject({
+      checked: true,
+      ok: true,
+      deploymentsChecked: 1,
+      differences: [],
+    });
+  });
+
+  it.each<[string, Story, string | undefined, string, string, string]>([
+    [
+      'a lost success',
+      { state: 'success', reported: ['rebooting', 'success'] },
+      'rebooting',
+      'success',
+      'rebooting',
+      'lost',
+    ],
+    [
+      'a doubled outcome',
+      { state: 'failure', reported: ['failure'] },
+      'success',
+      'failure',
+      'success',
+      'unknown',
+    ],
+    [
+      'an abort that the device slept through',
+      { state: 'installing', reported: ['installing'] },
+      'aborted',
+      'installing',
+      'aborted',
+      'unknown',
+    ],
+    [
+      'a part that the server has forgotten',
+      { state: 'success', reported: ['success'] },
+      undefined,
+      'success',
+      'not listed',
+      'lost',
+    ],
+    [
+      'a lost success of a device that the server then found up to date',
+      { state: 'success', reported: ['rebooting', 'success'] },
+      'already-installed',
+      'success',
+      'already-installed',
+      'lost',
+    ],
+    [
+      'a lost success of a device that was then offered the artifact again',
+      { state: 'already-installed', reported: ['success', 'already-installed'] },
+      'already-installed',
+      'success',
+      'already-installed',
+      'lost',
+    ],
+    ['a part that the device never had', {}, 'success', 'no offer', 'success', 'unknown'],
+    [
+      'an artifact that the device does not have',
+      {},
+      'already-installed',
+      'no offer',
+      'already-installed',
+      'unknown',
+    ],
+  ])(
+    'does not hold for %s, and names the device',
+    async (_what, story, theirs, ours, servers, kind) => {
+      const balance = await balanceOf([deviceWith(story)], [theirs]);
+      expect(balance.ok).toBe(false);
+      expect(balance.differences).toEqual([
+        { deploymentId: 'deployment-1', deviceId: 'device-0', deviceIndex: 0, kind, ours, servers },
+      ]);
+    },
+  );
+
+  it('counts the devices for which the server found no artifact', async () => {
+    const devices = [0, 1, 2].map((index) => deviceWith({}, index));
+    const balance = await balanceOf(devices, ['noartifact', 'pending', 'noartifact']);
+    expect(balance).toMatchObject({ ok: true, withoutArtifact: 2 });
+  });
+
+  it('names the one device of many that differs', async () => {
+    const devices = [0, 1, 2].map((index) =>
+      deviceWith({ state: 'success', reported: ['success'] }, index),
+    );
+    const balance = await balanceOf(devices, ['success', 'failure', 'success']);
+    expect(balance.differences.map(({ deviceIndex }) => deviceIndex)).toEqual([1]);
+  });
+
+  it('does not mind strangers in the deployment', async () => {
+    const balance = await balanceOf([deviceWith({})], ['pending', 'failure', 'success']);
+    expect(balance.ok).toBe(true);
+  });
+
+  it('is not checked without a login, and says so', async () => {
+    const balance = await reconcile({ devices: [], target, management: undefined });
+    expect(balance).toMatchObject({ checked: false, ok: false });
+    expect(balance.because).toContain('no user');
+  });
+
+  it.each<[string, Answer]>([
+    ['is refused', { status: 403 }],
+    ['is no list', { status: 200, body: {} }],
+    ['does not come', 'cut'],
+  ])('is not checked when the list %s', async (_what, answer) => {
+    const balance = await balanceAgainst([deviceWith({})], answer);
+    expect(balance).toMatchObject({ checked: false, ok: false });
+    expect(balance.because).toContain('list-deployment-devices');
+  });
+});
+
+describe('the funnel', () => {
+  it('counts stages by what was acknowledged and outcomes so that they add up', () => {
+    const stories: Story[] = [
+      { state: 'success', reported: ['downloading', 'installing', 'rebooting', 'success'] },
+      { state: 'failure', reported: ['downloading', 'installing', 'failure'] },
+      { state: 'aborted', reported: ['downloading'] },
+      { state: 'already-installed' },
+      { state: 'already-installed', reported: ['already-installed'] },
+      { state: 'downloading', reported: ['downloading'] },
+      {},
+      { life: 'waiting' },
+      { life: 'silent' },
+      { life: 'unstarted' },
+    ];
+    const devices = stories.map(deviceWith);
+    expect(funnelOf(devices, target)).toEqual({
+      devices: 10,
+      offered: 5,
+      downloading: 4,
+      installing: 2,
+      rebooting: 1,
+      success: 1,
+      failure: 1,
+      aborted: 1,
+      alreadyInstalled: 2,
+      underway: 1,
+      idle: 1,
+      waiting: 1,
+      silent: 2,
+    });
+  });
+
+  it('looks at the deployment of the run and not at others', () => {
+    const device = deviceWith({ state: 'failure', reported: ['failure'] });
+    beginPart(device, 'deployment-2', 'release-3').state = 'success';
+    expect(outcomeOf(device, target)).toBe('failure');
+    expect(outcomeOf(device, undefined)).toBe('success');
+    expect(outcomeOf(device, { ...target, deploymentId: 'deployment-3' })).toBe('idle');
+  });
+});

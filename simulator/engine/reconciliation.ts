@@ -1,0 +1,203 @@
+/**
+ * Double entry: what each device holds of its deployments against what the server has recorded,
+ * device by device.
+ */
+
+import type { ManagementClient, Target } from '../client/management.ts';
+import { type DeploymentPart, type Device, recordedStatus } from '../device/device.ts';
+import { isFinal } from '../device/update-states.ts';
+import { ClientError } from '../network/errors.ts';
+import { FleetStopped } from '../network/stopped.ts';
+import {
+  noUser,
+  type Reconciliation,
+  type ReconciliationDifference,
+} from '../result/result-devices.ts';
+import {
+  auditDifferences,
+  type ListedPart,
+  listedParts,
+  type ServerRecord,
+  statisticsDifferences,
+} from './server-records.ts';
+
+/** Deployments whose lists are fetched; a fleet that saw more is checked in part. */
+const DEPLOYMENTS_MAX = 100;
+/** Differences that are listed; more tell nothing new. */
+const DIFFERENCES_MAX = 1000;
+
+/** What is compared. */
+export interface ReconciliationSubject {
+  readonly devices: readonly Device[];
+  readonly target: Target | undefined;
+  readonly management: ManagementClient | undefined;
+  /** The devices are a part of the fleet: what the server counts is the whole. */
+  readonly isShard?: boolean;
+}
+
+/** Compares the books after a run. Never throws: a list that cannot be had is a result. */
+export async function reconcile(subject: ReconciliationSubject): Promise<Reconciliation> {
+  const { management } = subject;
+  if (management === undefined) return unchecked(noUser);
+  try {
+    return await compareRecords(subject, management);
+  } catch (error) {
+    if (error instanceof FleetStopped)
+      return unchecked('the run ended before the server responded');
+    if (!(error instanceof ClientError)) throw error;
+    return unchecked(error.message);
+  }
+}
+
+async function compareRecords(
+  subject: ReconciliationSubject,
+  management: ManagementClient,
+): Promise<Reconciliation> {
+  const { target, devices } = subject;
+  const seen = new Set(target === undefined ? [] : [target.deploymentId]);
+  for (const { parts } of devices) for (const part of parts) seen.add(part.deploymentId);
+  const deploymentIds = [...seen].slice(0, DEPLOYMENTS_MAX);
+  const differences: ReconciliationDifference[] = [];
+  const sums = new ServersSums(management);
+  let withoutArtifact = 0;
+  for (const deploymentId of deploymentIds) {
+    const servers = await listedParts(management, deploymentId);
+    if (deploymentId === target?.deploymentId) withoutArtifact = unfitCount(devices, servers);
+    const compared = { deploymentId, servers, target };
+    differences.push(...devices.flatMap((device) => differenceOf(device, compared)));
+    if (!subject.isShard) await sums.compare(deploymentId, servers);
+  }
+  const partly = `only ${deploymentIds.length} of ${seen.size} deployments were compared`;
+  return {
+    checked: true,
+    ok: differences.length === 0 && sums.differences.length === 0,
+    ...(seen.size > deploymentIds.length && { because: partly }),
+    books: ['list', ...sums.books],
+    deploymentsChecked: deploymentIds.length,
+    withoutArtifact,
+    lostReports: differences.filter(({ kind }) => kind === 'lost').length,
+    doubledReports: differences.filter(({ kind }) => kind === 'doubled').length,
+    statistics: sums.differences,
+    differences: differences.slice(0, DIFFERENCES_MAX),
+  };
+}
+
+/** The server's sums beside its own list. */
+class ServersSums {
+  readonly #management: ManagementClient;
+  readonly differences: Reconciliation['statistics'][number][] = [];
+  readonly books = new Set<ServerRecord>();
+
+  constructor(management: ManagementClient) {
+    this.#management = management;
+  }
+
+  async compare(deploymentId: string, servers: ReadonlyMap<string, ListedPart>): Promise<void> {
+    const statistics = await statisticsDifferences(this.#management, deploymentId, servers);
+    if (statistics) this.books.add('statistics');
+    const audit = await auditDifferences(this.#management, deploymentId);
+    if (audit) this.books.add('audit log');
+    this.differences.push(...(statistics ?? []), ...(audit ?? []));
+  }
+}
+
+function unchecked(because: string): Reconciliation {
+  return {
+    checked: false,
+    ok: false,
+    because,
+    books: [],
+    deploymentsChecked: 0,
+    withoutArtifact: 0,
+    lostReports: 0,
+    doubledReports: 0,
+    statistics: [],
+    differences: [],
+  };
+}
+
+/** Own devices only: the deployment of a shard is for those of other shards too. */
+function unfitCount(devices: readonly Device[], recorded: ReadonlyMap<string, ListedPart>): number {
+  return devices.filter(({ id }) => recorded.get(id ?? '')?.status === 'noartifact').length;
+}
+
+interface Compared {
+  readonly deploymentId: string;
+  /** By device id. */
+  readonly servers: ReadonlyMap<string, ListedPart>;
+  readonly target: Target | undefined;
+}
+
+const NOT_LISTED = 'not listed';
+const NO_PART = 'no offer';
+
+function differenceOf(device: Device, compared: Compared): ReconciliationDifference[] {
+  const { deploymentId, servers } = compared;
+  const part = device.parts.find((each) => each.deploymentId === deploymentId);
+  const listed = device.id === undefined ? undefined : servers.get(device.id);
+  const theirs = listed?.status;
+  const isDoubled = (listed?.times ?? 0) > 1;
+  const agree =
+    !isDoubled && (part ? partAgrees(part, theirs) : absenceAgrees(device, theirs, compared));
+  if (agree) return [];
+  return [
+    {
+      deploymentId,
+      deviceId: device.id ?? 'unknown',
+      deviceIndex: device.index,
+      kind: isDoubled ? 'doubled' : kindOf(part, theirs),
+      ours: part ? oursOf(part, theirs) : NO_PART,
+      servers: isDoubled ? `${theirs}, listed ${listed?.times} times` : (theirs ?? NOT_LISTED),
+    },
+  ];
+}
+
+/**
+ * A report is lost when the server stands where the device stood before it. It came twice when the
+ * server refused it as too late and has it all the same: the refusal was for its second coming.
+ */
+function kindOf(
+  part: DeploymentPart | undefined,
+  theirs: string | undefined,
+): ReconciliationDifference['kind'] {
+  if (part === undefined) return 'unknown';
+  if (lacksSuccess(part, theirs)) return 'lost';
+  if (part.state === 'aborted' && theirs === part.refused) return 'doubled';
+  const before = ['pending', ...part.reported.slice(0, -1)];
+  return theirs === undefined || before.includes(theirs) ? 'lost' : 'unknown';
+}
+
+/**
+ * Whether the server has acknowledged a success that it does not list. Asked again, such a server
+ * offers the artifact anew or finds it installed, so that what it lists may be later than the loss.
+ */
+function lacksSuccess({ reported }: DeploymentPart, theirs: string | undefined): boolean {
+  return reported.includes('success') && theirs !== 'success';
+}
+
+function oursOf(part: DeploymentPart, theirs: string | undefined): string {
+  return lacksSuccess(part, theirs) ? 'success' : recordedStatus(part);
+}
+
+/**
+ * A report without an answer may have arrived or not, and a run may end before a device has heard
+ * that its own operator aborted it.
+ */
+function partAgrees(part: DeploymentPart, theirs: string | undefined): boolean {
+  if (lacksSuccess(part, theirs)) return false;
+  if (theirs === recordedStatus(part)) return true;
+  if (theirs === 'aborted') return part.abortAsked && !isFinal(part.state);
+  return theirs !== undefined && theirs === part.unanswered;
+}
+
+/**
+ * What the server may hold of a device that was never offered anything: a part that waits, or one
+ * that it closed by itself because no artifact fits or the device has the artifact already.
+ */
+function absenceAgrees(device: Device, theirs: string | undefined, compared: Compared): boolean {
+  if (theirs === undefined || theirs === 'pending' || theirs === 'noartifact') return true;
+  const { target, deploymentId } = compared;
+  const ours = target !== undefined && target.deploymentId === deploymentId;
+  const hasIt = ours && device.provides.artifact_name === target.artifactName;
+  return hasIt && theirs === 'already-installed';
+}

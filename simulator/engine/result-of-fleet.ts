@@ -1,0 +1,117 @@
+/** Makes the result of a fleet that has come to its end. */
+import type { Device } from '../device/device.ts';
+import type { GeneratorWatch } from '../metrics/generator-watch.ts';
+import type { FleetPlan } from '../plan/plan.ts';
+import { judgedGenerator, scheduleOf } from '../result/generator.ts';
+import { ratedChecks } from '../result/merge-checks.ts';
+import {
+  type DeviceRow,
+  type Ended,
+  type FleetResult,
+  fleetSchema,
+  type PlanSummary,
+} from '../result/result.ts';
+import type { Checks } from '../result/result-checks.ts';
+import type { GeneratorFacts } from '../result/result-generator.ts';
+import type { MachineFacts } from '../result/result-machines.ts';
+import type { SharedKeys } from '../result/shared-keys.ts';
+import { thresholdVerdicts } from '../result/thresholds.ts';
+import { measuresOf } from '../result/thresholds-measures.ts';
+import type { Fleet } from './fleet.ts';
+import { accountsOf, countedPart, funnelOf, outcomeOf } from './funnel.ts';
+import { sampledDevices } from './sample.ts';
+
+/** What is known of the run beside the fleet. */
+export interface RunFacts {
+  readonly plan: FleetPlan;
+  /** The plan as it stands in the result. */
+  readonly summary: PlanSummary;
+  readonly ended: Ended;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly watch: GeneratorWatch;
+  readonly machine: MachineFacts;
+  readonly sharedKeys: SharedKeys | undefined;
+}
+
+/** The result; compares the fleet's books with the server's on the way. */
+export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResult> {
+  const { devices, metrics, target } = fleet;
+  const durationMs = fleet.elapsedMs();
+  const generator = generatorFacts(fleet, facts);
+  const balance = await fleet.balance(facts.ended);
+  const funnel = funnelOf(devices, target);
+  const measured = {
+    updates: metrics.updates.figures(),
+    latencies: metrics.latencies(),
+    operations: metrics.operations(),
+    phases: metrics.phases(),
+    series: metrics.series.figures(),
+  };
+  const checks = checksOf(fleet, facts.plan, measured);
+  const result: Omit<FleetResult, 'thresholds'> = {
+    schema: fleetSchema,
+    ended: facts.ended,
+    seed: facts.plan.seed,
+    plan: facts.summary,
+    shards: [facts.plan.shard ?? { index: 0, of: 1 }],
+    startedAt: facts.startedAt,
+    durationMs,
+    validity: generator.reasons.length === 0 ? 'valid' : 'invalid',
+    generator,
+    machines: [facts.machine],
+    ...(target === undefined ? {} : { deploymentId: target.deploymentId }),
+    ...(target?.createdMs === undefined ? {} : { deployedMs: target.createdMs }),
+    funnel,
+    accounts: accountsOf(funnel),
+    balance,
+    ...measured,
+    errors: metrics.errors(),
+    ...(facts.sharedKeys === undefined ? {} : { sharedKeys: facts.sharedKeys }),
+    ...(fleet.backoffComparison === undefined ? {} : { herd: fleet.backoffComparison }),
+    ...(checks === undefined ? {} : { checks }),
+    devices: devices.map((device) => deviceRow(device, fleet)),
+  };
+  const thresholds = thresholdVerdicts(facts.plan.thresholds ?? [], measuresOf(result));
+  return { ...result, thresholds };
+}
+
+function checksOf(
+  { checks, devices }: Fleet,
+  plan: FleetPlan,
+  run: Pick<FleetResult, 'phases' | 'series'>,
+): Checks | undefined {
+  if (checks === undefined) return undefined;
+  const sample = sampledDevices(plan);
+  const watched = devices.filter(({ index }) => sample.has(index)).length;
+  return ratedChecks(checks.figures(watched), run);
+}
+
+function generatorFacts(fleet: Fleet, { plan, watch }: RunFacts): GeneratorFacts {
+  const { lateness } = fleet.metrics;
+  const durationMs = fleet.elapsedMs();
+  const sent = lateness.count;
+  const schedule = { due: sent + fleet.overdueCount(), sent, lateness: lateness.figures() };
+  return judgedGenerator({
+    processes: [watch.facts(plan.shard?.index ?? 0, durationMs)],
+    schedule: scheduleOf([schedule], durationMs),
+  });
+}
+
+function deviceRow(device: Device, { target }: Fleet): DeviceRow {
+  const part = countedPart(device, target);
+  return {
+    index: device.index,
+    ...(device.id === undefined ? {} : { deviceId: device.id }),
+    serial: device.identity.serial,
+    keyType: device.keyType,
+    cohort: device.cohort.name,
+    behaviour: device.behaviour.name,
+    outcome: outcomeOf(device, target),
+    ...(part === undefined ? {} : { deploymentId: part.deploymentId }),
+    reported: part?.reported ?? [],
+    artifactName: device.provides.artifact_name,
+    ...(part?.offeredMs === undefined ? {} : { offeredMs: part.offeredMs }),
+    ...(part?.endedMs === undefined ? {} : { endedMs: part.endedMs }),
+  };
+}

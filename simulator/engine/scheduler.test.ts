@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { Semaphore } from '../network/semaphore.ts';
+import { FleetStopped } from '../network/stopped.ts';
+import { Scheduler } from './scheduler.ts';
+
+describe('the waits of a run', () => {
+  it('end when their time is up and not before', async () => {
+    const clock = new ManualClock(0);
+    let woken = false;
+    const rest = new Scheduler(clock).rest(100).then(() => {
+      woken = true;
+    });
+    clock.advance(99);
+    await Promise.resolve();
+    expect(woken).toBe(false);
+    clock.advance(1);
+    await rest;
+    expect(woken).toBe(true);
+  });
+
+  it('all end at once when the run ends, and leave no timer', async () => {
+    const clock = new ManualClock(0);
+    const scheduler = new Scheduler(clock);
+    const waits = [scheduler.rest(100), scheduler.rest(1_000_000)];
+    const ends = Promise.allSettled(waits);
+    scheduler.stop();
+    for (const end of await ends) {
+      expect(end).toMatchObject({ status: 'rejected', reason: expect.any(FleetStopped) });
+    }
+    expect(() => clock.advance(2_000_000)).not.toThrow();
+  });
+
+  it('end early for who is woken, and for nobody else', async () => {
+    const clock = new ManualClock(0);
+    const scheduler = new Scheduler(clock);
+    const sleeper = {};
+    let others = 0;
+    const other = scheduler.rest(100, {}).then(() => others++);
+    const nobody = scheduler.rest(100).then(() => others++);
+    const woken = scheduler.rest(100, sleeper);
+    scheduler.wake(sleeper);
+    await woken;
+    expect(others).toBe(0);
+    clock.advance(100);
+    await Promise.all([other, nobody]);
+    expect(others).toBe(2);
+  });
+
+  it('end as they begin for who was woken meanwhile, once', async () => {
+    const clock = new ManualClock(0);
+    const scheduler = new Scheduler(clock);
+    const sleeper = {};
+    scheduler.wake(sleeper);
+    scheduler.wake(sleeper);
+    await scheduler.rest(100, sleeper);
+    let isOver = false;
+    const next = scheduler.rest(100, sleeper).then(() => {
+      isOver = true;
+    });
+    await Promise.resolve();
+    expect(isOver).toBe(false);
+    clock.advance(100);
+    await next;
+  });
+
+  it('of a sleeper who has woken by himself do not end early the next time', async () => {
+    const clock = new ManualClock(0);
+    const scheduler = new Scheduler(clock);
+    const sleeper = {};
+    const first = scheduler.rest(100, sleeper);
+    clock.advance(100);
+    await first;
+    scheduler.wake(sleeper);
+    await scheduler.rest(100, sleeper);
+    scheduler.stop();
+    await expect(scheduler.rest(100, sleeper)).rejects.toThrow(FleetStopped);
+  });
+
+  it('do not begin after the run has ended', async () => {
+    const scheduler = new Scheduler(new ManualClock(0));
+    scheduler.stop();
+    await expect(scheduler.rest(0)).rejects.toThrow(FleetStopped);
+    expect(scheduler.stopped).toBe(true);
+  });
+});
+
+describe('semaphore', () => {
+  /** Work that ends when the test says so. */
+  function work() {
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const task = { started: false, end, run: () => ended };
+    task.run = () => {
+      task.started = true;
+      return ended;
+    };
+    return task;
+  }
+
+  it('let so many work at a time and no more', async () => {
+    const semaphore = new Semaphore(2);
+    const tasks = [work(), work(), work()];
+    const runs = tasks.map((task) => semaphore.run(task.run));
+    expect(tasks.map(({ started }) => started)).toEqual([true, true, false]);
+    tasks[0]?.end();
+    await runs[0];
+    await Promise.resolve();
+    expect(tasks[2]?.started).toBe(true);
+    for (const task of tasks) task.end();
+    await Promise.all(runs);
+  });
+
+  it('free the lane of work that fails, and pass the fault on', async () => {
+    const semaphore = new Semaphore(1);
+    const failed = semaphore.run(() => Promise.reject(new Error('no prime')));
+    const next = semaphore.run(async () => 'done');
+    await expect(failed).rejects.toThrow('no prime');
+    await expect(next).resolves.toBe('done');
+    await expect(semaphore.run(async () => 'again')).resolves.toBe('again');
+  });
+});

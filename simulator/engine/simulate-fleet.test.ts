@@ -1,0 +1,316 @@
+import * as v from 'valibot';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { fleetReport } from '../report/text.ts';
+import { fleetResultShape } from '../result/result.ts';
+import { closedPortUrl } from '../testing/pretend-server.ts';
+import { release, SmallWorld } from '../testing/small-world.ts';
+import {
+  ClientError,
+  type FleetPlan,
+  type FleetProgress,
+  PlanError,
+  simulateFleet,
+} from './simulate-fleet.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const clock = systemClock;
+
+async function worldOf(...change: Parameters<typeof SmallWorld.start>): Promise<SmallWorld> {
+  const environment = await SmallWorld.start(...change);
+  closers.push(() => environment.server.close());
+  return environment;
+}
+
+function planFor(baseUrl: string, change: Partial<FleetPlan> = {}): FleetPlan {
+  return {
+    baseUrl,
+    devices: 8,
+    keys: { rsa: 0, ecdsa: 1, ed25519: 1 },
+    seed: 'x',
+    pollIntervalMs: 40,
+    inventoryIntervalMs: 60_000,
+    rampMs: 20,
+    connect: false,
+    behaviours: ['steady', 'failing-install', 'aborted-midway', 'already-installed'].map((name) => {
+      return { name, weight: 1 };
+    }),
+    headerPrefix: 'X-SVC',
+    deviceType: 'board',
+    requestTimeLimitMs: 5000,
+    acceptWith: { email: 'admin@example.com', password: 'secret-word' },
+    deploy: release,
+    until: 'settled',
+    ...change,
+  };
+}
+
+function run(plan: FleetPlan, signal = new AbortController().signal) {
+  return simulateFleet(plan, { clock, signal });
+}
+
+describe('a run', () => {
+  it('takes a mixed fleet through a deployment, and the books agree device by device', async () => {
+    const environment = await worldOf();
+    const result = await run(planFor(environment.server.baseUrl));
+    expect(result.ended).toBe('settled');
+    expect(result.funnel).toMatchObject({
+      devices: 8,
+      offered: 6,
+      downloading: 6,
+      installing: 6,
+      rebooting: 2,
+      success: 2,
+      failure: 2,
+      aborted: 2,
+      alreadyInstalled: 2,
+      underway: 0,
+      waiting: 0,
+    });
+    expect(result.balance).toEqual({
+      checked: true,
+      ok: true,
+      deploymentsChecked: 1,
+      withoutArtifact: 0,
+      books: ['list', 'statistics'],
+      lostReports: 0,
+      doubledReports: 0,
+      statistics: [],
+      differences: [],
+    });
+    expect(v.parse(fleetResultShape, JSON.parse(JSON.stringify(result)))).toEqual(result);
+    const [row] = result.devices;
+    expect(row).toMatchObject({ index: 0, behaviour: 'steady', outcome: 'success' });
+    expect(row?.reported).toEqual(['downloading', 'installing', 'rebooting', 'success']);
+    expect(row?.artifactName).toBe(release);
+    expect(result.deploymentId).toBe('deployment-1');
+  });
+
+  it('deals behaviours and key types so that neither tells of the other', async () => {
+    const environment = await worldOf();
+    const { devices } = await run(planFor(environment.server.baseUrl));
+    const pairs = new Set(devices.map(({ keyType, behaviour }) => `${keyType} ${behaviour}`));
+    expect(pairs.size).toBe(8);
+  });
+
+  it('makes the same devices of the same seed', async () => {
+    const one = await run(planFor((await worldOf()).server.baseUrl));
+    const other = await run(planFor((await worldOf()).server.baseUrl));
+    const facts = (result: typeof one) =>
+      result.devices.map(({ serial, keyType, behaviour, outcome }) => {
+        return { serial, keyType, behaviour, outcome };
+      });
+    expect(facts(other)).toEqual(facts(one));
+  });
+
+  it('never accepts or deploys to a device that is not its own', async () => {
+    const environment = await worldOf();
+    const stranger = {
+      id: 'stranger',
+      authSetId: 'set-0',
+      identity_data: { mac: '02:00:00:00:00:00' },
+      pubkey: 'a stranger',
+      accepted: false,
+      status: undefined,
+    };
+    environment.devices.set('a stranger', stranger);
+    await run(planFor(environment.server.baseUrl));
+    expect(stranger.accepted).toBe(false);
+    expect(environment.deployedTo?.has('stranger')).toBe(false);
+  });
+
+  it('does not accept a stranger who borrows an identity of the fleet', async () => {
+    const environment = await worldOf();
+    const thief = {
+      id: 'thief',
+      authSetId: 'set-0',
+      identity_data: { mac: '02:2a:7b:00:00:00', serial: 'FB-FE8C878709', sku: 'panel-7' },
+      pubkey: '-----BEGIN PUBLIC KEY-----\nnot ours\n-----END PUBLIC KEY-----\n',
+      accepted: false,
+      status: undefined,
+    };
+    environment.devices.set('thief', thief);
+    await run(planFor(environment.server.baseUrl));
+    expect(thief.accepted).toBe(false);
+  });
+
+  it('names the device for which the server lost a report', async () => {
+    const environment = await worldOf((self) => ({
+      'list-deployment-devices': () => ({
+        status: 200,
+        body: [...self.devices.values()].map(({ id, status }) => ({
+          id,
+          status: id === 'device-1' ? 'installing' : status,
+          created: '2026-01-31T12:00:00Z',
+          log: false,
+        })),
+      }),
+    }));
+    const result = await run(planFor(environment.server.baseUrl));
+    expect(result.balance.ok).toBe(false);
+    expect(result.balance.differences).toHaveLength(1);
+    expect(result.balance.differences[0]).toMatchObject({
+      deviceId: 'device-1',
+      servers: 'installing',
+    });
+  });
+
+  it('holds no secret in its result', async () => {
+    const environment = await worldOf();
+    const plan = planFor(environment.server.baseUrl, { tenantToken: 'tenant-secret' });
+    const result = await run(plan);
+    const text = JSON.stringify(result) + fleetReport(result);
+    expect(text).not.toContain('secret-word');
+    expect(text).not.toContain('tenant-secret');
+    expect(text).not.toContain('PRIVATE KEY');
+  });
+});
+
+describe('a run without an operator', () => {
+  function planAlone(baseUrl: string, change: Partial<FleetPlan> = {}): FleetPlan {
+    const { acceptWith: _a, deploy: _d, until: _u, ...plan } = planFor(baseUrl);
+    return { ...plan, ...change };
+  }
+
+  it('waits for one, ends when its time is up, and says that nothing was checked', async () => {
+    const environment = await worldOf();
+    const result = await run(planAlone(environment.server.baseUrl, { durationMs: 150 }));
+    expect(result.ended).toBe('duration');
+    expect(result.funnel).toMatchObject({ waiting: 8, idle: 0 });
+    expect(result.errors).toEqual([]);
+    expect(result.balance.checked).toBe(false);
+    expect(fleetReport(result)).toContain('Reconciliation: not checked');
+    expect(environment.server.askedOf('list-devices')).toEqual([]);
+  });
+
+  it('ends with its summary when it is interrupted', async () => {
+    const environment = await worldOf();
+    const interrupt = new AbortController();
+    const running = run(planAlone(environment.server.baseUrl), interrupt.signal);
+    await environment.server.untilAsked('post-auth-request', 20);
+    interrupt.abort();
+    const result = await running;
+    expect(result.ended).toBe('interrupted');
+    expect(result.funnel.waiting).toBe(8);
+  });
+
+  it('does not begin when it was interrupted before', async () => {
+    const environment = await worldOf();
+    const result = await run(planAlone(environment.server.baseUrl), AbortSignal.abort());
+    expect(result).toMatchObject({ ended: 'interrupted', funnel: { silent: 8 } });
+    expect(environment.server.askedOf('post-auth-request')).toEqual([]);
+  });
+
+  it('fails in one sentence when nothing listens at the base URL', async () => {
+    const running = run(planAlone(await closedPortUrl()));
+    await expect(running).rejects.toBeInstanceOf(ClientError);
+    await expect(running).rejects.toThrow('nothing listens at that address');
+  });
+});
+
+describe('an interrupted deployment', () => {
+  it('balances in the middle of the updates', async () => {
+    const environment = await worldOf();
+    const interrupt = new AbortController();
+    const running = run(planFor(environment.server.baseUrl), interrupt.signal);
+    await environment.server.untilAsked('put-deployment-status', 4);
+    interrupt.abort();
+    const result = await running;
+    expect(result.ended).toBe('interrupted');
+    expect(result.funnel.underway).toBeGreaterThan(0);
+    expect(result.balance).toMatchObject({ checked: true, ok: true });
+  });
+
+  it('does not wait for a server that has stopped answering', async () => {
+    const environment = await worldOf(() => ({ 'put-deployment-status': () => 'silence' }));
+    const interrupt = new AbortController();
+    const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
+    const running = run(plan, interrupt.signal);
+    await environment.server.untilAsked('put-deployment-status', 2);
+    const fromMs = clock.monotonicMs();
+    interrupt.abort();
+    expect((await running).balance).toMatchObject({ checked: true, ok: true });
+    expect(clock.monotonicMs() - fromMs).toBeLessThan(10_000);
+  });
+});
+
+describe('an interruption', () => {
+  it('does not wait for a server that does not even answer the login', async () => {
+    const environment = await worldOf(() => ({ login: () => 'silence' }));
+    const interrupt = new AbortController();
+    const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
+    const running = run(plan, interrupt.signal);
+    await environment.server.untilAsked('login');
+    interrupt.abort();
+    const result = await running;
+    expect(result.ended).toBe('interrupted');
+    expect(fleetReport(result)).toContain('Reconciliation: nothing to compare');
+  });
+
+  it('does not wait for a server that keeps its books to itself', async () => {
+    const environment = await worldOf(() => ({ 'list-deployment-devices': () => 'silence' }));
+    const interrupt = new AbortController();
+    const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
+    const running = run(plan, interrupt.signal);
+    await environment.server.untilAsked('put-deployment-status', 2);
+    interrupt.abort();
+    const { balance } = await running;
+    expect(balance).toMatchObject({ checked: false, ok: false });
+    expect(balance.because).toContain('the run ended before the server responded');
+  });
+});
+
+describe('a run that cannot be', () => {
+  it('is refused with the faults of its plan before anything is sent', async () => {
+    const environment = await worldOf();
+    const running = run(planFor(environment.server.baseUrl, { devices: 0 }));
+    await expect(running).rejects.toBeInstanceOf(PlanError);
+    expect(environment.server.asked).toEqual([]);
+  });
+
+  it('is refused when a sample is to be checked and nobody judges it', async () => {
+    const environment = await worldOf();
+    const running = run(planFor(environment.server.baseUrl, { checkShare: 0.5 }));
+    await expect(running).rejects.toThrow('checkShare needs somebody who judges');
+    expect(environment.server.asked).toEqual([]);
+  });
+
+  it('ends at once when the operator is not let in', async () => {
+    const environment = await worldOf(() => ({ login: () => ({ status: 401 }) }));
+    const running = run(planFor(environment.server.baseUrl));
+    await expect(running).rejects.toMatchObject({ operation: 'login', status: 401 });
+    expect(environment.server.askedOf('post-auth-request')).toEqual([]);
+  });
+
+  it('ends when its deployment is refused, with what the server says', async () => {
+    const body = { error: 'no artifact of that name' };
+    const environment = await worldOf(() => ({
+      'create-deployment': () => ({ status: 422, body }),
+    }));
+    const running = run(planFor(environment.server.baseUrl));
+    await expect(running).rejects.toThrow('422: no artifact of that name');
+    expect(environment.server.askedOf('create-deployment')).toHaveLength(1);
+  });
+
+  it('does not deploy a second time when it does not know whether it has', async () => {
+    const environment = await worldOf(() => ({ 'create-deployment': () => 'cut' }));
+    const running = run(planFor(environment.server.baseUrl));
+    await expect(running).rejects.toMatchObject({ operation: 'create-deployment' });
+    expect(environment.server.askedOf('create-deployment')).toHaveLength(1);
+  });
+
+  it('tells its progress at once, while it lasts and at the end', async () => {
+    const environment = await worldOf();
+    const seen: FleetProgress[] = [];
+    const { signal } = new AbortController();
+    const onProgress = (progress: FleetProgress) => seen.push(progress);
+    await simulateFleet(planFor(environment.server.baseUrl), { clock, signal, onProgress });
+    expect(seen[0]).toMatchObject({ exchanges: 0, funnel: { devices: 8, silent: 8 } });
+    expect(seen.at(-1)?.funnel).toMatchObject({ success: 2, underway: 0 });
+    expect(seen.at(-1)?.exchanges).toBeGreaterThan(50);
+  });
+});

@@ -1,0 +1,199 @@
+/** The fleet simulator's front: a plan in, one result out. Not the command line. */
+
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { readBehaviourFiles } from '../behaviours/behaviour-file.ts';
+import { knownBehaviours } from '../behaviours/catalogue.ts';
+import { EventSource, type FleetEvent, nobodyListens } from '../device/events.ts';
+import { Identities } from '../identity/identities.ts';
+import type { KeyProgress } from '../identity/rsa-pool.ts';
+import type { ExchangeJudge } from '../metrics/check-metrics.ts';
+import { type Machine, thisMachine, thisMachineFacts } from '../metrics/generator-machine.ts';
+import { GeneratorWatch } from '../metrics/generator-watch.ts';
+import { FleetStopped } from '../network/stopped.ts';
+import { checkPlan, type FleetPlan, PlanError } from '../plan/plan.ts';
+import { latencySoFar } from '../result/part-figures.ts';
+import { planSummary } from '../result/plan-summary.ts';
+import type { Ended, FleetProgress, FleetResult, LatencySoFar } from '../result/result.ts';
+import type { Funnel } from '../result/result-devices.ts';
+import type { ProcessFacts } from '../result/result-generator.ts';
+import { ThresholdWatch } from '../result/thresholds-live.ts';
+import { openMemory } from '../state/memory.ts';
+import type { CoordinatorLink } from './coordinator-link.ts';
+import { Deferred } from './deferred.ts';
+import { Fleet } from './fleet.ts';
+import { measuresNow, partFigures } from './fleet-measures.ts';
+import { accountsOf, funnelOf } from './funnel.ts';
+import { resultOf } from './result-of-fleet.ts';
+
+export { BehaviourFileError } from '../behaviours/behaviour-file.ts';
+export type { FleetEvent } from '../device/events.ts';
+export { IdentityError } from '../identity/identity-error.ts';
+export type { ExchangeJudge } from '../metrics/check-metrics.ts';
+export { ClientError } from '../network/errors.ts';
+export { type FleetPlan, PlanError } from '../plan/plan.ts';
+export type { FleetProgress, FleetResult } from '../result/result.ts';
+export { StateError } from '../state/state-error.ts';
+export { NotDeployableError, requireDeployable } from './deployable.ts';
+
+/** What a run is given beside its plan. */
+export interface FleetHooks {
+  /** Ends the run in order; the result is then that of an interrupted run. */
+  readonly signal: AbortSignal;
+  /** Ends the run without waiting for open deployments; effective once `signal` has aborted. */
+  readonly hurry?: AbortSignal | undefined;
+  /** Keeps the fleet alive after the end of the run, when its result is there. */
+  readonly stay?: {
+    /** Milliseconds between two polls of a device from then on. */
+    readonly pollIntervalMs: number;
+    /** Given the result; the fleet ends when it resolves. */
+    readonly until: (result: FleetResult) => Promise<void>;
+  };
+  /** Called at once, then about once a second, and once at the end. */
+  readonly onProgress?: (progress: FleetProgress) => void;
+  /** Called at once for everything that happens; must return quickly. */
+  readonly onEvent?: (event: FleetEvent) => void;
+  /** Called by a run in parts, for events that did not get through to its coordinator. */
+  readonly onEventsLost?: (events: number) => void;
+  /** Called when an RSA key of the pool is missing, and again when it is made. */
+  readonly onKeys?: (progress: KeyProgress) => void;
+  readonly clock: Clock;
+  /**
+   * Given how to see that nothing is underway but time, moves the run's clock until it is cancelled;
+   * for fleets that live in virtual time.
+   */
+  readonly drive?: (isQuiet: () => boolean) => Timer;
+  /** Watches the process from then on; absent: Node's own measures. */
+  readonly machine?: () => Machine;
+  /** Of the program, for the result. */
+  readonly version?: string;
+  /** The line to the coordinator of the run, when the plan is a shard of one. */
+  readonly coordinator?: CoordinatorLink;
+  /** Judges the exchanges of the sample; needed where the plan has a checkShare. */
+  readonly judge?: ExchangeJudge | undefined;
+}
+
+const PROGRESS_PERIOD_MS = 1000;
+
+/**
+ * Runs a fleet against a server and tells what became of every device.
+ * @throws BehaviourFileError, PlanError before anything starts when a behaviour file or the plan is
+ * wrong; IdentityError when the devices that it asks for cannot be, StateError when its state or
+ * its ledger cannot be kept; ClientError when the server
+ * cannot be reached, refuses the operator's login or his deployment
+ */
+export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
+  await readBehaviourFiles(plan.behaviourFiles ?? []);
+  const checked = checkPlan(plan, knownBehaviours);
+  const judge = judgeFor(checked, hooks);
+  const { clock, signal, onProgress, onEvent, coordinator } = hooks;
+  const startedAt = new Date(clock.now()).toISOString();
+  const events = onEvent ? new EventSource(clock, onEvent) : nobodyListens;
+  const identities = await Identities.open(checked, {
+    random: seededRandom(checked.seed),
+    onKeys: hooks.onKeys,
+  });
+  const summary = await planSummary(checked);
+  coordinator?.planned(summary.digest);
+  const fleet = new Fleet(checked, clock, { identities, events, coordinator, judge });
+  const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
+  const thresholds = new ThresholdWatch(checked);
+  const report = (): void => {
+    watch.look(fleet.openNow());
+    const shard = checked.shard?.index ?? 0;
+    // Of several parts, their coordinator judges all of them together.
+    if (coordinator) coordinator.measured(() => partFigures(fleet, clock.now(), plan.thresholds));
+    else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
+    const funnel = funnelOf(fleet.devices, fleet.target);
+    fleet.metrics.series.stood(clock.now(), accountsOf(funnel));
+    onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
+  };
+  const reports = clock.every(PROGRESS_PERIOD_MS, report);
+  const driver = hooks.drive?.(() => fleet.isQuiet());
+  try {
+    fleet.memory = openMemory(checked, fleet.devices);
+    // Whoever looks on is not left without a number until the first second is over.
+    report();
+    await unlessStopped(fleet.reach(signal));
+    await unlessStopped(preparedKeys(identities, fleet, signal));
+    const { hurry, stay } = hooks;
+    const resultWhen = async (ended: Ended): Promise<FleetResult> => {
+      events.emit({ kind: 'ended', because: ended });
+      report();
+      const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);
+      return resultOf(fleet, {
+        ...{ plan: checked, summary, ended, startedAt, watch, sharedKeys },
+        machine: thisMachineFacts(hooks.version),
+      });
+    };
+    if (stay === undefined) return await resultWhen(await fleet.run(signal, { hurry }));
+    const { pollIntervalMs } = stay;
+    const result = new Deferred<FleetResult>();
+    const until = async (ended: Ended): Promise<void> => {
+      result.resolve(await resultWhen(ended));
+      await stay.until(await result.value);
+    };
+    await fleet.run(signal, { hurry, stay: { pollIntervalMs, until } });
+    return await result.value;
+  } finally {
+    reports.cancel();
+    driver?.cancel();
+    watch.close();
+    identities.close();
+    fleet.memory.close();
+    await fleet.close();
+  }
+}
+
+/** A sample that nobody judges would pass whatever the server does. */
+function judgeFor({ checkShare }: FleetPlan, { judge }: FleetHooks): ExchangeJudge | undefined {
+  if (checkShare === undefined) return undefined;
+  if (judge === undefined) throw new PlanError(['checkShare needs somebody who judges']);
+  return judge;
+}
+
+/** A run that is interrupted before it begins has a result like any other. */
+async function unlessStopped(step: Promise<void>): Promise<void> {
+  try {
+    await step;
+  } catch (error) {
+    if (!(error instanceof FleetStopped)) throw error;
+  }
+}
+
+/** A prime search in the midst of a run would spoil its figures. */
+async function preparedKeys(
+  { keyring }: Identities,
+  { devices }: Fleet,
+  signal: AbortSignal,
+): Promise<void> {
+  const giveUp = (): void => keyring.close();
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    await keyring.prepare(devices);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): FleetProgress {
+  return {
+    elapsedMs: fleet.elapsedMs(),
+    funnel,
+    exchanges: fleet.metrics.exchangeCount,
+    errors: fleet.metrics.errorCount,
+    socketsOpen: fleet.socketsOpen,
+    ...(fleet.target && { deployment: fleet.target }),
+    phase: fleet.metrics.phase,
+    latencies: latenciesSoFar(fleet),
+    generators: [generator],
+    latenessP99Ms: fleet.metrics.lateness.percentileMs(99),
+    causes: fleet.metrics.errors(),
+    ...(fleet.checks && { broken: fleet.checks.broken() }),
+  };
+}
+
+/** Percentiles alone: the histograms themselves go into the result only, they take time to write. */
+function latenciesSoFar({ metrics }: Fleet): LatencySoFar[] {
+  return [...metrics.histograms()].map(latencySoFar);
+}

@@ -1,0 +1,284 @@
+/**
+ * The websockets of the fleet: one for each device that has a token, opened again when it breaks.
+ * One sweep serves all of them, so that no socket needs a timer of its own.
+ */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { DeviceSocket, type DeviceSocketOptions } from '../client/device-socket.ts';
+import { ConnectDevice } from '../device/connect/connect-device.ts';
+import type { Device } from '../device/device.ts';
+import { type EventSink, nobodyListens, RUN_ENDED } from '../device/events.ts';
+import { hostnameOf } from '../device/inventory.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { sourceAddressesInTurn, type Wiring } from '../network/connections.ts';
+import { backOffMs } from '../network/retry-after.ts';
+import type { ExchangeObserver } from '../network/transport.ts';
+
+/** What the sockets of a run share. */
+export interface FleetSocketsOptions {
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: RunMetrics;
+  readonly events: EventSink;
+  readonly requestTimeLimitMs: number;
+  readonly wiring: Wiring;
+  /** Whether the device's network is away. */
+  readonly isCutOff: (device: Device) => boolean;
+  /** Makes a device ask for an update now, whenever its next poll is due. */
+  readonly checkUpdate: (device: Device) => void;
+  /** Makes a device send its inventory now. */
+  readonly sendInventory: (device: Device) => void;
+}
+
+/** How often each socket is looked at. */
+const SWEEP_PERIOD_MS = 100;
+/** Devices of one turn: looking at all of a large fleet at once would make its requests late. */
+const TURN_DEVICES = 500;
+/** Beyond it turns grow, as a timer comes a millisecond apart at best. */
+const TURNS_MAX = 20;
+/** Handshakes at the same time: more of them overrun the queue in which a server accepts. */
+const HANDSHAKES_MAX = 128;
+
+interface Line {
+  socket: DeviceSocket | undefined;
+  /** What answers on it, files and all; absent until it is first spoken to. */
+  spoken: ConnectDevice | undefined;
+  /** Breaks in a row without a connection between them. */
+  breaks: number;
+  dueMs: number;
+  openedMs: number;
+  /** Handshakes that were begun. */
+  openings: number;
+  /** The handshake has set out, and passes the device's network until it is due. */
+  isOnWay: boolean;
+}
+
+/** Holds the sockets; `close` ends them all. */
+export class FleetSockets {
+  readonly #options: FleetSocketsOptions;
+  readonly #devices: readonly Device[];
+  readonly #lines = new Map<Device, Line>();
+  readonly #opening = new Set<DeviceSocket>();
+  readonly #turns: number;
+  #turn = 0;
+  readonly #sweeps: Timer;
+  readonly #nextAddress: () => string | undefined;
+
+  constructor(devices: readonly Device[], options: FleetSocketsOptions) {
+    this.#devices = devices;
+    this.#options = options;
+    this.#nextAddress = sourceAddressesInTurn(options.wiring);
+    this.#turns = Math.min(Math.max(Math.ceil(devices.length / TURN_DEVICES), 1), TURNS_MAX);
+    this.#sweeps = options.clock.every(SWEEP_PERIOD_MS / this.#turns, () => this.#sweep());
+  }
+
+  /** Sockets that are open now. */
+  openCount(): number {
+    let count = 0;
+    for (const { socket } of this.#lines.values()) if (socket?.state === 'open') count++;
+    return count;
+  }
+
+  /** Sockets whose handshake goes on. */
+  openingCount(): number {
+    for (const socket of this.#opening) {
+      if (socket.state !== 'opening') this.#opening.delete(socket);
+    }
+    return this.#opening.size;
+  }
+
+  /** Closes every socket as a device does that is switched off in order. */
+  close(): void {
+    this.#sweeps.cancel();
+    for (const [{ index: device }, { socket }] of this.#lines) {
+      const wasOpen = socket?.state === 'open';
+      socket?.close();
+      if (wasOpen) this.#options.events.emit({ kind: 'socket-closed', device, cause: RUN_ENDED });
+    }
+  }
+
+  /** Breaks the device's connection: it has no power. Nobody's fault, so it is not counted. */
+  drop(device: Device, cause = 'power-lost'): void {
+    const line = this.#lines.get(device);
+    if (line?.socket === undefined) return;
+    const wasOpen = line.socket.state === 'open';
+    line.socket.drop();
+    line.socket = undefined;
+    line.spoken?.disconnect();
+    line.breaks = 0;
+    if (wasOpen) {
+      this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause });
+    }
+  }
+
+  /** Some devices lose every connection after a while; they come back by their back-off. */
+  #dropHeldLong(device: Device, line: Line, nowMs: number): void {
+    const { hooks, parameters } = device.behaviour;
+    const holdsMs = hooks.socketHoldsMs?.(parameters);
+    const isOpen = line.socket?.state === 'open';
+    if (holdsMs === undefined || !isOpen || nowMs - line.openedMs < holdsMs) return;
+    this.drop(device, 'dropped');
+    line.dueMs = nowMs + this.#backOffMs(device, 1);
+  }
+
+  #backOffMs(device: Device, breaks: number): number {
+    const chance = this.#options.random.stream(`device/${device.index}/socket/${breaks}`);
+    return backOffMs(breaks, device.cohort.policy.backOff, chance);
+  }
+
+  #sweep(): void {
+    const { clock } = this.#options;
+    const nowMs = clock.now();
+    const monotonicMs = clock.monotonicMs();
+    let handshakes = this.openingCount();
+    for (const device of this.#devicesOfTurn()) {
+      if (device.off || device.session?.token === undefined) continue;
+      const line = this.#line(device);
+      const isCutOff = this.#options.isCutOff(device);
+      if (isCutOff && line.socket !== undefined) this.cut(device);
+      line.socket?.watch(monotonicMs);
+      this.#dropHeldLong(device, line, nowMs);
+      if (line.spoken !== undefined) line.socket?.say(line.spoken.due());
+      if (line.socket?.state === 'closed') this.#broken(device, line, nowMs);
+      const isDue = line.socket === undefined && line.dueMs <= nowMs;
+      if (isDue && isCutOff) this.#unreached(device, line, 'transport/OUTAGE');
+      else if (isDue && handshakes < HANDSHAKES_MAX && this.#passesNetwork(device, line)) {
+        handshakes++;
+        this.#open(device, line);
+      }
+    }
+  }
+
+  #devicesOfTurn(): readonly Device[] {
+    const size = Math.ceil(this.#devices.length / this.#turns);
+    const first = this.#turn * size;
+    this.#turn = (this.#turn + 1) % this.#turns;
+    return this.#devices.slice(first, first + size);
+  }
+
+  /** Breaks the device's connection; it comes back after so long, or by its back-off. */
+  cut(device: Device, returnsAfterMs?: number): void {
+    const line = this.#lines.get(device);
+    if (line?.socket === undefined) return;
+    this.drop(device, 'cut');
+    this.#options.metrics.fault({ operation: operations.connect.id, label: 'cut' });
+    line.breaks = 1;
+    const waitMs = returnsAfterMs ?? this.#backOffMs(device, line.breaks);
+    line.dueMs = this.#options.clock.now() + waitMs;
+  }
+
+  /** As with requests, both ways are waited for before the handshake goes out. */
+  #passesNetwork(device: Device, line: Line): boolean {
+    const link = device.session?.link;
+    if (link === undefined || line.isOnWay) return true;
+    const waitMs = link.handshakeMs(line.openings++);
+    if (waitMs === undefined) {
+      this.#unreached(device, line, 'transport/LINK_LOST');
+      return false;
+    }
+    line.isOnWay = true;
+    line.dueMs = this.#options.clock.now() + waitMs;
+    return waitMs === 0;
+  }
+
+  #unreached(device: Device, line: Line, label: string): void {
+    line.breaks++;
+    line.isOnWay = false;
+    this.#options.metrics.fault({ operation: operations.connect.id, label });
+    line.dueMs = this.#options.clock.now() + this.#backOffMs(device, line.breaks);
+  }
+
+  #line(device: Device): Line {
+    const known = this.#lines.get(device);
+    if (known) return known;
+    const line = {
+      socket: undefined,
+      spoken: undefined,
+      breaks: 0,
+      dueMs: Number.NEGATIVE_INFINITY,
+      openedMs: Number.POSITIVE_INFINITY,
+      openings: 0,
+      isOnWay: false,
+    };
+    this.#lines.set(device, line);
+    return line;
+  }
+
+  #broken(device: Device, line: Line, nowMs: number): void {
+    line.breaks = line.socket?.wasOpen ? 1 : line.breaks + 1;
+    const label = line.socket?.closedBy ?? 'closed';
+    this.#options.metrics.fault({ operation: operations.connect.id, label });
+    this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause: label });
+    // The device signs in anew before it asks again; the server no longer takes the old token.
+    const { session } = device;
+    const isRefused = line.socket?.refusedWith === 401;
+    if (isRefused && session?.renewsToken) session.token = undefined;
+    line.socket = undefined;
+    line.spoken?.disconnect();
+    line.dueMs = nowMs + this.#backOffMs(device, line.breaks);
+  }
+
+  #open(device: Device, line: Line): void {
+    const { token, link } = device.session ?? {};
+    if (token === undefined) return;
+    line.isOnWay = false;
+    const { metrics: _, events, wiring, ...options } = this.#options;
+    const sourceAddress = this.#nextAddress();
+    const observer = this.#handshakeObserver(device);
+    const answer: DeviceSocketOptions['answer'] = (message) => {
+      line.spoken ??= this.#spokenDevice(device);
+      return line.spoken.answer(message);
+    };
+    const onOpen = (): void => {
+      line.openedMs = this.#options.clock.now();
+      events.emit({ kind: 'socket-opened', device: device.index });
+    };
+    const socket = new DeviceSocket(token, {
+      ...options,
+      ...wiring,
+      sourceAddress,
+      observer,
+      answer,
+      onOpen,
+      frames: link && ((broken) => link.frames(line.openings, broken)),
+    });
+    line.socket = socket;
+    this.#opening.add(socket);
+  }
+
+  /** Tells the books of a handshake, and those who listen. */
+  #handshakeObserver({ index: device }: Device): ExchangeObserver {
+    const { metrics, events, clock } = this.#options;
+    if (events === nobodyListens) return metrics;
+    const startedMs = clock.monotonicMs();
+    return {
+      sent: (latenessMs) => metrics.sent(latenessMs),
+      signatureRefused: (operation) => metrics.signatureRefused(operation),
+      answered: (operation, status, elapsedMs) => {
+        metrics.answered(operation, status, elapsedMs);
+        events.emit({ kind: 'exchange', device, operation, status, elapsedMs });
+      },
+      unanswered: (operation, cause) => {
+        metrics.unanswered(operation, cause);
+        const elapsedMs = clock.monotonicMs() - startedMs;
+        events.emit({ kind: 'exchange', device, operation, cause, elapsedMs });
+      },
+    };
+  }
+
+  #spokenDevice(device: Device): ConnectDevice {
+    const { clock, checkUpdate, sendInventory } = this.#options;
+    return new ConnectDevice({
+      clock,
+      facts: {
+        hostname: hostnameOf(device),
+        deviceType: () => device.provides.device_type,
+        artifactName: () => device.provides.artifact_name,
+      },
+      checkUpdate: () => checkUpdate(device),
+      sendInventory: () => sendInventory(device),
+    });
+  }
+}

@@ -1,0 +1,109 @@
+/** Counts what the judge of a watched sample decides: by requirement and phase, with the first breach. */
+
+import type { WatchedExchange } from '../network/exchange-tap.ts';
+import { foldedBreaches, SECOND_MS, STRETCHES_MAX } from '../result/merge-checks.ts';
+import type { Breach, Checks, RequirementChecks } from '../result/result-checks.ts';
+
+/** What shows that a requirement is broken, without secrets. */
+type BreachEvidence = Pick<Breach, 'expected' | 'seen' | 'request' | 'answer'>;
+
+/** One requirement that an exchange has decided; with a breach it is broken. */
+interface RequirementVerdict {
+  readonly requirement: string;
+  readonly breach?: () => BreachEvidence;
+}
+
+/** Who judges the watched exchanges; the simulator itself knows nothing of right and wrong. */
+export interface ExchangeJudge {
+  /** All that it can decide. */
+  readonly requirements: readonly Pick<RequirementChecks, 'requirement' | 'sentence'>[];
+  /** Called for each watched exchange as it ends. */
+  see(exchange: WatchedExchange): readonly RequirementVerdict[];
+}
+
+/** What is reported of a breach at once. */
+type BreachNotice = Readonly<Record<'requirement' | 'operation', string>> & {
+  readonly device: number;
+};
+
+interface Tally {
+  judged: number;
+  broken: number;
+}
+
+interface RequirementTally extends Tally {
+  readonly sentence: string;
+  readonly phases: Map<string, Tally>;
+  firstBreach: Omit<Breach, 'requestsPerSecond'> | undefined;
+  /** Start of a second, or more, since the Unix epoch, to breaches. */
+  breaches: Map<number, number>;
+}
+
+/** The books of the checks of one run. */
+export class CheckMetrics {
+  readonly #judge: ExchangeJudge;
+  readonly #onBreach: (breach: BreachNotice) => void;
+  readonly #books = new Map<string, RequirementTally>();
+  #exchanges = 0;
+
+  constructor(judge: ExchangeJudge, onBreach: (breach: BreachNotice) => void = () => undefined) {
+    this.#judge = judge;
+    this.#onBreach = onBreach;
+    for (const { requirement, sentence } of judge.requirements) {
+      const none = { judged: 0, broken: 0, firstBreach: undefined };
+      this.#books.set(requirement, { sentence, ...none, phases: new Map(), breaches: new Map() });
+    }
+  }
+
+  /** An exchange has ended in this phase. */
+  saw(exchange: WatchedExchange, phase: string): void {
+    this.#exchanges++;
+    for (const { requirement, breach } of this.#judge.see(exchange)) {
+      const books = this.#books.get(requirement);
+      if (books === undefined) continue;
+      const tally = books.phases.get(phase) ?? { judged: 0, broken: 0 };
+      books.phases.set(phase, tally);
+      for (const each of [books, tally]) {
+        each.judged++;
+        if (breach) each.broken++;
+      }
+      if (breach === undefined) continue;
+      const { device, operation, endedMs: atMs } = exchange;
+      this.#onBreach({ device, requirement, operation });
+      noteMoment(books, atMs);
+      books.firstBreach ??= { device, atMs, operation, phase, ...breach() };
+    }
+  }
+
+  /** The requirements that are broken so far. */
+  broken(): readonly string[] {
+    return [...this.#books].flatMap(([requirement, { broken }]) => (broken > 0 ? requirement : []));
+  }
+
+  /** What it has come to so far; the rates are to be put in. @param devices that are watched */
+  figures(devices: number): Checks {
+    const requirements = [...this.#books].map(([requirement, books]): RequirementChecks => {
+      const { sentence, judged, broken, phases, firstBreach, breaches } = books;
+      const rows = [...phases].map(([phase, tally]) => ({ phase, ...tally, ...unrated }));
+      return {
+        requirement,
+        sentence,
+        judged,
+        broken,
+        phases: rows,
+        breaches: foldedBreaches([...breaches]),
+        ...(firstBreach && { firstBreach: { ...firstBreach, ...unrated } }),
+      };
+    });
+    return { devices, exchanges: this.#exchanges, requirements };
+  }
+}
+
+function noteMoment(books: RequirementTally, atMs: number): void {
+  const second = Math.floor(atMs / SECOND_MS) * SECOND_MS;
+  books.breaches.set(second, (books.breaches.get(second) ?? 0) + 1);
+  if (books.breaches.size <= STRETCHES_MAX) return;
+  books.breaches = new Map(foldedBreaches([...books.breaches]));
+}
+
+const unrated = { requestsPerSecond: 0 };

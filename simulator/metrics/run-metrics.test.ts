@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { noonMs } from '../testing/bench.ts';
+import { RunMetrics } from './run-metrics.ts';
+
+const clock = new ManualClock(noonMs);
+
+describe('the books of a run', () => {
+  it('give percentiles in milliseconds, exact to three digits', () => {
+    const metrics = new RunMetrics(clock);
+    for (let ms = 1; ms <= 1000; ms++) metrics.answered('put-deployment-status', 204, ms);
+    const [latency] = metrics.latencies();
+    expect(latency?.operation).toBe('put-deployment-status');
+    expect(latency?.count).toBe(1000);
+    expect(latency?.p50Ms).toBeCloseTo(500, -0.3);
+    expect(latency?.p90Ms).toBeCloseTo(900, -0.3);
+    expect(latency?.p99Ms).toBeCloseTo(990, -0.3);
+    expect(latency?.maxMs).toBeCloseTo(1000, -0.3);
+  });
+
+  it('tell a tenth of a millisecond from a fifth', () => {
+    const metrics = new RunMetrics(clock);
+    metrics.answered('connect', 101, 0.1);
+    metrics.answered('connect', 101, 0.2);
+    expect(metrics.latencies()[0]).toMatchObject({ p50Ms: 0.1, maxMs: 0.2 });
+  });
+
+  it('bound a latency that is beyond the histogram instead of failing', () => {
+    const metrics = new RunMetrics(clock);
+    metrics.answered('connect', 101, 1e12);
+    expect(metrics.latencies()[0]?.count).toBe(1);
+  });
+
+  it('count answers by status class and what went unanswered apart', () => {
+    const metrics = new RunMetrics(clock);
+    metrics.answered('post-alerts', 204, 1);
+    metrics.answered('post-alerts', 200, 1);
+    metrics.answered('post-alerts', 503, 1);
+    metrics.unanswered('post-alerts', 'timeout');
+    expect(metrics.operations()).toEqual([
+      {
+        operation: 'post-alerts',
+        answers: { '2xx': 2, '5xx': 1 },
+        unanswered: 1,
+        timeouts: 1,
+        resets: 0,
+        refusedConnections: 0,
+        otherFaults: 0,
+        signatureRefusals: 0,
+      },
+    ]);
+    expect(metrics.exchangeCount).toBe(4);
+  });
+
+  it('give no latency for an operation that never was answered', () => {
+    const metrics = new RunMetrics(clock);
+    metrics.unanswered('connect', 'refused');
+    expect(metrics.latencies()).toEqual([]);
+  });
+
+  it('count errors by operation and cause, the most frequent first', () => {
+    const metrics = new RunMetrics(clock);
+    metrics.fault({ operation: 'connect', label: 'closed/1006' });
+    for (const _ of [1, 2]) metrics.fault({ operation: 'post-alerts', label: 'status/500' });
+    metrics.fault({ operation: 'post-alerts', label: 'timeout' });
+    expect(metrics.errors().map(({ cause, count }) => [cause, count])).toEqual([
+      ['status/500', 2],
+      ['closed/1006', 1],
+      ['timeout', 1],
+    ]);
+    expect(metrics.errorCount).toBe(4);
+  });
+
+  it('keep what a phase saw apart, and the whole beside it', () => {
+    const metrics = new RunMetrics(clock);
+    metrics.enterPhase('ramp');
+    metrics.sent(80);
+    metrics.answered('post-alerts', 204, 100);
+    metrics.enterPhase('hold');
+    metrics.sent(1);
+    metrics.answered('post-alerts', 204, 5);
+    metrics.unanswered('post-alerts', 'timeout');
+    metrics.enterPhase('drain');
+    const seen = metrics.phases().map(({ name, lateness, latencies, operations }) => ({
+      name,
+      lateMs: lateness.maxMs,
+      slowestMs: latencies[0]?.maxMs,
+      timeouts: operations[0]?.timeouts,
+    }));
+    expect(seen).toEqual([
+      { name: 'ramp', lateMs: 80, slowestMs: 100, timeouts: 0 },
+      { name: 'hold', lateMs: 1, slowestMs: 5, timeouts: 1 },
+    ]);
+    expect(metrics.latencies()[0]).toMatchObject({ count: 2, maxMs: 100 });
+    expect(metrics.operations()[0]).toMatchObject({ answers: { '2xx': 2 }, timeouts: 1 });
+    expect(metrics.lateness.count).toBe(2);
+  });
+});

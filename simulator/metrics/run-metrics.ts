@@ -1,0 +1,143 @@
+/**
+ * What a run counts: every exchange by phase, operation and end, latencies from the moment at which
+ * an exchange was due, updates as wholes and by stage, the course of time, errors by cause.
+ */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { ClientError, Silence } from '../network/errors.ts';
+import type { ExchangeObserver } from '../network/transport.ts';
+import { DurationHistogram } from '../result/histograms.ts';
+import { inErrorOrder } from '../result/merge-figures.ts';
+import type {
+  ErrorCount,
+  OperationCount,
+  OperationLatency,
+  PhaseFigures,
+} from '../result/result-figures.ts';
+import { SeriesCounter } from '../result/series.ts';
+import { OperationMetrics } from './operation-metrics.ts';
+import { UpdateMetrics } from './update-metrics.ts';
+
+/** Phases that are told apart; a plan with more counts the rest in the last one. */
+const PHASES_MAX = 64;
+const FIRST_PHASE = 'run';
+
+interface Phase {
+  readonly name: string;
+  readonly startMs: number;
+  readonly books: OperationMetrics;
+  readonly lateness: DurationHistogram;
+}
+
+/** The books of one run. */
+export class RunMetrics implements ExchangeObserver {
+  readonly #clock: Clock;
+  readonly #phases: Phase[] = [];
+  readonly #errors = new Map<string, { operation: string; cause: string; count: number }>();
+  readonly #entered = new Map<string, number>();
+  /** Kept beside those of the phases, as adding them up for every look would hold up the load. */
+  readonly #whole = new OperationMetrics();
+  #phase: Phase;
+  readonly updates = new UpdateMetrics();
+  readonly series: SeriesCounter;
+  /** How late exchanges were sent that were due at a planned moment. */
+  readonly lateness = DurationHistogram.empty();
+  exchangeCount = 0;
+  errorCount = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.series = new SeriesCounter(clock.now());
+    this.#phase = this.#began(FIRST_PHASE);
+  }
+
+  /**
+   * From now on exchanges belong to this phase; one without exchanges is left out. A name that was
+   * there before gets a number, so that phases of several processes can be told apart by name.
+   */
+  enterPhase(name: string): void {
+    if (this.#phases.length >= PHASES_MAX) return;
+    const before = this.#entered.get(name) ?? 0;
+    this.#entered.set(name, before + 1);
+    this.#phase = this.#began(before === 0 ? name : `${name} (${before + 1})`);
+  }
+
+  /** Name of the phase that is underway. */
+  get phase(): string {
+    return this.#phase.name;
+  }
+
+  sent(latenessMs: number): void {
+    this.lateness.record(latenessMs);
+    this.#phase.lateness.record(latenessMs);
+  }
+
+  answered(operation: string, status: number, latencyMs: number): void {
+    this.exchangeCount++;
+    this.#whole.answered(operation, status, latencyMs);
+    this.#phase.books.answered(operation, status, latencyMs);
+    this.series.exchanged(this.#clock.now(), latencyMs, status >= 500);
+  }
+
+  unanswered(operation: string, silence: Silence): void {
+    this.exchangeCount++;
+    this.#whole.unanswered(operation, silence);
+    this.#phase.books.unanswered(operation, silence);
+    this.series.exchanged(this.#clock.now(), undefined, true);
+  }
+
+  signatureRefused(operation: string): void {
+    this.#whole.signatureRefused(operation);
+    this.#phase.books.signatureRefused(operation);
+  }
+
+  /** Counts a fault that the life of a device or the operator ran into. */
+  fault(error: Pick<ClientError, 'operation' | 'label'>): void {
+    const { operation, label } = error;
+    this.errorCount++;
+    const known = this.#errors.get(`${operation} ${label}`);
+    if (known) known.count++;
+    else this.#errors.set(`${operation} ${label}`, { operation, cause: label, count: 1 });
+  }
+
+  /** Over all phases, by operation. */
+  operations(): OperationCount[] {
+    return this.#whole.counts();
+  }
+
+  latencies(): OperationLatency[] {
+    return this.#whole.latencies();
+  }
+
+  /** The histogram of each operation that was answered, over all phases. */
+  histograms(): ReadonlyMap<string, DurationHistogram> {
+    return this.#whole.histograms();
+  }
+
+  phases(): PhaseFigures[] {
+    const rows = this.#phases.map(({ name, startMs, books, lateness }, index) => ({
+      name,
+      startMs,
+      endMs: this.#phases[index + 1]?.startMs ?? this.#clock.now(),
+      lateness: lateness.figures(),
+      latencies: books.latencies(),
+      operations: books.counts(),
+    }));
+    return rows.filter(({ operations }) => operations.length > 0);
+  }
+
+  /** The most frequent first. */
+  errors(): ErrorCount[] {
+    return [...this.#errors.values()].sort(inErrorOrder);
+  }
+
+  #began(name: string): Phase {
+    const phase = {
+      name,
+      startMs: this.#clock.now(),
+      books: new OperationMetrics(),
+      lateness: DurationHistogram.empty(),
+    };
+    this.#phases.push(phase);
+    return phase;
+  }
+}

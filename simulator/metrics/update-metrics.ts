@@ -1,0 +1,50 @@
+/** How long updates took: as wholes, and stage by stage. */
+import { DurationHistogram } from '../result/histograms.ts';
+import type { UpdateFigures } from '../result/result-figures.ts';
+
+/** Where an update is counted from, and how it ended. */
+type UpdateStart = UpdateFigures['whole'][number]['from'];
+type FinalState = UpdateFigures['whole'][number]['outcome'];
+
+const separator = ' ';
+
+/** The books of updates; durations in milliseconds. */
+export class UpdateMetrics {
+  readonly #whole = new Map<string, DurationHistogram>();
+  readonly #stages = new Map<string, DurationHistogram>();
+
+  /** A device has been in this state of its update for so long, and is no longer. */
+  stageEnded(stage: string, durationMs: number): void {
+    recorded(this.#stages, stage, durationMs);
+  }
+
+  /** The outcome of an update has been acknowledged. */
+  updateEnded(from: UpdateStart, outcome: FinalState, durationMs: number): void {
+    recorded(this.#whole, `${from}${separator}${outcome}`, durationMs);
+  }
+
+  figures(): UpdateFigures {
+    const whole = [...this.#whole].sort(byKey).map(([key, histogram]) => {
+      const [from, outcome] = key.split(separator) as [UpdateStart, FinalState];
+      return { from, outcome, ...histogram.figures() };
+    });
+    const stages = [...this.#stages].sort(byKey).map(([stage, histogram]) => {
+      return { stage, ...histogram.figures() };
+    });
+    return { whole, stages };
+  }
+}
+
+function recorded<Key>(
+  histograms: Map<Key, DurationHistogram>,
+  key: Key,
+  durationMs: number,
+): void {
+  const known = histograms.get(key) ?? DurationHistogram.empty();
+  histograms.set(key, known);
+  known.record(durationMs);
+}
+
+function byKey([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1;
+}

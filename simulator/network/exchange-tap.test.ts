@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { wayOf } from '../client/session.ts';
+import { Bench, sessionOf, token } from '../testing/bench.ts';
+import { type Answers, PretendServer } from '../testing/pretend-server.ts';
+import { ExchangeTap, type WatchedExchange } from './exchange-tap.ts';
+
+let server: PretendServer;
+let bench: Bench;
+const seen: WatchedExchange[] = [];
+
+afterEach(async () => {
+  seen.length = 0;
+  await bench.close();
+  await server.close();
+});
+
+async function watchedSession(answers: Answers) {
+  server = await PretendServer.start(answers);
+  bench = new Bench(server.baseUrl);
+  const { clock } = bench;
+  const saw = (exchange: WatchedExchange) => void seen.push(exchange);
+  const session = await sessionOf();
+  session.tap = new ExchangeTap({ device: 7, baseUrl: `${server.baseUrl}/`, clock, saw });
+  return session;
+}
+
+const signedIn = { 'post-auth-request': () => ({ status: 200, body: token }) };
+
+describe('a tap', () => {
+  it('sees requests as they are sent and answers as they come', async () => {
+    const configured = { status: 200, headers: { 'x-more': 'yes' }, body: { a: 'b' } };
+    const session = await watchedSession({ ...signedIn, 'get-configuration': () => configured });
+    expect(await bench.client.configuration(session)).toEqual({ a: 'b' });
+    expect(seen.map(({ operation }) => operation)).toEqual([
+      'post-auth-request',
+      'get-configuration',
+    ]);
+    const [signIn, read] = seen;
+    expect(String(signIn?.body)).toBe(server.asked[0]?.body.toString());
+    expect(signIn?.headers).toHaveProperty('X-SVC-Signature');
+    expect(read).toMatchObject({
+      device: 7,
+      method: 'GET',
+      headers: { authorization: `Bearer ${token}` },
+      answer: { status: 200, headers: { 'x-more': 'yes' } },
+    });
+    expect(String(read?.answer?.body)).toBe('{"a":"b"}');
+    expect(new URL(read?.url ?? '').origin).toBe(server.baseUrl);
+    expect(new URL(read?.url ?? '').pathname).not.toMatch(/^\/\//);
+  });
+
+  it('sees refusals, and exchanges without an answer', async () => {
+    const session = await watchedSession({
+      ...signedIn,
+      'get-configuration': () => ({ status: 500, body: 'out of order' }),
+      'put-configuration': () => 'cut',
+    });
+    await expect(bench.client.configuration(session)).rejects.toThrow(/500/);
+    await expect(bench.client.reportConfiguration(session, {})).rejects.toThrow(/no answer/);
+    expect(seen.slice(1).map(({ answer }) => answer?.status)).toEqual([500, undefined]);
+  });
+
+  it('keeps nothing of a long body, and lets it through whole', async () => {
+    const value = 'x'.repeat(300_000);
+    const session = await watchedSession({
+      ...signedIn,
+      'get-configuration': () => ({ status: 500, body: { value } }),
+    });
+    await expect(bench.client.configuration(session)).rejects.toThrow(/500/);
+    expect(seen[1]?.answer).toMatchObject({ status: 500 });
+    expect(seen[1]?.answer).not.toHaveProperty('body');
+  });
+
+  it('sees the head of a file and leaves its body alone', async () => {
+    const session = await watchedSession({
+      'download-artifact': () => ({ status: 200, body: 'the file' }),
+    });
+    const request = { operation: 'download-artifact', caller: 'device 7', method: 'GET' } as const;
+    const target = new URL(`${server.baseUrl}/storage/artifacts/1`);
+    const answer = await wayOf(session, bench.transport).open({ ...request, target, headers: {} });
+    const chunks: Buffer[] = [];
+    for await (const chunk of answer.chunks()) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString()).toBe('the file');
+    expect(seen).toMatchObject([{ url: target.href, answer: { status: 200 } }]);
+    expect(seen[0]?.answer).not.toHaveProperty('body');
+  });
+
+  it('is not asked where there is none', async () => {
+    const session = await watchedSession({});
+    session.tap = undefined;
+    expect(wayOf(session, bench.transport)).toBe(bench.transport);
+  });
+});

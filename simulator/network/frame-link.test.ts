@@ -1,0 +1,177 @@
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { DeviceSocket } from '../client/device-socket.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
+import type { LinkShape } from '../plan/policy.ts';
+import { noonMs, token } from '../testing/bench.ts';
+import { FrameLink } from './frame-link.ts';
+import { Link } from './link.ts';
+
+const nothing: LinkShape = { latencyMs: 0, jitterMs: 0, lossShare: 0, bytesPerSecond: 0 };
+
+/** One direction, and what has arrived when, in milliseconds since the start. */
+function way(shape: Partial<LinkShape>) {
+  const clock = new ManualClock(noonMs);
+  const arrivals: [string, number][] = [];
+  let breaks = 0;
+  const frames = new FrameLink({
+    shape: { ...nothing, ...shape },
+    clock,
+    random: seededRandom('x'),
+    broken: () => {
+      breaks++;
+    },
+  });
+  const startedMs = clock.monotonicMs();
+  const send = (name: string, bytes = 1): void =>
+    frames.carry(bytes, () => arrivals.push([name, clock.monotonicMs() - startedMs]));
+  return { clock, frames, arrivals, send, breaks: () => breaks };
+}
+
+describe('messages through the network of a device', () => {
+  it('take their latency, all of them at the same time', () => {
+    const { clock, arrivals, send } = way({ latencyMs: 300 });
+    send('one');
+    send('two');
+    clock.advance(299);
+    expect(arrivals).toEqual([]);
+    clock.advance(1);
+    expect(arrivals).toEqual([
+      ['one', 300],
+      ['two', 300],
+    ]);
+  });
+
+  it('wait for their turn in the bandwidth', () => {
+    const { clock, arrivals, send } = way({ latencyMs: 100, bytesPerSecond: 1000 });
+    send('long', 2000);
+    send('short', 500);
+    clock.advance(10_000);
+    expect(arrivals).toEqual([
+      ['long', 2100],
+      ['short', 2600],
+    ]);
+    send('later', 1000);
+    clock.advance(10_000);
+    expect(arrivals.at(-1)).toEqual(['later', 11_100]);
+  });
+
+  it('never overtake one another, however much they jitter', () => {
+    const { clock, arrivals, send } = way({ latencyMs: 300, jitterMs: 300 });
+    const names = Array.from({ length: 50 }, (_, at) => String(at));
+    for (const name of names) send(name);
+    clock.advance(600);
+    expect(arrivals.map(([name]) => name)).toEqual(names);
+    expect(new Set(arrivals.map(([, atMs]) => atMs)).size).toBeGreaterThan(1);
+  });
+
+  it('break the connection when one is lost, and as often as the share says', () => {
+    const { send, breaks, clock, arrivals } = way({ lossShare: 0.2 });
+    for (let sent = 0; sent < 500; sent++) send('one');
+    clock.advance(1);
+    expect(breaks() + arrivals.length).toBe(500);
+    expect(Math.abs(breaks() - 100)).toBeLessThan(35);
+  });
+
+  it('break the connection when more are on their way than it holds', () => {
+    const { send, breaks } = way({ latencyMs: 1 });
+    for (let sent = 0; sent < 1001; sent++) send('one');
+    expect(breaks()).toBe(1);
+  });
+
+  it('never arrive once the socket is closed', () => {
+    const { clock, frames, arrivals, send } = way({ latencyMs: 10 });
+    send('one');
+    frames.close();
+    send('two');
+    clock.advance(1000);
+    expect(arrivals).toEqual([]);
+  });
+});
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+const question = { proto: 1, typ: 'question' };
+
+/** A device behind a network that answers each message, and the server's end of its socket. */
+async function connected(shape: Partial<LinkShape>) {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  closers.push(() => {
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+  await new Promise((resolve) => server.once('listening', resolve));
+  const opened = new Promise<WebSocket>((resolve) => server.once('connection', resolve));
+  const clock = new ManualClock(noonMs);
+  const random = seededRandom('x');
+  const link = new Link(
+    { ...nothing, ...shape },
+    { clock, random, rest: () => Promise.resolve(), requestTimeLimitMs: 5000 },
+  );
+  const socket = new DeviceSocket(token, {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    clock,
+    observer: new RunMetrics(clock),
+    requestTimeLimitMs: 5000,
+    frames: (broken) => link.frames(1, broken),
+    answer: () => [{ proto: 1, typ: 'answer' }],
+  });
+  closers.push(() => socket.close());
+  const websocket = await opened;
+  return { clock, socket, websocket };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a socket behind the network of a device', () => {
+  it('answers no sooner than after both ways', async () => {
+    const { clock, websocket } = await connected({ latencyMs: 300 });
+    let isAnswered = false;
+    websocket.once('message', () => {
+      isAnswered = true;
+    });
+    websocket.send(encodeConnectMessage(question));
+    const sentMs = clock.monotonicMs();
+    while (!isAnswered) {
+      clock.advance(50);
+      await turn();
+    }
+    expect(clock.monotonicMs() - sentMs).toBeGreaterThanOrEqual(600);
+  });
+
+  it('breaks with its own cause when the network loses a message', async () => {
+    const { websocket, socket } = await connected({ lossShare: 1 });
+    websocket.send(encodeConnectMessage(question));
+    while (socket.state !== 'closed') await turn();
+    expect(socket.closedBy).toBe('transport/LINK_LOST');
+  });
+});
+
+describe('the handshake of a socket', () => {
+  const handshakes = (shape: Partial<LinkShape>) => {
+    const clock = new ManualClock(noonMs);
+    const limits = { rest: () => Promise.resolve(), requestTimeLimitMs: 5000 };
+    const options = { clock, random: seededRandom('x'), ...limits };
+    const link = new Link({ ...nothing, ...shape }, options);
+    return Array.from({ length: 200 }, (_, opening) => link.handshakeMs(opening));
+  };
+
+  it('takes a round trip, is lost by its share, and is the same for the same seed', () => {
+    expect(new Set(handshakes({}))).toEqual(new Set([0]));
+    expect(new Set(handshakes({ latencyMs: 250 }))).toEqual(new Set([500]));
+    const lossy = handshakes({ latencyMs: 250, jitterMs: 50, lossShare: 0.25 });
+    const lost = lossy.filter((waitMs) => waitMs === undefined).length;
+    expect(Math.abs(lost - 50)).toBeLessThan(25);
+    const waits = lossy.flatMap((waitMs) => waitMs ?? []);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(400);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(600);
+    expect(handshakes({ latencyMs: 250, jitterMs: 50, lossShare: 0.25 })).toEqual(lossy);
+  });
+});

@@ -1,0 +1,69 @@
+/**
+ * The messages of one websocket in one direction, on their way through the network of a device:
+ * each takes its latency and its turn in the bandwidth, and none overtakes another. A socket loses
+ * no message by itself: where the network loses one, the connection breaks. Pings pass unshaped.
+ */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Random } from '../../fixtures/random.ts';
+import type { LinkShape } from '../plan/policy.ts';
+
+/** What the messages of a socket go by. */
+export interface FrameLinkOptions {
+  readonly shape: LinkShape;
+  readonly clock: Clock;
+  /** Of this direction of this socket alone. */
+  readonly random: Random;
+  /** Called when the network loses a message, or more are on their way than it holds. */
+  readonly broken: () => void;
+}
+
+/** Messages on their way in one direction. */
+const UNDERWAY_MAX = 1000;
+
+/** One direction of one socket; `close` it with the socket. */
+export class FrameLink {
+  readonly #options: FrameLinkOptions;
+  readonly #timers = new Set<Timer>();
+  /** When the wire is free again, and when the last message arrives. */
+  #freeAtMs = 0;
+  #lastArrivalMs = 0;
+  #isClosed = false;
+
+  constructor(options: FrameLinkOptions) {
+    this.#options = options;
+  }
+
+  /** Lets a message of this size arrive when its time has come. */
+  carry(bytes: number, arrive: () => void): void {
+    if (this.#isClosed) return;
+    const { shape, clock, random, broken } = this.#options;
+    const isLost = random.fraction() < shape.lossShare;
+    if (isLost || this.#timers.size >= UNDERWAY_MAX) {
+      broken();
+      return;
+    }
+    const timer = clock.after(this.#waitMs(bytes), () => {
+      this.#timers.delete(timer);
+      arrive();
+    });
+    this.#timers.add(timer);
+  }
+
+  /** What is on its way never arrives. */
+  close(): void {
+    this.#isClosed = true;
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+  }
+
+  #waitMs(bytes: number): number {
+    const { shape, clock, random } = this.#options;
+    const { latencyMs, jitterMs, bytesPerSecond } = shape;
+    const nowMs = clock.monotonicMs();
+    const transferMs = bytesPerSecond === 0 ? 0 : (bytes * 1000) / bytesPerSecond;
+    this.#freeAtMs = Math.max(nowMs, this.#freeAtMs) + transferMs;
+    const oneWayMs = Math.max(0, latencyMs + jitterMs * (2 * random.fraction() - 1));
+    this.#lastArrivalMs = Math.max(this.#lastArrivalMs, this.#freeAtMs + oneWayMs);
+    return this.#lastArrivalMs - nowMs;
+  }
+}

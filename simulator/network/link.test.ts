@@ -1,0 +1,151 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/random.ts';
+import type { LinkShape } from '../plan/policy.ts';
+import { Bench } from '../testing/bench.ts';
+import { PretendServer } from '../testing/pretend-server.ts';
+import { ClientError } from './errors.ts';
+import { Link } from './link.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const still: LinkShape = { latencyMs: 0, jitterMs: 0, lossShare: 0, bytesPerSecond: 0 };
+const request = {
+  operation: 'post-alerts',
+  caller: 'device 0',
+  method: 'POST',
+  target: '/api/devices/v1/devicemonitor/alert',
+  headers: {},
+  body: 'x'.repeat(500),
+} as const;
+const file = Buffer.alloc(10_000, 3);
+
+/** A transport behind a link; the waits are written down and take no time. */
+async function linked(shape: Partial<LinkShape>, seed = 'x') {
+  const server = await PretendServer.start({
+    'post-alerts': () => ({ status: 200, body: 'y'.repeat(1000) }),
+    'download-artifact': () => ({ status: 200, body: file }),
+  });
+  const bench = new Bench(server.baseUrl);
+  closers.push(
+    () => server.close(),
+    () => bench.close(),
+  );
+  const { clock, transport, metrics } = bench;
+  const waitsMs: number[] = [];
+  const rest = async (waitMs: number): Promise<void> => {
+    waitsMs.push(waitMs);
+    clock.advance(waitMs);
+  };
+  const random = seededRandom(seed);
+  const link = new Link({ ...still, ...shape }, { clock, random, rest, requestTimeLimitMs: 5000 });
+  const total = (): number => Math.round(waitsMs.reduce((sum, each) => sum + each, 0));
+  return { server, metrics, clock, through: link.over(transport), waitsMs, total };
+}
+
+async function fateOf(exchange: Promise<unknown>): Promise<string> {
+  return exchange.then(
+    () => 'through',
+    (error: unknown) => (error instanceof ClientError ? error.label : String(error)),
+  );
+}
+
+function fetchFile(through: ReturnType<Link['over']>) {
+  const target = '/storage/artifacts/1';
+  const { caller, headers } = request;
+  return through.open({ operation: 'download-artifact', caller, method: 'GET', target, headers });
+}
+
+async function bytesOf(through: ReturnType<Link['over']>): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of (await fetchFile(through)).chunks()) bytes += chunk.length;
+  return bytes;
+}
+
+describe('a link', () => {
+  it('that shapes nothing changes nothing', async () => {
+    const { through, total } = await linked({});
+    const { status, body } = await through.exchange(request);
+    expect([status, body.length, total()]).toEqual([200, 1000, 0]);
+    expect(await bytesOf(through)).toBe(file.length);
+  });
+
+  it('takes its latency both ways, and jitter from it or to it', async () => {
+    const steady = await linked({ latencyMs: 300 });
+    await steady.through.exchange(request);
+    expect(steady.total()).toBe(600);
+    const jittery = await linked({ latencyMs: 300, jitterMs: 100 });
+    for (let sent = 0; sent < 20; sent++) await jittery.through.exchange(request);
+    const ways = jittery.waitsMs.filter((waitMs) => waitMs > 0);
+    expect(Math.min(...ways)).toBeGreaterThanOrEqual(400);
+    expect(Math.max(...ways)).toBeLessThanOrEqual(800);
+    expect(new Set(ways.map(Math.round)).size).toBeGreaterThan(15);
+  });
+
+  it('carries bodies as fast as its bandwidth, both ways', async () => {
+    const { through, total } = await linked({ bytesPerSecond: 1000 });
+    await through.exchange(request);
+    expect(total()).toBe(500 + 1000);
+    await bytesOf(through);
+    expect(total()).toBe(1500 + 10_000);
+  });
+
+  it('takes no time away from the server: the limit stands still while it carries', async () => {
+    const { through, clock } = await linked({ bytesPerSecond: 100 });
+    expect(await bytesOf(through)).toBe(file.length);
+    // A hundred seconds, with a limit of five for each pause of the server.
+    expect(clock.monotonicMs()).toBeGreaterThanOrEqual(100_000);
+  });
+
+  it('loses its share of exchanges, by a reset or by silence until the time limit', async () => {
+    const { server, through, waitsMs } = await linked({ lossShare: 0.5 });
+    const fates: string[] = [];
+    for (let sent = 0; sent < 200; sent++) fates.push(await fateOf(through.exchange(request)));
+    const count = (fate: string): number => fates.filter((each) => each === fate).length;
+    expect(count('through')).toBeGreaterThan(70);
+    expect(count('through')).toBeLessThan(130);
+    expect(count('transport/LINK_LOST')).toBeGreaterThan(20);
+    expect(count('timeout')).toBeGreaterThan(20);
+    expect(count('through') + count('timeout') + count('transport/LINK_LOST')).toBe(200);
+    expect(waitsMs.filter((waitMs) => waitMs > 4000)).toHaveLength(count('timeout'));
+    // Some were lost on their way back: the server has them all the same.
+    const asked = server.askedOf('post-alerts').length;
+    expect(asked).toBeGreaterThan(count('through'));
+    expect(asked).toBeLessThan(200);
+  });
+
+  it('loses the same ones for the same seed, and others for another', async () => {
+    const fates = async (seed: string) => {
+      const { through } = await linked({ lossShare: 0.5 }, seed);
+      const all: string[] = [];
+      for (let sent = 0; sent < 40; sent++) all.push(await fateOf(through.exchange(request)));
+      return all;
+    };
+    expect(await fates('x')).toEqual(await fates('x'));
+    expect(await fates('x')).not.toEqual(await fates('y'));
+  });
+
+  it('breaks a file off in its middle, among other places', async () => {
+    const { through } = await linked({ lossShare: 1 });
+    const received: number[] = [];
+    for (let sent = 0; sent < 30; sent++) {
+      let bytes = 0;
+      const read = async (): Promise<void> => {
+        for await (const chunk of (await fetchFile(through)).chunks()) bytes += chunk.length;
+      };
+      expect(await fateOf(read())).not.toBe('through');
+      received.push(bytes);
+    }
+    expect(received).toContain(0);
+    const middles = received.filter((bytes) => bytes > 0 && bytes < file.length);
+    expect(new Set(middles).size).toBeGreaterThan(5);
+  });
+
+  it('makes no request late: what it takes is not the waiting of the generator', async () => {
+    const { through, metrics, clock } = await linked({ latencyMs: 400 });
+    await through.exchange({ ...request, plannedMs: clock.monotonicMs() });
+    expect(metrics.latencies()[0]?.maxMs).toBeLessThan(400);
+  });
+});

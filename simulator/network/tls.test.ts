@@ -1,0 +1,128 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { DeviceSocket } from '../client/device-socket.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
+import { noonMs, token } from '../testing/bench.ts';
+import { certificatePem, keyPem } from '../testing/certificate.ts';
+import { TransportError } from './errors.ts';
+import { Transport } from './transport.ts';
+
+const server = createServer({ key: keyPem, cert: certificatePem }, (_request, response) => {
+  response.end('hello');
+});
+const upgrades = new WebSocketServer({ server });
+const clock = new ManualClock(noonMs);
+const transports: Transport[] = [];
+const closers: (() => void)[] = [];
+let port = 0;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ({ port } = server.address() as AddressInfo);
+});
+afterEach(async () => {
+  for (const transport of transports.splice(0)) await transport.close();
+  for (const close of closers.splice(0)) close();
+});
+afterAll(async () => {
+  for (const client of upgrades.clients) client.terminate();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+interface HelloOptions {
+  readonly serverPort?: number;
+  readonly metrics?: RunMetrics;
+  readonly certPem?: string;
+  readonly keyPem?: string;
+}
+
+function hello(host: string, caPem?: string, at: HelloOptions = {}) {
+  const { serverPort = port, metrics = new RunMetrics(clock), ...own } = at;
+  const transport = new Transport({
+    baseUrl: `https://${host}:${serverPort}`,
+    clock,
+    observer: metrics,
+    requestTimeLimitMs: 5000,
+    connectionsMax: 1,
+    caPem,
+    ...own,
+  });
+  transports.push(transport);
+  const request = { operation: 'login', caller: 'operator', method: 'GET' } as const;
+  return transport.exchange({ ...request, target: '/', headers: {} });
+}
+
+describe('a server that wants a certificate of its callers', () => {
+  const own = { certPem: certificatePem, keyPem };
+
+  async function asking() {
+    const settings = { requestCert: true, rejectUnauthorized: true, ca: certificatePem };
+    const asks = createServer({ key: keyPem, cert: certificatePem, ...settings }, (_, response) => {
+      response.end('hello');
+    });
+    const sockets = new WebSocketServer({ server: asks });
+    await new Promise<void>((resolve) => asks.listen(0, '127.0.0.1', resolve));
+    closers.push(() => {
+      for (const client of sockets.clients) client.terminate();
+      asks.closeAllConnections();
+      asks.close();
+    });
+    return { serverPort: (asks.address() as AddressInfo).port, metrics: new RunMetrics(clock) };
+  }
+
+  it('serves who has one, and is a counted outcome for who has none', async () => {
+    const at = await asking();
+    const { body } = await hello('127.0.0.1', certificatePem, { ...at, ...own });
+    expect(body.toString()).toBe('hello');
+    const fault = await hello('127.0.0.1', certificatePem, at).catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(TransportError);
+    expect(at.metrics.operations()).toMatchObject([{ answers: { '2xx': 1 }, unanswered: 1 }]);
+  });
+
+  it.each([
+    ['opens for a device that has one', own, 'open', 0],
+    ['closes for a device that has none, and counts it', {}, 'closed', 1],
+  ])('has a websocket that %s', async (_what, mine, state, unanswered) => {
+    const { serverPort, metrics: observer } = await asking();
+    const options = { baseUrl: `https://127.0.0.1:${serverPort}`, clock, observer };
+    const limits = { requestTimeLimitMs: 5000, caPem: certificatePem };
+    const socket = new DeviceSocket(token, { ...options, ...limits, ...mine });
+    while (socket.state === 'opening') await new Promise((resolve) => setImmediate(resolve));
+    expect(socket.state).toBe(state);
+    expect(observer.operations()).toMatchObject([{ operation: 'connect', unanswered }]);
+    socket.close();
+  });
+});
+
+describe('a server with a certificate', () => {
+  it('is not trusted when nobody vouches for it, and the way out is told', async () => {
+    const fault = await hello('127.0.0.1').catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(TransportError);
+    expect(fault).toMatchObject({ label: 'transport/DEPTH_ZERO_SELF_SIGNED_CERT' });
+    expect(String(fault)).toContain("give the CA's certificate");
+  });
+
+  it('is trusted when its authority is named', async () => {
+    expect((await hello('127.0.0.1', certificatePem)).body.toString()).toBe('hello');
+  });
+
+  it('is not trusted under a name that the certificate does not hold', async () => {
+    const fault = await hello('127.0.0.2', certificatePem).catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(TransportError);
+  });
+
+  it.each([
+    ['opens for a device that knows the authority', certificatePem, 'open'],
+    ['stays closed for a device that does not', undefined, 'closed'],
+  ])('has a websocket that %s', async (_what, caPem, state) => {
+    const options = { baseUrl: `https://127.0.0.1:${port}`, clock, requestTimeLimitMs: 5000 };
+    const socket = new DeviceSocket(token, { ...options, observer: new RunMetrics(clock), caPem });
+    while (socket.state === 'opening') await new Promise((resolve) => setImmediate(resolve));
+    expect(socket.state).toBe(state);
+    socket.close();
+  });
+});

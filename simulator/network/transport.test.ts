@@ -1,0 +1,174 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Bench } from '../testing/bench.ts';
+import { type Answer, closedPortUrl, PretendServer } from '../testing/pretend-server.ts';
+import { AnswerError, ClientError, TimeoutError, TransportError } from './errors.ts';
+import { FleetStopped } from './stopped.ts';
+import type { HttpRequest, Transport } from './transport.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function faultOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it should have failed');
+}
+
+function benchFor(baseUrl: string): Bench {
+  const bench = new Bench(baseUrl);
+  closers.push(() => bench.close());
+  return bench;
+}
+
+async function answering(answer: Answer) {
+  const server = await PretendServer.start({ 'get-configuration': () => answer });
+  closers.push(() => server.close());
+  return { server, bench: benchFor(server.baseUrl) };
+}
+
+/** A server that is not even HTTP: writes these bytes to whoever connects, then hangs up. */
+async function rawServer(bytes: string): Promise<string> {
+  const server: Server = createServer((socket: Socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.once('data', () => socket.end(bytes));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => new Promise((resolve) => void server.close(() => resolve())));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const path = '/api/devices/v1/deviceconfig/configuration';
+
+function ask(transport: Transport, change: Partial<HttpRequest> = {}) {
+  const request = { operation: 'get-configuration', caller: 'device 7', method: 'GET' } as const;
+  return transport.exchange({ ...request, target: path, headers: {}, ...change });
+}
+
+describe('an exchange', () => {
+  it('gives the whole answer whatever its status, and is measured', async () => {
+    const { bench } = await answering({ status: 418, body: 'short and stout' });
+    const answer = await ask(bench.transport);
+    expect(answer.status).toBe(418);
+    expect(answer.body.toString()).toBe('short and stout');
+    expect(bench.metrics.operations()).toMatchObject([
+      { operation: 'get-configuration', answers: { '4xx': 1 }, unanswered: 0 },
+    ]);
+  });
+
+  it('is measured from when it was due, and the time limit from when it was sent', async () => {
+    const { bench } = await answering({ status: 200 });
+    bench.clock.advance(9000);
+    const plannedMs = bench.clock.monotonicMs() - 7000;
+    const answer = await ask(bench.transport, { plannedMs });
+    expect(answer.elapsedMs).toBe(0);
+    expect(bench.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 7000 });
+    expect(bench.metrics.lateness.maxMs).toBe(7000);
+  });
+
+  it('that is sent before it was due counts from when it was sent', async () => {
+    const { bench } = await answering({ status: 200 });
+    await ask(bench.transport, { plannedMs: bench.clock.monotonicMs() + 7000 });
+    expect(bench.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 0 });
+    expect(bench.metrics.lateness).toMatchObject({ count: 1, maxMs: 0 });
+  });
+
+  it('keeps the path of the base URL before that of the operation', async () => {
+    const { server } = await answering({ status: 200 });
+    const bench = benchFor(`${server.baseUrl}/behind/a/proxy/`);
+    expect((await ask(bench.transport)).status).toBe(404);
+    const open = benchFor(`${server.baseUrl}/`);
+    expect((await ask(open.transport)).status).toBe(200);
+  });
+
+  it('with a port at which nothing listens is a transport fault that says so', async () => {
+    const bench = benchFor(await closedPortUrl());
+    const fault = await faultOf(ask(bench.transport));
+    expect(fault).toBeInstanceOf(TransportError);
+    expect(fault).toMatchObject({
+      code: 'transport',
+      label: 'transport/ECONNREFUSED',
+      operation: 'get-configuration',
+      caller: 'device 7',
+      passing: true,
+    });
+    expect(String(fault)).toContain('nothing listens at that address');
+    expect(bench.metrics.operations()[0]).toMatchObject({
+      answers: {},
+      unanswered: 1,
+      refusedConnections: 1,
+    });
+  });
+
+  it('with a server that hangs up before it answers is a transport fault', async () => {
+    const { bench } = await answering('cut');
+    const fault = await faultOf(ask(bench.transport));
+    expect(fault).toBeInstanceOf(TransportError);
+    expect(String(fault)).toContain('closed the connection before it answered');
+  });
+
+  it('with a server that hangs up in the middle of the body is a transport fault', async () => {
+    const { bench } = await answering({ status: 200, body: 'a'.repeat(100), cutAfterBytes: 10 });
+    expect(await faultOf(ask(bench.transport))).toBeInstanceOf(TransportError);
+    expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, resets: 1 });
+  });
+
+  it('with something that does not speak HTTP is a transport fault', async () => {
+    const bench = benchFor(await rawServer('220 mail ready\r\n'));
+    const fault = await faultOf(ask(bench.transport));
+    expect(fault).toBeInstanceOf(TransportError);
+    expect(fault).toMatchObject({ label: 'transport/HTTPParserError' });
+    expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, otherFaults: 1 });
+  });
+
+  it('with a server that stays silent ends at the time limit, not before', async () => {
+    const { server, bench } = await answering('silence');
+    const exchange = faultOf(ask(bench.transport));
+    await server.untilAsked('get-configuration');
+    bench.clock.advance(4999);
+    expect(bench.metrics.exchangeCount).toBe(0);
+    bench.clock.advance(1);
+    const fault = await exchange;
+    expect(fault).toBeInstanceOf(TimeoutError);
+    expect(fault).toMatchObject({ code: 'timeout', label: 'timeout', elapsedMs: 5000 });
+    expect(String(fault)).toContain('no complete answer within 5000 ms');
+    expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, timeouts: 1 });
+  });
+
+  it('refuses an answer that is larger than it may be, and says the bound', async () => {
+    const { bench } = await answering({ status: 200, body: 'a'.repeat(1001) });
+    const fault = await faultOf(ask(bench.transport, { answerMaxBytes: 1000 }));
+    expect(fault).toBeInstanceOf(AnswerError);
+    expect(fault).toMatchObject({ label: 'answer/too-large', passing: false });
+    expect(String(fault)).toContain('larger than 1000 bytes');
+    expect((await ask(bench.transport, { answerMaxBytes: 1001 })).body.length).toBe(1001);
+  });
+
+  it('that is underway when the run is broken off is stopped and counted nowhere', async () => {
+    const { server, bench } = await answering('silence');
+    const exchange = faultOf(ask(bench.transport));
+    await server.untilAsked('get-configuration');
+    bench.transport.breakOff();
+    expect(await exchange).toBeInstanceOf(FleetStopped);
+    expect(bench.metrics.operations()).toEqual([]);
+  });
+
+  it('over TLS with a certificate that nobody vouches for names the way out', () => {
+    const circumstances = { operation: 'login', caller: 'operator', elapsedMs: 1 };
+    const fault = new TransportError('DEPTH_ZERO_SELF_SIGNED_CERT', circumstances);
+    expect(fault.message).toContain("give the CA's certificate");
+  });
+
+  it('never brings control characters of a fault into its message', () => {
+    const circumstances = { operation: 'login', caller: 'operator', elapsedMs: 1 };
+    const fault = new TransportError('\u001b[2J', circumstances);
+    expect(fault.message).not.toContain('\u001b');
+    expect(fault).toBeInstanceOf(ClientError);
+  });
+});

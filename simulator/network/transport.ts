@@ -1,0 +1,309 @@
+/**
+ * The way to a server: pooled connections, a time limit on every exchange, bounded bodies, and one
+ * place where every exchange is measured. Knows nothing of devices or operations.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, type Dispatcher, Pool } from 'undici';
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Method } from '../../fixtures/contract/operation.ts';
+import { Attempt } from './attempt.ts';
+import { connectorFor, type Wiring } from './connections.ts';
+import { AnswerError, ClientError, type Silence, silenceOf, TransportError } from './errors.ts';
+import { FleetStopped } from './stopped.ts';
+import { type WholeAnswer, WholeAnswerReader } from './whole-answer.ts';
+
+/** Who is told of every exchange, answered or not. */
+export interface ExchangeObserver {
+  /** An exchange that was due at a planned moment begins, so much later. */
+  sent(latenessMs: number): void;
+  /** @param latencyMs since the exchange was due */
+  answered(operation: string, status: number, latencyMs: number): void;
+  unanswered(operation: string, silence: Silence): void;
+  /** An answer that was counted before refused the device's signature. */
+  signatureRefused(operation: string): void;
+}
+
+/** One exchange at its end. */
+export interface EndedExchange {
+  readonly operation: string;
+  readonly caller: string;
+  /** Absent when no answer came. */
+  readonly status?: number;
+  /** Why none came, such as `transport/ECONNRESET`. */
+  readonly cause?: string;
+  /** Since it was due. */
+  readonly elapsedMs: number;
+}
+
+/** Who asks for what. */
+export type ExchangeSubject = Pick<HttpRequest, 'operation' | 'caller'>;
+
+/** How to reach a server. */
+export interface TransportOptions extends Wiring {
+  /** With `http:` or `https:`; a path in it stands before every operation's path. */
+  readonly baseUrl: string;
+  readonly requestTimeLimitMs: number;
+  readonly clock: Clock;
+  readonly observer: ExchangeObserver;
+  /** Is told of every exchange as it ends, and who asked. */
+  readonly onExchange?: ((ended: EndedExchange) => void) | undefined;
+  /** What keeps a request from being sent at all; undefined: nothing. */
+  readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
+  /** Connections to one origin at the same time. */
+  readonly connectionsMax: number;
+}
+
+/** One request. */
+export interface HttpRequest {
+  /** Id of the contract's operation, under which the exchange is counted. */
+  readonly operation: string;
+  /** Who asks, for error messages. */
+  readonly caller: string;
+  readonly method: Method;
+  /** Path and query below the base URL, or a whole URL for a link. */
+  readonly target: string | URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** When it was due, in monotonic milliseconds; absent: now. */
+  readonly plannedMs?: number | undefined;
+  /** Bytes of the answer's body beyond which it is refused. */
+  readonly answerMaxBytes?: number;
+}
+
+/** A whole answer. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly elapsedMs: number;
+}
+
+/** An answer whose body is still to come. */
+export interface OpenAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Reads the body to its end. Throws ClientError when it breaks off or stalls. */
+  chunks(): AsyncGenerator<Buffer>;
+  /** Gives the body up. */
+  discard(): void;
+  /** Milliseconds since the request was sent. */
+  elapsedMs(): number;
+}
+
+/** Bytes of an answer's body that are accepted where a request names no bound. */
+const ANSWER_MAX_BYTES = 4 * 2 ** 20;
+/** Hosts other than the server's own that links may lead to during one run. */
+const LINK_ORIGINS_MAX = 32;
+
+/** Where a request goes, and by which connections. */
+interface Place {
+  readonly dispatcher: Pool | Agent;
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** Connections to one server; close it when done. */
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #base: URL;
+  readonly #basePath: string;
+  readonly #pool: Pool;
+  readonly #elsewhere: Agent;
+  readonly #underway = new Set<Attempt>();
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    this.#base = new URL(options.baseUrl);
+    this.#basePath = this.#base.pathname.replace(/\/$/, '');
+    const settings = {
+      connections: options.connectionsMax,
+      // The time limit of the whole exchange is kept by the clock of the run, not by undici's.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: connectorFor(options, options.requestTimeLimitMs),
+    };
+    this.#pool = new Pool(this.#base.origin, settings);
+    this.#elsewhere = new Agent({ ...settings, maxOrigins: LINK_ORIGINS_MAX });
+  }
+
+  /**
+   * Sends a request and reads the whole answer, whatever its status.
+   * @throws TransportError, TimeoutError, AnswerError (`too-large`), FleetStopped
+   */
+  async exchange(request: HttpRequest): Promise<HttpAnswer> {
+    const attempt = this.#begun(request);
+    try {
+      this.#expectNoObstacle(request);
+      const { status, headers, body, isCutOff } = await this.#whole(request, attempt);
+      this.#done(attempt, request, status);
+      const elapsedMs = attempt.elapsedMs();
+      if (isCutOff) throw tooLarge(request, elapsedMs);
+      return { status, headers, body, elapsedMs };
+    } catch (error) {
+      throw this.#failed(attempt, error);
+    }
+  }
+
+  /**
+   * Sends a request and returns as soon as the head of the answer is there; the body must be read
+   * or discarded. The time limit then holds for each pause between two pieces of the body.
+   * @throws TransportError, TimeoutError, FleetStopped
+   */
+  async open(request: HttpRequest): Promise<OpenAnswer> {
+    const attempt = this.#begun(request);
+    try {
+      this.#expectNoObstacle(request);
+      const answer = await this.#send(request, attempt.signal());
+      return this.#opened(answer, attempt, request);
+    } catch (error) {
+      throw this.#failed(attempt, error);
+    }
+  }
+
+  /** Who is told of the exchanges. */
+  get observer(): ExchangeObserver {
+    return this.#options.observer;
+  }
+
+  /** How long an exchange may take, in milliseconds. */
+  get requestTimeLimitMs(): number {
+    return this.#options.requestTimeLimitMs;
+  }
+
+  /** Exchanges in which the server, or the way to it, is waited for. */
+  get awaitedCount(): number {
+    let count = 0;
+    for (const attempt of this.#underway) if (!attempt.isHeld) count++;
+    return count;
+  }
+
+  /** HTTP connections to the server now, and requests that wait for one. */
+  get load(): { readonly connections: number; readonly queued: number } {
+    const { connected, queued } = this.#pool.stats;
+    return { connections: connected, queued };
+  }
+
+  /** Breaks off everything that is underway: each one fails with FleetStopped. */
+  breakOff(): void {
+    for (const attempt of this.#underway) attempt.stop(new FleetStopped());
+  }
+
+  /** Breaks off what has met an obstacle on its way. */
+  breakOffBlocked(): void {
+    for (const attempt of this.#underway) {
+      const obstacle = this.#options.obstacle?.(attempt.subject);
+      if (obstacle) attempt.stop(obstacle);
+    }
+  }
+
+  /** Closes all connections; what is still underway is broken off. */
+  async close(): Promise<void> {
+    this.breakOff();
+    await Promise.all([this.#pool.destroy(), this.#elsewhere.destroy()]);
+  }
+
+  #begun(request: HttpRequest): Attempt {
+    const attempt = new Attempt(request, this.#options);
+    if (request.plannedMs !== undefined) this.observer.sent(attempt.latenessMs);
+    this.#underway.add(attempt);
+    return attempt;
+  }
+
+  #expectNoObstacle(request: HttpRequest): void {
+    const obstacle = this.#options.obstacle?.(request);
+    if (obstacle) throw obstacle;
+  }
+
+  /** The whole answer as it comes, without the stream that `open` makes of it: the hot path. */
+  #whole(request: HttpRequest, attempt: Attempt): Promise<WholeAnswer> {
+    const { method, headers, body = null } = request;
+    const { dispatcher, ...place } = this.#placeOf(request);
+    return new Promise((resolve, reject) => {
+      const reader = new WholeAnswerReader(mostBytesOf(request), { resolve, reject });
+      attempt.whenBrokenOff(() => reader.breakOff(new Error('broken off')));
+      dispatcher.dispatch({ ...place, method, headers, body }, reader);
+    });
+  }
+
+  #send(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { method, headers, body = null } = request;
+    const { dispatcher, ...place } = this.#placeOf(request);
+    return dispatcher.request({ ...place, method, headers, body, signal });
+  }
+
+  #placeOf({ target }: HttpRequest): Place {
+    const { origin } = this.#base;
+    if (typeof target === 'string') {
+      return { dispatcher: this.#pool, origin, path: this.#basePath + target };
+    }
+    const path = target.pathname + target.search;
+    if (target.origin === origin) return { dispatcher: this.#pool, origin, path };
+    return { dispatcher: this.#elsewhere, origin: target.origin, path };
+  }
+
+  #opened(answer: Dispatcher.ResponseData, attempt: Attempt, request: HttpRequest): OpenAnswer {
+    const { statusCode: status, headers, body } = answer;
+    const done = (): void => this.#done(attempt, request, status);
+    const failed = (error: unknown): unknown => this.#failed(attempt, error);
+    async function* chunks(): AsyncGenerator<Buffer> {
+      try {
+        for await (const chunk of body) {
+          // The time that the reader takes for a piece is not the server's.
+          attempt.hold();
+          yield chunk;
+          attempt.extend();
+        }
+      } catch (error) {
+        throw failed(error);
+      } finally {
+        // Also when the reader has had enough: the server did answer.
+        done();
+      }
+    }
+    const discard = (): void => {
+      done();
+      // Destroying a body makes it report that it was; nobody wants to know.
+      body.on('error', () => undefined).destroy();
+    };
+    return { status, headers, chunks, discard, elapsedMs: () => attempt.elapsedMs() };
+  }
+
+  #done(attempt: Attempt, request: HttpRequest, status: number): void {
+    if (!this.#underway.delete(attempt)) return;
+    attempt.end();
+    const { operation, caller } = request;
+    const elapsedMs = attempt.latencyMs();
+    this.observer.answered(operation, status, elapsedMs);
+    this.#options.onExchange?.({ operation, caller, status, elapsedMs });
+  }
+
+  #failed(attempt: Attempt, error: unknown): unknown {
+    const fault = attempt.faultOf(error);
+    if (this.#underway.delete(attempt)) {
+      attempt.end();
+      if (fault instanceof ClientError) this.#unanswered(fault);
+    }
+    return fault;
+  }
+
+  #unanswered(fault: ClientError): void {
+    const { operation, caller, label: cause, elapsedMs } = fault;
+    this.observer.unanswered(operation, silenceIn(fault));
+    this.#options.onExchange?.({ operation, caller, cause, elapsedMs });
+  }
+}
+
+function silenceIn(fault: ClientError): Silence {
+  if (fault instanceof TransportError) return silenceOf(fault.reason);
+  return fault.code === 'timeout' ? 'timeout' : 'other';
+}
+
+function mostBytesOf({ answerMaxBytes = ANSWER_MAX_BYTES }: HttpRequest): number {
+  return answerMaxBytes;
+}
+
+function tooLarge(request: HttpRequest, elapsedMs: number): AnswerError {
+  const { operation, caller } = request;
+  const said = `the answer is larger than ${mostBytesOf(request)} bytes`;
+  return new AnswerError('too-large', said, { operation, caller, elapsedMs });
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/random.ts';
+import { knownBehaviours } from '../behaviours/catalogue.ts';
+import type { Device } from '../device/device.ts';
+import { buildDevices } from '../engine/build-devices.ts';
+import { Identities } from '../identity/identities.ts';
+import { cohortsOf } from './cohort.ts';
+import { checkPlan, type FleetPlan, PlanError } from './plan.ts';
+
+const plan: FleetPlan = {
+  baseUrl: 'http://127.0.0.1:8080',
+  devices: 24,
+  keys: { rsa: 1, ecdsa: 1, ed25519: 1 },
+  seed: 'x',
+  pollIntervalMs: 1000,
+  inventoryIntervalMs: 60_000,
+  rampMs: 0,
+  connect: false,
+  behaviours: [
+    { name: 'steady', weight: 1 },
+    { name: 'failing-install', weight: 1 },
+  ],
+  headerPrefix: 'X-SVC',
+  requestTimeLimitMs: 5000,
+};
+const herd: FleetPlan['cohorts'] = [
+  { name: 'calm', weight: 2 },
+  {
+    name: 'herd',
+    weight: 1,
+    phase: 'lockstep',
+    pollIntervalMs: 500,
+    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+    behaviours: [{ name: 'steady', weight: 1 }],
+    backOff: { kind: 'fixed', leastMs: 100 },
+  },
+];
+
+const random = seededRandom('x');
+const identities = await Identities.open(plan, { random });
+
+function mustered(change: Partial<FleetPlan> = {}): readonly Device[] {
+  return buildDevices({ ...plan, ...change }, identities);
+}
+
+function story({ index, identity, keyType, behaviour, cohort }: Device): string {
+  return [index, identity.serial, keyType, behaviour.name, cohort.name].join(' ');
+}
+
+function faultsOf(change: object): readonly string[] {
+  try {
+    checkPlan({ ...plan, ...change }, knownBehaviours);
+  } catch (error) {
+    if (error instanceof PlanError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('a plan without cohorts', () => {
+  it('has one that is called all and goes by the plan', () => {
+    expect(cohortsOf(plan)).toEqual([
+      {
+        name: 'all',
+        weight: 1,
+        keys: plan.keys,
+        behaviours: plan.behaviours,
+        policy: {
+          pollIntervalMs: 1000,
+          pollJitterShare: 0,
+          phase: 'even',
+          inventoryIntervalMs: 60_000,
+          connect: false,
+          download: 'full',
+          backOff: { kind: 'equal-jitter', leastMs: 500, mostMs: 60_000, obeysRetryAfter: true },
+        },
+      },
+    ]);
+  });
+});
+
+describe('cohorts', () => {
+  it('take their shares of the fleet, in turn and not in blocks', () => {
+    const names = mustered({ cohorts: herd }).map(({ cohort }) => cohort.name);
+    expect(names.filter((name) => name === 'herd')).toHaveLength(8);
+    expect(names.join(' ')).not.toContain('herd herd');
+  });
+
+  it('have their own keys and behaviours, and the fleet those that they do not name', () => {
+    for (const { cohort, keyType, behaviour } of mustered({ cohorts: herd })) {
+      if (cohort.name !== 'herd') continue;
+      expect([keyType, behaviour.name]).toEqual(['ed25519', 'steady']);
+    }
+    const calm = mustered({ cohorts: herd }).filter(({ cohort }) => cohort.name === 'calm');
+    expect(new Set(calm.map(({ keyType }) => keyType)).size).toBe(3);
+    expect(new Set(calm.map(({ behaviour }) => behaviour.name)).size).toBe(2);
+  });
+
+  it('change a part of a back-off and of a link, and leave the rest', () => {
+    const backOff = { mostMs: 9000, obeysRetryAfter: false };
+    const link = { latencyMs: 300 };
+    const [calm, flaky] = cohortsOf({
+      ...plan,
+      backOff,
+      link,
+      cohorts: [
+        { name: 'calm', weight: 1 },
+        { name: 'flaky', weight: 1, backOff: { kind: 'fixed' }, link: { lossShare: 0.1 } },
+      ],
+    });
+    expect(calm?.policy.backOff.kind).toBe('equal-jitter');
+    expect(flaky?.policy).toMatchObject({
+      backOff: { kind: 'fixed', leastMs: 500, mostMs: 9000, obeysRetryAfter: false },
+      link: { latencyMs: 300, jitterMs: 0, lossShare: 0.1, bytesPerSecond: 0 },
+    });
+  });
+
+  it.each([
+    [[], 'cohort must give at least one cohort a weight above 0'],
+    [[{ name: 'a', weight: 0 }], 'cohort must give at least one cohort a weight above 0'],
+    [
+      [
+        { name: 'a', weight: 1 },
+        { name: 'a', weight: 1 },
+      ],
+      'cohort must name each cohort once',
+    ],
+    [
+      [
+        { name: 'a', weight: -1 },
+        { name: 'b', weight: 1 },
+      ],
+      'cohort.0.weight must be a weight: a number of 0 or more, not -1',
+    ],
+    [[{ name: '', weight: 1 }], 'cohort.0.name must not be empty'],
+    [[{ weight: 1 }], 'cohort.0.name is required'],
+    [[{ name: 'a', weight: 1, speed: 3 }], 'cohort.0.speed is unknown'],
+    [
+      [{ name: 'a', weight: 1, phase: 'odd' }],
+      'cohort.0.phase must be one of even, random, lockstep, not "odd"',
+    ],
+    [
+      [{ name: 'a', weight: 1, backOff: { kind: 'never' } }],
+      'cohort.0.backOff.kind must be one of fixed, exponential, equal-jitter, full-jitter',
+    ],
+    [
+      [{ name: 'a', weight: 1, link: { lossShare: 2 } }],
+      'cohort.0.link.loss must be a share: a number from 0 to 1, not 2',
+    ],
+  ])('%j are refused in one sentence', (cohorts, sentence) => {
+    const [fault, ...others] = faultsOf({ cohorts });
+    expect(fault).toContain(sentence);
+    expect(others).toEqual([]);
+  });
+});
+
+describe('a shard', () => {
+  const whole = mustered({ cohorts: herd }).map(story);
+
+  it.each([1, 2, 5, 24])('of %i plays its own devices, which are those of the whole', (of) => {
+    const shards = Array.from({ length: of }, (_, index) =>
+      mustered({ cohorts: herd, shard: { index, of } }).map(story),
+    );
+    expect(shards.flat()).toEqual(whole);
+    const sizes = shards.map(({ length }) => length);
+    expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+  });
+
+  it.each([
+    [{ index: 2, of: 2 }, 'shard must have an index below its count'],
+    [{ index: -1, of: 2 }, 'shard.index must be a whole number from 0'],
+    [{ index: 0, of: 0 }, 'shard.of must be a whole number from 1'],
+    [{ index: 0, of: 25 }, 'shard must not have more shards than devices'],
+  ])('%o is refused', (shard, sentence) => {
+    expect(faultsOf({ shard })[0]).toContain(sentence);
+  });
+});

@@ -1,0 +1,116 @@
+/** The load model of a plan as data: stages, arrivals and scenes. What they do is not here. */
+import * as v from 'valibot';
+import {
+  filled,
+  milliseconds,
+  oneOf,
+  positiveNumber,
+  wholeNumber,
+  yesOrNo,
+} from './plan-values.ts';
+import { backOffFields } from './policy.ts';
+
+/** `ramp`: the number goes evenly; `burst`: it jumps, and falls back; `drain`: it goes to none. */
+const stageKinds = ['ramp', 'hold', 'burst', 'drain'] as const;
+/** What happens by itself, whatever the devices' own rounds are. */
+export const arrivalEvents = ['alerts', 'logs', 'first-contacts'] as const;
+export const incidentNames = [
+  'power-cut',
+  'reconnect-storm',
+  'update-night',
+  'token-expiry-week',
+  'backoff-comparison',
+] as const;
+
+const STAGES_MAX = 1000;
+const SCENES_MAX = 100;
+const ARRIVALS_PER_SECOND_MAX = 100_000;
+const DEVICES_MAX = 1_000_000;
+
+const stageShape = v.pipe(
+  v.strictObject({
+    kind: oneOf(stageKinds),
+    durationMs: milliseconds(1),
+    /** Devices that live at its end, or all through a burst. */
+    devices: v.optional(wholeNumber(0, DEVICES_MAX)),
+  }),
+  v.check(
+    ({ kind, devices }) => (kind === 'ramp' || kind === 'burst') === (devices !== undefined),
+    'must have devices if it is a ramp or burst, and only then',
+  ),
+);
+
+const arrivalShape = v.strictObject({
+  event: oneOf(arrivalEvents),
+  perSecond: positiveNumber(ARRIVALS_PER_SECOND_MAX),
+});
+
+const sceneShape = v.pipe(
+  v.strictObject({
+    name: oneOf(incidentNames),
+    /** Counts from the start of the run. */
+    atMs: milliseconds(0),
+    /** Time in which every device is hit, or comes back. */
+    withinMs: v.optional(milliseconds(0)),
+    /** By chance within that time; false: all of them at its end. */
+    jitter: v.optional(yesOrNo),
+    /** How long power or network are away. */
+    lastingMs: v.optional(milliseconds(1)),
+    /** The only cohort that it is about. */
+    cohort: v.optional(filled),
+    /** Of a herd comparison without cohorts: the two back-offs. */
+    between: v.optional(
+      v.pipe(v.array(backOffFields), v.length(2, 'must be a list of two back-offs')),
+    ),
+  }),
+  v.check(
+    ({ name, between }) => between === undefined || name === 'backoff-comparison',
+    'must not have between unless it is a backoff-comparison',
+  ),
+  v.check(
+    ({ name, lastingMs }) =>
+      lastingMs === undefined || name === 'backoff-comparison' || name === 'power-cut',
+    'must not have lasting unless it is a power-cut or a backoff-comparison',
+  ),
+);
+
+/** What a plan says of its load. */
+export const loadFields = {
+  /** One after the other; the run ends with the last one. */
+  stages: v.optional(
+    v.pipe(
+      v.array(stageShape, 'must be a list of stages'),
+      v.minLength(1, 'must have at least one stage'),
+      v.maxLength(STAGES_MAX, `must have at most ${STAGES_MAX} stages`),
+    ),
+  ),
+  /** Independent events, beside the rounds of the devices. */
+  arrivals: v.optional(
+    v.pipe(
+      v.array(arrivalShape, 'must be an object of events and rates'),
+      v.check(
+        (rows) => new Set(rows.map(({ event }) => event)).size === rows.length,
+        'must name each event once',
+      ),
+    ),
+  ),
+  scenes: v.optional(
+    v.pipe(
+      v.array(sceneShape, 'must be a list of incidents'),
+      v.maxLength(SCENES_MAX, `must have at most ${SCENES_MAX} incidents`),
+      v.check(
+        (rows) => rows.filter(({ name }) => name === 'backoff-comparison').length <= 1,
+        'must have at most one backoff-comparison',
+      ),
+    ),
+  ),
+  /** Polls of each device; a device that has made them is switched off. */
+  iterations: v.optional(wholeNumber(1, 1_000_000_000)),
+  /** How long deployments that are underway may go on after the end. */
+  drainMs: v.optional(milliseconds(0)),
+};
+
+export type LoadStage = v.InferOutput<typeof stageShape>;
+
+export type Arrival = v.InferOutput<typeof arrivalShape>;
+export type Incident = v.InferOutput<typeof sceneShape>;

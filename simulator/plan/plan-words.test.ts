@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { knownBehaviours } from '../behaviours/catalogue.ts';
+import { checkPlan } from './plan.ts';
+import { planOfWords } from './plan-of-words.ts';
+import {
+  PlanWordsError,
+  planSchema,
+  planWordNames,
+  readPlanPart,
+  readPlanWords,
+} from './plan-words.ts';
+
+const needed = {
+  url: 'http://127.0.0.1:8080',
+  devices: 500,
+  seed: 'x',
+  poll: 5000,
+  inventory: 60_000,
+  ramp: 0,
+  headerPrefix: 'X-SVC',
+  requestTimeLimit: 30_000,
+};
+
+const plan = `
+devices: 500
+poll: 1m
+pollJitter: 0.1
+behaviour: { steady: 9, failing-install: 1 }
+backOff: { kind: exponential, least: 1s, obeysRetryAfter: false }
+cohort:
+  - { name: calm, weight: 3 }
+  - name: herd
+    phase: lockstep
+    link: { latency: 300ms, loss: 0.02 }
+stage:
+  - { ramp: 30s, devices: 100 }
+  - hold: 2m
+  - { burst: 10s, devices: 500 }
+  - drain: 30
+arrivals: { alerts: 20/s, first-contacts: 0.5 }
+incident:
+  - { name: power-cut, at: 45s, within: 10s, jitter: false, cohort: herd }
+checkShare: 2%
+`;
+
+function faultsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof PlanWordsError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('a plan file', () => {
+  it('comes to a plan that can be carried out', () => {
+    const made = checkPlan(planOfWords({ ...readPlanWords(plan), ...needed }), knownBehaviours);
+    expect(made).toMatchObject({
+      pollJitterShare: 0.1,
+      behaviours: [
+        { name: 'steady', weight: 9 },
+        { name: 'failing-install', weight: 1 },
+      ],
+      backOff: { kind: 'exponential', leastMs: 1000, obeysRetryAfter: false },
+      cohorts: [
+        { name: 'calm', weight: 3 },
+        { name: 'herd', weight: 1, phase: 'lockstep', link: { latencyMs: 300, lossShare: 0.02 } },
+      ],
+      stages: [
+        { kind: 'ramp', durationMs: 30_000, devices: 100 },
+        { kind: 'hold', durationMs: 120_000 },
+        { kind: 'burst', durationMs: 10_000, devices: 500 },
+        { kind: 'drain', durationMs: 30_000 },
+      ],
+      arrivals: [
+        { event: 'alerts', perSecond: 20 },
+        { event: 'first-contacts', perSecond: 0.5 },
+      ],
+      scenes: [{ name: 'power-cut', atMs: 45_000, withinMs: 10_000, jitter: false }],
+      checkShare: 0.02,
+    });
+  });
+
+  it('may be JSON', () => {
+    expect(readPlanWords('{"devices": 3, "ramp": "5s"}')).toEqual({ devices: 3, ramp: 5000 });
+  });
+
+  it.each([
+    ['baseUrl: http://h', { url: 'http://h' }],
+    ['scene: [{ name: power-cut }]', { incident: [{ name: 'power-cut', at: 0 }] }],
+    ['scenes: [{ name: power-cut }]', { incident: [{ name: 'power-cut', at: 0 }] }],
+    ['acceptWith: a@b.example:c:d', { acceptWith: { email: 'a@b.example', password: 'c:d' } }],
+  ])('with the words of earlier versions is read: %s', (text, words) => {
+    expect(readPlanWords(text)).toEqual(words);
+  });
+
+  it.each([
+    ['devices: [', '1:11 '],
+    ['pol: 5s', '1:1 pol: is unknown here'],
+    ['seed: a\npoll: soon', '2:7 poll: must be a length of time such as 500ms, 30s or 5m'],
+    ['ramp: -1s', '1:7 ramp: must be a length of time'],
+    ['phase: odd', '1:8 phase: must be one of even, random, lockstep'],
+    ['cohort:\n  - { name: a }\n  - { weight: 2 }', '3:5 cohort.1.name: is required'],
+    ['stage:\n  - { devices: 3 }', '2:5 stage.0: must be one of ramp, hold, burst and drain'],
+    ['stage:\n  - { ramp: 1s, hold: 1s }', '2:5 stage.0: must be one of ramp, hold, burst'],
+    [
+      'incident: [{ name: fire }]',
+      '1:20 incident.0.name: must be one of power-cut, reconnect-storm',
+    ],
+    ['arrivals: { alerts: often }', '1:21 arrivals.alerts: must be a rate per second'],
+    ['acceptWith: admin', '1:13 acceptWith: must be EMAIL:PASSWORD'],
+    ['checkShare: 120%', '1:13 checkShare: must be a share of the devices above 0'],
+    ['checkShare: 0', '1:13 checkShare: must be a share of the devices above 0'],
+    ['link: { latency: 300 }', '1:18 link.latency: must be a length of time with its unit'],
+    ['link: { jitter: "5" }', '1:17 link.jitter: must be a length of time with its unit'],
+    ['keys: { dsa: 1 }', '1:9 keys.dsa: is unknown here'],
+  ])('with %j is refused with line and column', (text, fault) => {
+    expect(faultsOf(() => readPlanWords(text))[0]).toContain(fault);
+  });
+
+  it('has a published schema that knows every word', () => {
+    const schema = planSchema() as { properties: object; $id: string };
+    expect(schema.$id).toBe('urn:fleetbed:plan:1');
+    expect(Object.keys(schema.properties).sort()).toEqual([...planWordNames].sort());
+    expect(JSON.stringify(schema.properties)).toContain('full-jitter');
+  });
+});
+
+describe('a member of a plan on the command line', () => {
+  it.each([
+    ['stage', 'ramp: 30s, devices: 100', { ramp: 30_000, devices: 100 }],
+    ['incident', 'power-cut, at: 10s', { name: 'power-cut', at: 10_000 }],
+    ['incident', 'herd-comparison', { name: 'backoff-comparison', at: 0 }],
+    ['cohort', 'herd', { name: 'herd', weight: 1 }],
+    ['backOff', 'kind: fixed, least: 1s', { kind: 'fixed', least: 1000 }],
+    ['link', 'latency: 300ms', { latency: 300 }],
+  ] as const)('%s of %j is read', (name, text, words) => {
+    expect(readPlanPart(name, text)).toEqual(words);
+  });
+
+  it.each([
+    ['stage', 'ramp: 1x', 'ramp: must be a length of time'],
+    ['incident', 'fire, at: 10s', 'name: must be one of'],
+    ['cohort', 'weight: 2', 'name: is required'],
+    ['link', 'lost: 2', 'lost: is unknown here'],
+    ['link', 'latency: 300', 'latency: must be a length of time with its unit, such as 300ms'],
+    ['backOff', 'kind: [', ''],
+  ] as const)('%s of %j is refused', (name, text, fault) => {
+    expect(faultsOf(() => readPlanPart(name, text))[0]).toContain(fault);
+  });
+});

@@ -1,0 +1,253 @@
+import { XMLParser } from 'fast-xml-parser';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { mergeProgress } from '../cluster/merge-progress.ts';
+import type { EventFact } from '../device/events.ts';
+import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
+import type { WatchedExchange } from '../network/exchange-tap.ts';
+import { fleetHtml } from '../report/html.ts';
+import { fleetJunit } from '../report/junit.ts';
+import { fleetReport, progressLine } from '../report/text.ts';
+import { figuresOf, sampleProgress, sampleResult } from '../testing/sample-result.ts';
+import { mergeResults } from './merge.ts';
+import { mergedChecks, ratedChecks } from './merge-checks.ts';
+import { PartsTogether } from './part-figures.ts';
+import { type FleetResult, fleetResultShape } from './result.ts';
+
+const startMs = Date.UTC(2026, 0, 31, 12);
+const evidence = {
+  expected: 'status 204',
+  seen: '200 with the body <b>no</b>',
+  request: { line: 'PUT http://127.0.0.1:8080/x', headers: { accept: '*/*' }, body: '{}' },
+  answer: { status: 200, headers: {}, body: '<b>no</b>' },
+};
+
+/** Finds `kept` kept by each exchange, and `broken` broken by those whose method is DELETE. */
+const judge: ExchangeJudge = {
+  requirements: ['kept', 'broken', 'unseen'].map((requirement) => ({
+    requirement,
+    sentence: `What is ${requirement} is so.`,
+  })),
+  see: ({ method }) => [
+    { requirement: 'kept' },
+    { requirement: 'broken', ...(method === 'DELETE' && { breach: () => evidence }) },
+  ],
+};
+
+function exchangeAt(second: number, device: number, method = 'GET'): WatchedExchange {
+  const sentMs = startMs + second * 1000;
+  const url = 'http://127.0.0.1:8080/x';
+  const operation = 'put-attributes';
+  return { device, operation, method, url, headers: {}, sentMs, endedMs: sentMs + 5 };
+}
+
+/** Exchanges of a device by second and phase: one a second, wrong ones in the phase `burst`. */
+function booksOf(device: number, seconds: readonly number[]) {
+  const books = new CheckMetrics(judge);
+  for (const second of seconds) {
+    const phase = second < 2 ? 'run' : 'burst';
+    books.saw(exchangeAt(second, device, phase === 'burst' ? 'DELETE' : 'GET'), phase);
+  }
+  return books;
+}
+
+function phase(name: string, from: number, to: number, requests: number) {
+  const operation = {
+    ...sampleResult.operations[0],
+    operation: 'any',
+    answers: { '2xx': requests },
+  };
+  const none = { unanswered: 0, timeouts: 0, resets: 0, refusedConnections: 0, otherFaults: 0 };
+  return {
+    name,
+    startMs: startMs + from * 1000,
+    endMs: startMs + to * 1000,
+    lateness: figuresOf([]),
+    latencies: [],
+    operations: [{ ...operation, ...none, signatureRefusals: 0 }],
+  };
+}
+
+function row(second: number, requests: number) {
+  const devices = sampleResult.accounts;
+  const rest = { errors: 0, p50Ms: 0, p99Ms: 0, buckets: [], devices };
+  return { startMs: startMs + second * 1000, requests, ...rest };
+}
+
+const run = {
+  phases: [phase('run', 0, 2, 20), phase('burst', 2, 4, 900)],
+  series: { widthMs: 1000, rows: [row(0, 8), row(1, 12), row(2, 380), row(3, 520)] },
+};
+
+function resultWith(checks: FleetResult['checks']): FleetResult {
+  return { ...sampleResult, ...run, ...(checks && { checks }) };
+}
+
+const whole = ratedChecks(booksOf(0, [0, 1, 2, 3]).figures(1), run);
+
+describe('the checks of a sample', () => {
+  it('tell by requirement and phase what was judged and broken, and at which rate', () => {
+    expect(whole).toMatchObject({ devices: 1, exchanges: 4 });
+    expect(whole.requirements).toMatchObject([
+      { requirement: 'kept', judged: 4, broken: 0 },
+      {
+        requirement: 'broken',
+        judged: 4,
+        broken: 2,
+        phases: [
+          { phase: 'run', judged: 2, broken: 0, requestsPerSecond: 10 },
+          { phase: 'burst', judged: 2, broken: 2, requestsPerSecond: 450 },
+        ],
+        firstBreach: { device: 0, atMs: startMs + 2005, phase: 'burst', requestsPerSecond: 380 },
+        breaches: [
+          [startMs + 2000, 1],
+          [startMs + 3000, 1],
+        ],
+        brokenAt: { leastPerSecond: 380, mostPerSecond: 520 },
+      },
+      { requirement: 'unseen', judged: 0, phases: [], breaches: [] },
+    ]);
+    expect(whole.requirements[0]).not.toHaveProperty('firstBreach');
+  });
+
+  it('of two processes are those of one, whatever their order', () => {
+    const books = new CheckMetrics(judge);
+    for (const second of [0, 1, 2, 3]) {
+      const [part, method] = second < 2 ? ['run', 'GET'] : ['burst', 'DELETE'];
+      for (const device of [0, 1]) books.saw(exchangeAt(second, device, method), part);
+    }
+    const alone = ratedChecks(books.figures(2), run);
+    const parts = [0, 1].map((device) => booksOf(device, [0, 1, 2, 3]).figures(1));
+    expect(mergedChecks(parts, run)).toEqual(alone);
+    expect(mergedChecks(parts.toReversed(), run)).toEqual(alone);
+  });
+
+  it('tell each breach as it happens', () => {
+    const facts: EventFact[] = [];
+    const books = new CheckMetrics(
+      judge,
+      (breach) => void facts.push({ kind: 'breach', ...breach }),
+    );
+    books.saw(exchangeAt(0, 3), 'run');
+    books.saw(exchangeAt(1, 3, 'DELETE'), 'run');
+    const operation = 'put-attributes';
+    expect(facts).toEqual([{ kind: 'breach', device: 3, requirement: 'broken', operation }]);
+  });
+
+  it('are shown while the run goes on, for several processes together', () => {
+    const broken = (...seconds: number[]) => booksOf(0, seconds).broken();
+    expect([broken(0, 1), broken(0, 3)]).toEqual([[], ['broken']]);
+    const of = (names: readonly string[]) => ({ ...sampleProgress, broken: names });
+    const measured = { together: new PartsTogether([]), kept: [] };
+    const merged = mergeProgress([of(['a']), of(['b', 'a']), sampleProgress], measured);
+    expect(progressLine({ ...sampleProgress, ...merged })).toMatch(/errors, BROKEN a b$/);
+    expect(progressLine(of([]))).not.toContain('BROKEN');
+    expect(mergeProgress([sampleProgress, sampleProgress], measured)).not.toHaveProperty('broken');
+  });
+
+  it('hold a bounded number of moments in which a requirement broke', () => {
+    const books = new CheckMetrics(judge);
+    for (let second = 0; second < 4000; second++) {
+      books.saw(exchangeAt(second, 0, 'DELETE'), 'run');
+    }
+    const { breaches = [] } = books.figures(1).requirements[1] ?? {};
+    expect(breaches.length).toBeLessThanOrEqual(900);
+    expect(breaches.length).toBeGreaterThan(100);
+    expect(breaches.reduce((sum, [, count]) => sum + count, 0)).toBe(4000);
+  });
+
+  it('keep the earliest breach when they are merged', () => {
+    const late = booksOf(0, [3]).figures(1);
+    const early = booksOf(1, [2]).figures(1);
+    const never = booksOf(2, [1]).figures(1);
+    for (const parts of [
+      [never, late, early],
+      [early, never, late],
+    ]) {
+      const broken = mergedChecks(parts, run)?.requirements[1];
+      expect(broken).toMatchObject({ judged: 3, broken: 2, firstBreach: { device: 1 } });
+    }
+  });
+
+  it('hold what a process had judged that was lost on the way', () => {
+    const nothing = { latencies: [], operations: [], errors: [] };
+    const lost = {
+      ...nothing,
+      startMs,
+      endMs: startMs + 2000,
+      elapsedMs: 2000,
+      updates: { whole: [], stages: [] },
+      schedule: { due: 0, sent: 0, lateness: figuresOf([]) },
+      rollout: { devices: 1, updated: 0, failed: 0, elapsedMs: 2000, within: [] },
+      checks: booksOf(7, [2]).figures(0),
+    };
+    const kept = ratedChecks(booksOf(0, [0, 1]).figures(1), run);
+    const { checks } = mergeResults([resultWith(kept)], [lost]);
+    expect(checks?.devices).toBe(1);
+    expect(checks?.requirements[1]).toMatchObject({ judged: 3, broken: 1 });
+    expect(checks?.requirements[1]?.firstBreach).toMatchObject({ device: 7 });
+  });
+
+  it('are absent from a merged result when no part has any', () => {
+    expect(mergedChecks([undefined, undefined], run)).toBeUndefined();
+    expect(mergeResults([sampleResult])).not.toHaveProperty('checks');
+  });
+
+  it('stand in the published form of a result, also after a merge', () => {
+    const merged = mergeResults([resultWith(whole)]);
+    expect(merged.checks).toEqual(whole);
+    expect(v.safeParse(fleetResultShape, JSON.parse(JSON.stringify(merged))).success).toBe(true);
+  });
+});
+
+describe('the checks as text', () => {
+  it('name what broke, in which phase, first at which rate, and how', () => {
+    const report = fleetReport(resultWith(whole));
+    expect(report).toContain('Checks: 1 device watched, 4 requests: 1 of 2 requirements BROKEN');
+    expect(report).toMatch(/broken of tested +run at 10 requests\/s +burst at 450 requests\/s/);
+    expect(report).toMatch(/^ {2}broken +0 of 2 +2 of 2$/m);
+    expect(report).toContain('first: device 0, 2026-01-31T12:00:02.005Z, put-attributes');
+    expect(report).toContain('at 380 requests/s');
+    expect(report).toContain('broke at 380 to 520 requests/s');
+    expect(report).toContain('expected status 204');
+  });
+
+  it('say of a server that kept everything up to which rate it did', () => {
+    const checks = ratedChecks(booksOf(0, [0, 1]).figures(1), run);
+    expect(fleetReport(resultWith(checks))).toContain(
+      '2 requirements held, 1 not tested, at up to 520 requests/s',
+    );
+  });
+
+  it('are absent where nothing was checked', () => {
+    expect(fleetReport(sampleResult)).not.toContain('Checks');
+  });
+});
+
+describe('the checks on the page', () => {
+  it('are a table of requirements by phase, and each breach as text', () => {
+    const page = fleetHtml(resultWith(whole));
+    expect(page).toContain('Checks under load');
+    expect(page).toContain('burst at 450 requests/s');
+    expect(page).toContain('&lt;b&gt;no&lt;/b&gt;');
+    expect(page).not.toContain('<b>no</b>');
+  });
+
+  it('are absent where nothing was checked', () => {
+    expect(fleetHtml(sampleResult)).not.toContain('Checks under load');
+  });
+});
+
+describe('the checks in a JUnit document', () => {
+  it('are a test for each requirement: failed when broken, skipped when not met with', () => {
+    const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '@' });
+    const { testsuite } = parser.parse(fleetJunit(resultWith(whole))).testsuites;
+    const [kept, broken, unseen] = testsuite.testcase.slice(-3);
+    expect(kept).toEqual({
+      '@classname': 'fleet',
+      '@name': 'requirement kept: What is kept is so.',
+    });
+    expect(broken.failure['@message']).toMatch(/^broken 2 of 4 times, first at 380 requests\/s: /);
+    expect(unseen.skipped['@message']).toBe('no watched request tested it');
+  });
+});

@@ -1,0 +1,77 @@
+/** The courses of several processes laid onto each other, row by row. */
+
+import type { Accounts, Series } from './result-figures.ts';
+import {
+  addCounts,
+  emptyRow,
+  foldedRows,
+  nobody,
+  type SeriesRow,
+  seriesOf,
+  widening,
+} from './series.ts';
+
+/** The course of all of them together: as wide as the widest, wider where that gives too many rows. */
+export function mergedSeries(parts: readonly Series[]): Series {
+  const filled = parts.filter(({ rows }) => rows.length > 0);
+  const widestMs = Math.max(...parts.map(({ widthMs }) => widthMs));
+  const moments = filled.flatMap(({ rows }) => rows.map(({ startMs }) => startMs));
+  if (moments.length === 0) return { widthMs: widestMs, rows: [] };
+  const first = Math.floor(leastOf(moments) / widestMs);
+  const last = Math.floor(mostOf(moments) / widestMs);
+  const widthMs = widestMs * widening(first, last);
+  const tables = filled.map((series) => tableOf(series, widthMs));
+  const indices = [...new Set(tables.flatMap((table) => [...table.keys()]))];
+  indices.sort((one, other) => one - other);
+  return seriesOf({ widthMs, rows: laidTogether(tables, indices) });
+}
+
+/** A part in which nothing happened in a row stands as it stood before. */
+function laidTogether(
+  tables: readonly ReadonlyMap<number, SeriesRow>[],
+  indices: readonly number[],
+): ReadonlyMap<number, SeriesRow> {
+  const standing: Accounts[] = tables.map(() => nobody);
+  const rows = new Map<number, SeriesRow>();
+  for (const index of indices) {
+    const whole = emptyRow();
+    for (const [part, table] of tables.entries()) {
+      const row = table.get(index);
+      if (row === undefined) continue;
+      addCounts(whole, row);
+      standing[part] = row.devices ?? nobody;
+    }
+    whole.devices = standing.reduce(added, nobody);
+    rows.set(index, whole);
+  }
+  return rows;
+}
+
+function tableOf(series: Series, widthMs: number): ReadonlyMap<number, SeriesRow> {
+  const rows = new Map<number, SeriesRow>();
+  for (const { startMs, requests, errors, buckets, devices } of series.rows) {
+    const row = { ...emptyRow(), requests, errors, devices };
+    for (const [bucket, count] of buckets) row.buckets[bucket] = count;
+    rows.set(startMs / series.widthMs, row);
+  }
+  return foldedRows(rows, widthMs / series.widthMs);
+}
+
+function added(one: Accounts, other: Accounts): Accounts {
+  return {
+    waiting: one.waiting + other.waiting,
+    idle: one.idle + other.idle,
+    updating: one.updating + other.updating,
+    done: one.done + other.done,
+    failed: one.failed + other.failed,
+    silent: one.silent + other.silent,
+  };
+}
+
+function leastOf(values: readonly number[]): number {
+  return values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
+}
+
+function mostOf(values: readonly number[]): number {
+  return values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+}

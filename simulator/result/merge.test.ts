@@ -1,0 +1,271 @@
+import fc from 'fast-check';
+import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { RunMetrics } from '../metrics/run-metrics.ts';
+import { noonMs } from '../testing/bench.ts';
+import { figuresOf, partOf, sampleMachine, sampleResult } from '../testing/sample-result.ts';
+import { scheduleOf } from './generator.ts';
+import { MergeError, mergeResults } from './merge.ts';
+import type { FleetResult } from './result.ts';
+
+/** One exchange of a run: when, which, how it ended. */
+interface Story {
+  readonly afterMs: number;
+  readonly operation: string;
+  readonly phase: 'ramp' | 'hold';
+  readonly end: number | 'timeout' | 'reset';
+  readonly latencyMs: number;
+  /** Which part of the fleet it belongs to. */
+  readonly part: number;
+}
+
+const PARTS = 3;
+const DEVICES = 9;
+
+const story: fc.Arbitrary<Story> = fc.record({
+  afterMs: fc.nat(2_000_000),
+  operation: fc.constantFrom('post-alerts', 'put-attributes', 'connect'),
+  phase: fc.constantFrom('ramp', 'hold'),
+  end: fc.constantFrom<(number | 'timeout' | 'reset')[]>(200, 204, 401, 503, 'timeout', 'reset'),
+  latencyMs: fc.double({ min: 0, max: 60_000, noNaN: true }),
+  part: fc.nat(PARTS - 1),
+});
+
+/** The result of a process that has lived through these exchanges. */
+function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number]): FleetResult {
+  const clock = new ManualClock(noonMs);
+  const metrics = new RunMetrics(clock);
+  for (const phase of ['ramp', 'hold'] as const) {
+    metrics.enterPhase(phase);
+    for (const each of stories.filter((one) => one.phase === phase)) live(metrics, each, clock);
+    clock.advance(2_000_000 * (phase === 'ramp' ? 1 : 2) - (clock.now() - noonMs));
+  }
+  const updates = stories.map(({ latencyMs }) => latencyMs);
+  for (const ms of updates) metrics.updates.updateEnded('offer', 'success', ms);
+  const { updates: books, lateness } = metrics;
+  const sent = { due: lateness.count, sent: lateness.count, lateness: lateness.figures() };
+  return {
+    ...sampleResult,
+    plan: { ...sampleResult.plan, devices: DEVICES },
+    shards: [shard],
+    durationMs: 4_000_000,
+    generator: { processes: [], schedule: scheduleOf([sent], 4_000_000), reasons: [] },
+    updates: books.figures(),
+    latencies: metrics.latencies(),
+    operations: metrics.operations(),
+    phases: metrics.phases(),
+    series: metrics.series.figures(),
+    errors: metrics.errors(),
+  };
+}
+
+function live(
+  metrics: RunMetrics,
+  { afterMs, operation, end, latencyMs }: Story,
+  clock: ManualClock,
+) {
+  // Exchanges of one part come in order of time, so that the clock never goes back.
+  clock.advance(Math.max(0, noonMs + afterMs - clock.now()));
+  metrics.sent(latencyMs / 10);
+  if (typeof end === 'number') metrics.answered(operation, end, latencyMs);
+  else {
+    metrics.unanswered(operation, end);
+    metrics.fault({ operation, label: end });
+  }
+}
+
+/** What the merge of parts must share with the result of one process. */
+function figuresIn(result: FleetResult) {
+  const { generator, updates, latencies, operations, phases, errors, series } = result;
+  const { schedule } = generator;
+  return { schedule, updates, latencies, operations, phases, errors, series };
+}
+
+function partsOf(stories: readonly Story[]): FleetResult[] {
+  return Array.from({ length: PARTS }, (_, index) =>
+    resultOf(
+      stories.filter(({ part }) => part === index),
+      { index, of: PARTS },
+    ),
+  );
+}
+
+const inOrder = fc
+  .array(story, { maxLength: 60 })
+  .map((stories) => [...stories].sort((one, other) => one.afterMs - other.afterMs));
+
+describe('results of several processes', () => {
+  it('merge to exactly what one process would have measured', () => {
+    fc.assert(
+      fc.property(inOrder, (stories) => {
+        const whole = resultOf(stories, { index: 0, of: 1 });
+        const merged = mergeResults(partsOf(stories));
+        expect(figuresIn(merged)).toEqual(figuresIn(whole));
+      }),
+      { numRuns: 40, seed: 6 },
+    );
+  });
+
+  it('merge to the same in every order, and by and by', () => {
+    fc.assert(
+      fc.property(inOrder, (stories) => {
+        const [one, two, three] = partsOf(stories) as [FleetResult, FleetResult, FleetResult];
+        const whole = mergeResults([one, two, three]);
+        expect(mergeResults([three, one, two])).toEqual(whole);
+        expect(mergeResults([mergeResults([three, two]), one])).toEqual(whole);
+      }),
+      { numRuns: 20, seed: 7 },
+    );
+  });
+
+  it('count every device once, and keep the rows in order', () => {
+    const parts = [1, 0].map((index) => ({
+      ...shardOf(index, 2),
+      devices: [{ ...row, index: index * 4 }],
+    }));
+    const merged = mergeResults(parts);
+    expect(merged.funnel.devices).toBe(6);
+    expect(merged.accounts).toMatchObject({ done: 2, failed: 4 });
+    expect(merged.devices.map(({ index }) => index)).toEqual([0, 4]);
+    expect(merged.shards).toEqual([
+      { index: 0, of: 2 },
+      { index: 1, of: 2 },
+    ]);
+  });
+
+  it('last from the first start to the last end', () => {
+    const late = { ...shardOf(1, 2), startedAt: '2026-01-31T12:00:01.000Z', durationMs: 5000 };
+    const { startedAt, durationMs } = mergeResults([late, shardOf(0, 2)]);
+    expect({ startedAt, durationMs }).toEqual({
+      startedAt: '2026-01-31T12:00:00.000Z',
+      durationMs: 6000,
+    });
+  });
+
+  it('take in what players had measured that were lost, in a phase of their own', () => {
+    const plan = { ...shardOf(0, 2).plan, thresholds: ['errors <= 3'] };
+    const parts = [0, 1].map((index) => ({ ...shardOf(index, 2), plan }));
+    const before = mergeResults(parts);
+    const after = mergeResults(parts, [partOf([40, 50], 2)]);
+    const [was, is] = [before, after].map(({ operations }) => operations[0]);
+    expect(is?.answers['2xx']).toBe((was?.answers['2xx'] ?? 0) + 2);
+    expect(is?.unanswered).toBe((was?.unanswered ?? 0) + 2);
+    expect(after.latencies).toMatchObject([{ count: 14, maxMs: 50 }]);
+    expect(after.errors).toEqual([{ operation: 'post-alerts', cause: 'timeout', count: 2 }]);
+    expect(after.generator.schedule.sent).toBe(before.generator.schedule.sent + 2);
+    expect(after.phases).toMatchObject([{ name: 'of failed workers', latencies: [{ count: 2 }] }]);
+    expect(after.thresholds[0]?.observed).toBe('6 of 22 requests');
+    expect(after.devices).toEqual(before.devices);
+  });
+
+  it('keep what is known of the players of parts that were spread themselves', () => {
+    const takeover = { shard: 0, afterMs: 1, from: 'a', to: 'b', because: 'c', adopted: 0 };
+    const spread = { takeovers: [takeover], lost: [], missingDeviceMs: 70 };
+    const parts = [{ ...shardOf(0, 2), spread }, shardOf(1, 2)];
+    expect(mergeResults(parts).spread).toEqual(spread);
+    expect(Object.keys(mergeResults([shardOf(0, 2), shardOf(1, 2)]))).not.toContain('spread');
+  });
+
+  it('name every kind of machine once, and add up what was lost of the events', () => {
+    const other = { ...sampleMachine, node: 'v22.1.0' };
+    const parts = [
+      { ...shardOf(0, 4), machines: [sampleMachine], events: { written: 5, lost: 1 } },
+      { ...shardOf(1, 4), machines: [other], events: { written: 7, lost: 2, fault: 'ENOSPC' } },
+      { ...shardOf(2, 4), machines: [sampleMachine] },
+      shardOf(3, 4),
+    ];
+    const merged = mergeResults(parts);
+    expect(merged.machines).toEqual([{ ...sampleMachine, processes: 2 }, other]);
+    expect(merged.events).toEqual({ written: 12, lost: 3, fault: 'ENOSPC' });
+    expect(mergeResults(parts.toReversed())).toEqual(merged);
+    const silent = mergeResults([shardOf(0, 2), shardOf(1, 2)]);
+    expect(Object.keys(silent)).not.toContain('machines');
+    expect(Object.keys(silent)).not.toContain('events');
+  });
+
+  it('are judged again as a whole: thresholds, books and the generator', () => {
+    const thresholds = ['max(post-alerts) < 10ms', 'lost reports = 0'];
+    const plan = { ...shardOf(0, 2).plan, thresholds };
+    const bad = { ...sampleResult.balance, ok: false, lostReports: 1 };
+    const lateness = figuresOf(Array.from({ length: 1000 }, () => 250));
+    const schedule = { ...sampleResult.generator.schedule, due: 1000, sent: 1000, lateness };
+    const generator = { ...sampleResult.generator, schedule };
+    const merged = mergeResults([
+      { ...shardOf(0, 2), plan },
+      { ...shardOf(1, 2), plan, balance: bad, generator },
+    ]);
+    expect(merged.balance.ok).toBe(false);
+    expect(merged.thresholds.map(({ verdict }) => verdict)).toEqual(['missed', 'missed']);
+    expect(merged.validity).toBe('invalid');
+    expect(merged.generator.reasons).toEqual([
+      expect.stringContaining('1% of the polls were sent 250 ms late'),
+    ]);
+  });
+
+  it.each<[string, () => readonly FleetResult[], string]>([
+    ['nothing', () => [], 'there is no result to merge'],
+    [
+      'different seeds',
+      () => [shardOf(0, 2), { ...shardOf(1, 2), seed: 'y' }],
+      'the results have different seeds, "x" and "y"',
+    ],
+    [
+      'different plans',
+      () => [shardOf(0, 2), { ...shardOf(1, 2), plan: { ...shardOf(1, 2).plan, rampMs: 7 } }],
+      'the results are of different plans: rampMs is 0 and 7',
+    ],
+    [
+      'plans of which one says more',
+      () => [shardOf(0, 2), { ...shardOf(1, 2), plan: { ...shardOf(1, 2).plan, deploy: 'a' } }],
+      'deploy is absent and "a"',
+    ],
+    [
+      'different stages',
+      () => {
+        const staged = (durationMs: number) => ({ stages: [{ kind: 'hold', durationMs }] });
+        return [0, 1].map((index) => {
+          const shard = shardOf(index, 2);
+          return { ...shard, plan: { ...shard.plan, ...staged(1000 + index) } };
+        });
+      },
+      'the results are of different plans: stages[0].durationMs is 1000 and 1001',
+    ],
+    ['a shard that is there twice', () => [shardOf(1, 2), shardOf(1, 2)], 'shards 2/2 and 2/2'],
+    ['shards that overlap', () => [shardOf(0, 2), shardOf(1, 3)], 'shards 1/2 and 2/3 overlap'],
+    ['the whole and a part', () => [shardOf(0, 1), shardOf(1, 3)], 'shards 1/1 and 2/3 overlap'],
+    ['a histogram that is none', () => [damaged('!!!'), shardOf(1, 2)], 'a result is damaged'],
+    ['a histogram that is empty', () => [damaged(''), shardOf(1, 2)], 'a result is damaged'],
+    [
+      'a histogram of another precision',
+      () => [damaged(coarse), shardOf(1, 2)],
+      'a result is damaged',
+    ],
+  ])('are refused for %s, with one sentence', (_what, results, sentence) => {
+    expect(() => mergeResults(results())).toThrow(MergeError);
+    expect(() => mergeResults(results())).toThrow(sentence);
+  });
+});
+
+const row: FleetResult['devices'][number] = {
+  index: 0,
+  serial: 'FB-1',
+  keyType: 'rsa',
+  behaviour: 'steady',
+  outcome: 'success',
+  reported: ['success'],
+  artifactName: 'release-2',
+};
+
+function shardOf(index: number, of: number): FleetResult {
+  const plan = { ...sampleResult.plan, devices: DEVICES };
+  return { ...sampleResult, plan, shards: [{ index, of }] };
+}
+
+/** A histogram of two digits. */
+const coarse = encodeIntoCompressedBase64(build({ numberOfSignificantValueDigits: 2 }));
+
+function damaged(histogram: string): FleetResult {
+  const [latency] = sampleResult.latencies;
+  return { ...shardOf(0, 2), latencies: latency ? [{ ...latency, histogram }] : [] };
+}

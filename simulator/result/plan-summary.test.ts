@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { afterAll, describe, expect, it } from 'vitest';
+import { knownBehaviours } from '../behaviours/catalogue.ts';
+import { checkPlan, type FleetPlan } from '../plan/plan.ts';
+import { planDifferences } from './plan-differences.ts';
+import { planSummary } from './plan-summary.ts';
+import { planSummaryShape } from './result-plan.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetbed-plan-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const plan: FleetPlan = {
+  baseUrl: 'http://127.0.0.1:8080',
+  devices: 12,
+  keys: { rsa: 0, ecdsa: 1, ed25519: 1 },
+  seed: 'x',
+  pollIntervalMs: 1000,
+  inventoryIntervalMs: 60_000,
+  rampMs: 0,
+  connect: false,
+  behaviours: [{ name: 'steady', weight: 1 }],
+  headerPrefix: 'X-SVC',
+  requestTimeLimitMs: 5000,
+  cohorts: [
+    { name: 'town', weight: 1 },
+    { name: 'country', weight: 2, link: { latencyMs: 300 } },
+  ],
+  stages: [
+    { kind: 'ramp', durationMs: 1000, devices: 12 },
+    { kind: 'hold', durationMs: 5000 },
+  ],
+  scenes: [{ name: 'power-cut', atMs: 2000, lastingMs: 500, cohort: 'town' }],
+  arrivals: [{ event: 'alerts', perSecond: 5 }],
+};
+
+const summaryOf = (change: Partial<FleetPlan> = {}) =>
+  planSummary(checkPlan({ ...plan, ...change }, knownBehaviours));
+
+/** In what the plan with the change differs, once both are summed up. */
+async function differencesBy(change: Partial<FleetPlan>): Promise<readonly string[]> {
+  return planDifferences(await summaryOf(), await summaryOf(change));
+}
+
+describe('the plan in a result', () => {
+  it('is of the published form', async () => {
+    const summary = await summaryOf();
+    expect(v.parse(planSummaryShape, summary)).toEqual(summary);
+  });
+
+  it('is the same whether a default is left out or spelled out', async () => {
+    const spelled = await summaryOf({ phase: 'even', download: 'full', pollJitterShare: 0 });
+    expect(spelled).toEqual(await summaryOf());
+  });
+
+  it.each<[string, Partial<FleetPlan>, string]>([
+    [
+      'a weight of a cohort',
+      { cohorts: [{ name: 'town', weight: 3 }, ...(plan.cohorts?.slice(1) ?? [])] },
+      'cohorts[0].weight is 1 and 3',
+    ],
+    ['a back-off', { backOff: { kind: 'fixed' } }, 'cohorts[0].policy.backOff.kind is "equal-'],
+    ['a link', { link: { lossShare: 0.5 } }, 'cohorts[0].policy.link is absent and {"latencyMs"'],
+    [
+      'a length of a stage',
+      { stages: [{ kind: 'hold', durationMs: 7 }] },
+      'stages[0].kind is "ramp" and "hold"',
+    ],
+    ['stages that are not there', { stages: undefined }, 'stages is [{"kind":"ramp",'],
+    [
+      'a moment of a scene',
+      { scenes: [{ name: 'power-cut', atMs: 2500, lastingMs: 500, cohort: 'town' }] },
+      'scenes[0].atMs is 2000 and 2500',
+    ],
+    ['an arrival', { arrivals: [{ event: 'logs', perSecond: 5 }] }, 'arrivals[0].event is "alerts'],
+    ['iterations', { iterations: 4 }, 'iterations is absent and 4'],
+    ['the drain', { drainMs: 4 }, 'drainMs is absent and 4'],
+    ['a sample', { checkShare: 0.5 }, 'checkShare is absent and 0.5'],
+    ['a parameter', { behaviourParameters: { steady: { installMs: 7 } } }, 'behaviourParameters'],
+  ])('tells %s apart, by its place', async (_what, change, said) => {
+    const [difference] = await differencesBy(change);
+    expect(difference).toContain(said);
+    expect((await summaryOf(change)).digest).not.toBe((await summaryOf()).digest);
+  });
+
+  it('holds neither secrets nor paths, nor what belongs to one machine', async () => {
+    const own: Partial<FleetPlan> = {
+      acceptWith: { email: 'who@example.com', password: 'secret-word' },
+      tenantToken: 'secret-token',
+      ledger: '/home/somebody/made.ndjson',
+      keyFolder: '/home/somebody/keys',
+      sourceAddresses: ['127.0.0.9'],
+    };
+    const summary = await summaryOf(own);
+    expect(JSON.stringify(summary)).not.toMatch(/secret|who@|somebody|127\.0\.0\.9/);
+    expect(summary).toEqual(await summaryOf());
+  });
+
+  it('differs when what is in a file does, wherever the file lies', async () => {
+    const fileOf = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const [one, same, other] = [
+      await summaryOf({ idDataFile: fileOf('a.csv', 'mac\n1\n') }),
+      await summaryOf({ idDataFile: fileOf('b.csv', 'mac\n1\n') }),
+      await summaryOf({ idDataFile: fileOf('c.csv', 'mac\n2\n') }),
+    ];
+    expect(same).toEqual(one);
+    expect(planDifferences(one, other)).toEqual([expect.stringContaining('files.idData is "')]);
+    expect(JSON.stringify(one)).not.toContain(folder);
+  });
+
+  it('is told from that of a result of another version by its digest at least', async () => {
+    const { digest: _, ...older } = await summaryOf();
+    expect(planDifferences(older, await summaryOf())).toEqual([
+      expect.stringMatching(/^digest is absent and "[0-9a-f]{10}/),
+    ]);
+  });
+});

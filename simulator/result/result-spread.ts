@@ -1,0 +1,63 @@
+/** What became of the workers of a run in shards, as it stands in a result. */
+import * as v from 'valibot';
+import type { Immutable } from './immutable.ts';
+
+const shard = v.pipe(v.number(), v.integer(), v.minValue(0), v.description('The first is 0.'));
+
+const keptShape = v.pipe(
+  v.object({
+    exchanges: v.pipe(v.number(), v.integer(), v.minValue(0)),
+    untilMs: v.pipe(v.number(), v.minValue(0), v.description('Since the start of the run.')),
+  }),
+  v.description(
+    'What the lost worker had measured when it last told of it; it is in the latencies, operations, ' +
+      'updates and errors of this result and a phase of its own, not in the course of time.',
+  ),
+);
+
+const takeoverShape = v.object({
+  shard,
+  afterMs: v.pipe(v.number(), v.minValue(0), v.description('Since the start of the run.')),
+  from: v.pipe(v.string(), v.description('The worker that was lost.')),
+  to: v.string(),
+  because: v.string(),
+  adopted: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(0),
+    v.description("Devices that had come to their end before; their outcome is the server's word."),
+  ),
+  kept: v.exactOptional(keptShape),
+});
+
+const lostShardShape = v.object({
+  shard,
+  because: v.string(),
+  kept: v.exactOptional(keptShape),
+});
+
+/** The losses of a run whose shards had workers of their own. */
+export const spreadShape = v.object({
+  takeovers: v.pipe(
+    v.array(takeoverShape),
+    v.description('Shards that another worker began again.'),
+  ),
+  lost: v.pipe(v.array(lostShardShape), v.description('Shards without a result.')),
+  missingDeviceMs: v.exactOptional(
+    v.pipe(
+      v.number(),
+      v.minValue(0),
+      v.description(
+        'Of the time of all devices (their number times durationMs), what no figure is about: from ' +
+          "a lost worker's last word to the start of the next one, or to the end.",
+      ),
+    ),
+  ),
+});
+
+/** What became of the workers of a run. */
+export type Spread = Immutable<v.InferOutput<typeof spreadShape>>;
+/** A shard that another worker has begun again. */
+export type Takeover = Immutable<v.InferOutput<typeof takeoverShape>>;
+/** How much is kept of what a lost worker had measured. */
+export type KeptSpan = Immutable<v.InferOutput<typeof keptShape>>;

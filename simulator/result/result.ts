@@ -1,0 +1,118 @@
+/**
+ * What a run comes to: one plain object that every report renders, that others can read by a
+ * published schema, and that merges exactly with those of other processes. All of it can be JSON.
+ */
+import * as v from 'valibot';
+import { backoffComparisonShape } from './backoff-comparison.ts';
+import type { Immutable } from './immutable.ts';
+import { checksShape } from './result-checks.ts';
+import { deviceRowShape, type Funnel, funnelShape, reconciliationShape } from './result-devices.ts';
+import {
+  accountsShape,
+  type ErrorCount,
+  errorShape,
+  measuredShape,
+  type OperationLatency,
+  phaseShape,
+  seriesShape,
+  updatesShape,
+} from './result-figures.ts';
+import { generatorShape, type ProcessFacts, thresholdShape } from './result-generator.ts';
+import { machinesShape } from './result-machines.ts';
+import { planSummaryShape, shardShape } from './result-plan.ts';
+import { spreadShape } from './result-spread.ts';
+import { sharedKeysShape } from './shared-keys.ts';
+
+export type { DeviceRow } from './result-devices.ts';
+export type { PlanSummary } from './result-plan.ts';
+
+/** The version of the form: fields may be added, none changes its meaning. */
+export const fleetSchema = 'fleetbed-fleet/2';
+
+/** What has become of the event stream of a run that had one. */
+const eventsShape = v.object({
+  written: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  lost: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(0),
+    v.description('Left out because their reader, or their head, was too slow, or writing failed.'),
+  ),
+  fault: v.exactOptional(v.pipe(v.string(), v.description('Such as ENOSPC.'))),
+});
+
+/** Why a run ended. */
+const ends = ['settled', 'duration', 'stages', 'iterations', 'interrupted', 'threshold'] as const;
+/** One of them; `threshold`: one that can no longer be met. */
+export type Ended = (typeof ends)[number];
+
+/** The outcome of one run, or of several processes' runs of one plan. */
+export const fleetResultShape = v.object({
+  schema: v.literal(fleetSchema),
+  ended: v.picklist(ends),
+  seed: v.string(),
+  plan: planSummaryShape,
+  shards: v.pipe(
+    v.array(shardShape),
+    v.description('The parts of the fleet that this result is about; one part 0 of 1: all.'),
+  ),
+  spread: v.exactOptional(spreadShape),
+  startedAt: v.pipe(v.string(), v.description('ISO 8601, UTC.')),
+  durationMs: v.pipe(v.number(), v.finite(), v.minValue(0)),
+  validity: v.pipe(
+    v.picklist(['valid', 'invalid']),
+    v.description('Invalid: the generator was the limit; see generator.reasons.'),
+  ),
+  generator: generatorShape,
+  machines: v.exactOptional(machinesShape),
+  events: v.exactOptional(eventsShape),
+  thresholds: v.array(thresholdShape),
+  deploymentId: v.exactOptional(v.pipe(v.string(), v.description("The run's own deployment."))),
+  deployedMs: v.exactOptional(
+    v.pipe(v.number(), v.description('When it was made; milliseconds since the Unix epoch.')),
+  ),
+  funnel: funnelShape,
+  accounts: accountsShape,
+  balance: reconciliationShape,
+  updates: updatesShape,
+  ...measuredShape,
+  phases: v.array(phaseShape),
+  series: seriesShape,
+  errors: v.array(errorShape),
+  sharedKeys: v.exactOptional(sharedKeysShape),
+  herd: v.exactOptional(backoffComparisonShape),
+  checks: v.exactOptional(checksShape),
+  devices: v.array(deviceRowShape),
+});
+export type FleetResult = Immutable<v.InferOutput<typeof fleetResultShape>>;
+
+/** How long the exchanges of one operation have taken until now. */
+export type LatencySoFar = Pick<
+  OperationLatency,
+  'operation' | 'count' | 'p50Ms' | 'p90Ms' | 'p99Ms' | 'maxMs'
+>;
+
+/** Where a run stands. */
+export interface FleetProgress {
+  readonly elapsedMs: number;
+  readonly funnel: Funnel;
+  /** Requests sent so far, and handshakes. */
+  readonly exchanges: number;
+  readonly errors: number;
+  /** Websockets that are open. */
+  readonly socketsOpen: number;
+  /** The run's own deployment, once it stands. */
+  readonly deployment?: { readonly deploymentId: string; readonly artifactName: string };
+  /** Name of the phase of the plan. */
+  readonly phase: string;
+  /** Of the whole run so far. */
+  readonly latencies: readonly LatencySoFar[];
+  /** How the processes of the generator do, each over the whole run so far. */
+  readonly generators: readonly ProcessFacts[];
+  /** Within this time 99 of 100 cycles that were due were sent. */
+  readonly latenessP99Ms: number;
+  /** The most frequent first. */
+  readonly causes: readonly ErrorCount[];
+  /** Requirements that the watched devices have seen broken; absent where none is watched. */
+  readonly broken?: readonly string[];
+}

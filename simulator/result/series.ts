@@ -1,0 +1,162 @@
+/**
+ * The course of a run: rows of a second each, of two, four … seconds once the run gets long, so that
+ * there are never more than so many. Rows lie at multiples of their width since the Unix epoch:
+ * those of several processes fit onto each other.
+ */
+import type { Accounts, Series } from './result-figures.ts';
+
+/** Rows of a series: a quarter of an hour in seconds, then half an hour in pairs of them … */
+const SERIES_ROWS_MAX = 900;
+const SECOND_MS = 1000;
+/** Buckets in each doubling: a percentile is known to within a fifth. */
+const BUCKETS_PER_OCTAVE = 4;
+/** The last bucket begins at some 25 days in microseconds. */
+const BUCKETS = 41 * BUCKETS_PER_OCTAVE + 1;
+const MICROSECONDS_PER_MS = 1000;
+
+/** One row as it is counted. */
+export interface SeriesRow {
+  requests: number;
+  errors: number;
+  readonly buckets: Uint32Array;
+  /** As it was last seen within the row. */
+  devices: Accounts | undefined;
+}
+
+/** The rows of a series by number; row n covers `n * widthMs` to the next, since the epoch. */
+export interface SeriesTable {
+  readonly widthMs: number;
+  readonly rows: ReadonlyMap<number, SeriesRow>;
+}
+
+/** The accounts of no devices at all. */
+export const nobody: Accounts = { waiting: 0, idle: 0, updating: 0, done: 0, failed: 0, silent: 0 };
+
+/** The rows while they are counted. */
+export class SeriesCounter implements SeriesTable {
+  #rows = new Map<number, SeriesRow>();
+  #first: number;
+  #current: { readonly index: number; readonly row: SeriesRow } | undefined;
+  widthMs = SECOND_MS;
+
+  constructor(startMs: number) {
+    this.#first = Math.floor(startMs / this.widthMs);
+  }
+
+  get rows(): ReadonlyMap<number, SeriesRow> {
+    return this.#rows;
+  }
+
+  /** An exchange ended at this moment, after so long if it was answered. */
+  exchanged(nowMs: number, latencyMs: number | undefined, isError: boolean): void {
+    const row = this.#row(nowMs);
+    row.requests++;
+    if (isError) row.errors++;
+    if (latencyMs === undefined) return;
+    const bucket = bucketOf(latencyMs);
+    row.buckets[bucket] = (row.buckets[bucket] ?? 0) + 1;
+  }
+
+  /** This is how the devices stand. */
+  stood(nowMs: number, devices: Accounts): void {
+    this.#row(nowMs).devices = devices;
+  }
+
+  figures(): Series {
+    return seriesOf(this);
+  }
+
+  #row(nowMs: number): SeriesRow {
+    const index = Math.max(Math.floor(nowMs / this.widthMs), this.#first);
+    if (this.#current?.index === index) return this.#current.row;
+    if (index - this.#first >= SERIES_ROWS_MAX) {
+      this.#widen(index);
+      return this.#row(nowMs);
+    }
+    const row = this.#rows.get(index) ?? emptyRow();
+    this.#rows.set(index, row);
+    this.#current = { index, row };
+    return row;
+  }
+
+  #widen(lastIndex: number): void {
+    const factor = widening(this.#first, lastIndex);
+    this.#rows = foldedRows(this.#rows, factor);
+    this.#first = Math.floor(this.#first / factor);
+    this.widthMs *= factor;
+    this.#current = undefined;
+  }
+}
+
+/** By how much rows must widen so that those from `first` to `last` are few enough. */
+export function widening(first: number, last: number): number {
+  let factor = 1;
+  while (Math.floor(last / factor) - Math.floor(first / factor) >= SERIES_ROWS_MAX) factor *= 2;
+  return factor;
+}
+
+/** The same rows, `factor` of them in one. */
+export function foldedRows(
+  rows: ReadonlyMap<number, SeriesRow>,
+  factor: number,
+): Map<number, SeriesRow> {
+  const folded = new Map<number, SeriesRow>();
+  for (const [index, row] of [...rows].sort(([one], [other]) => one - other)) {
+    const wide = folded.get(Math.floor(index / factor)) ?? emptyRow();
+    folded.set(Math.floor(index / factor), wide);
+    addCounts(wide, row);
+    wide.devices = row.devices ?? wide.devices;
+  }
+  return folded;
+}
+
+/** Adds what is counted; how the devices stand is not a count of events. */
+export function addCounts(to: SeriesRow, from: SeriesRow): void {
+  to.requests += from.requests;
+  to.errors += from.errors;
+  for (const [bucket, count] of from.buckets.entries()) {
+    if (count > 0) to.buckets[bucket] = (to.buckets[bucket] ?? 0) + count;
+  }
+}
+
+export function emptyRow(): SeriesRow {
+  return { requests: 0, errors: 0, buckets: new Uint32Array(BUCKETS), devices: undefined };
+}
+
+/** The series as it is reported; a row in which nobody looked at the devices has the last look. */
+export function seriesOf({ widthMs, rows }: SeriesTable): Series {
+  let devices = nobody;
+  const ordered = [...rows].sort(([one], [other]) => one - other);
+  return {
+    widthMs,
+    rows: ordered.map(([index, row]) => {
+      devices = row.devices ?? devices;
+      return {
+        startMs: index * widthMs,
+        requests: row.requests,
+        errors: row.errors,
+        p50Ms: percentileMs(row.buckets, 0.5),
+        p99Ms: percentileMs(row.buckets, 0.99),
+        buckets: [...row.buckets.entries()].filter(([, count]) => count > 0),
+        devices,
+      };
+    }),
+  };
+}
+
+function bucketOf(latencyMs: number): number {
+  const microseconds = latencyMs * MICROSECONDS_PER_MS;
+  if (microseconds <= 1) return 0;
+  return Math.min(Math.ceil(Math.log2(microseconds) * BUCKETS_PER_OCTAVE), BUCKETS - 1);
+}
+
+function percentileMs(buckets: Uint32Array, share: number): number {
+  const total = buckets.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return 0;
+  let seen = 0;
+  const bucket = buckets.findIndex((count) => {
+    seen += count;
+    return seen >= total * share;
+  });
+  return 2 ** (bucket / BUCKETS_PER_OCTAVE) / MICROSECONDS_PER_MS;
+}

@@ -1,0 +1,69 @@
+/** What a report says of keys that several devices share. Public facts only. */
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import type { Immutable } from './immutable.ts';
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const fingerprint = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex'));
+
+const keyUseShape = v.object({
+  position: v.pipe(count, v.description('In the pool, or among the files.')),
+  fingerprint: v.pipe(fingerprint, v.description("Of the public key's SubjectPublicKeyInfo.")),
+  devices: v.pipe(count, v.description('How many devices have it.')),
+});
+/** One key and who has it. */
+export type KeyUse = Immutable<v.InferOutput<typeof keyUseShape>>;
+
+const sourceFields = {
+  source: v.picklist(['rsa-pool', 'key-folder']),
+  size: v.pipe(count, v.description('Device i has the key at i mod size.')),
+  bits: v.exactOptional(v.pipe(count, v.description("Modulus length of a pool's keys."))),
+};
+const sourceShape = v.object(sourceFields);
+type KeySource = Immutable<v.InferOutput<typeof sourceShape>>;
+
+/** The keys that the devices of a fleet share. */
+export const sharedKeysShape = v.object({
+  ...sourceFields,
+  hash: v.pipe(fingerprint, v.description('Over position and fingerprint of all keys in use.')),
+  devices: v.pipe(count, v.description('Whose key is one of these.')),
+  keys: v.pipe(v.array(keyUseShape), v.description('Those in use, by position.')),
+});
+export type SharedKeys = Immutable<v.InferOutput<typeof sharedKeysShape>>;
+
+/** The facts of these keys. */
+export function sharedKeysOf(source: KeySource, keys: readonly KeyUse[]): SharedKeys {
+  const hash = createHash('sha256');
+  for (const { position, fingerprint } of keys) hash.update(`${position} ${fingerprint}\n`);
+  const devices = keys.reduce((sum, each) => sum + each.devices, 0);
+  return { ...source, hash: hash.digest('hex'), devices, keys };
+}
+
+/**
+ * The facts over several parts of one fleet. A key that differs between parts at the same position
+ * stands there once for each.
+ */
+export function mergedSharedKeys(parts: readonly SharedKeys[]): SharedKeys | undefined {
+  const [first] = parts;
+  if (first === undefined) return undefined;
+  const uses = new Map<string, KeyUse>();
+  for (const use of parts.flatMap(({ keys }) => keys)) {
+    const name = `${use.position} ${use.fingerprint}`;
+    const devices = (uses.get(name)?.devices ?? 0) + use.devices;
+    uses.set(name, { ...use, devices });
+  }
+  const inOrder = [...uses.values()].sort(
+    (one, other) => one.position - other.position || (one.fingerprint < other.fingerprint ? -1 : 1),
+  );
+  const { source, size, bits } = first;
+  return sharedKeysOf({ source, size, ...(bits === undefined ? {} : { bits }) }, inOrder);
+}
+
+/** One line for people: how many keys, how many devices to a key, and the hash. */
+export function sharedKeysLine({ source, size, bits, hash, devices, keys }: SharedKeys): string {
+  const counts = keys.map((each) => each.devices);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const each = least === most ? `${most}` : `${least} to ${most}`;
+  const where = source === 'rsa-pool' ? `RSA-${bits} keys of a pool of ${size}` : 'own keys';
+  return `${devices} devices share ${keys.length} ${where}, ${each} a key; hash ${hash.slice(0, 16)}`;
+}

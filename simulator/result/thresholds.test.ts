@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { ThresholdError, thresholdOf } from '../plan/thresholds-parser.ts';
+import { figuresOf, sampleResult } from '../testing/sample-result.ts';
+import type { FleetResult } from './result.ts';
+import { isHopeless, thresholdVerdicts } from './thresholds.ts';
+import { type Measures, measuresOf } from './thresholds-measures.ts';
+
+const startMs = Date.parse(sampleResult.startedAt);
+
+/** A run of so many devices of which some were updated after so long. */
+function runOf(devices: number, updatedAfterMs: readonly number[], failed = 0): FleetResult {
+  const row = { serial: 's', keyType: 'rsa', behaviour: 'steady', reported: [] } as const;
+  const rows = updatedAfterMs.map((afterMs, index) => {
+    const endedMs = startMs + 100 + afterMs;
+    return { ...row, index, outcome: 'success' as const, artifactName: 'release-2', endedMs };
+  });
+  return {
+    ...sampleResult,
+    deployedMs: startMs + 100,
+    durationMs: 60_100,
+    funnel: { ...sampleResult.funnel, devices },
+    accounts: { ...sampleResult.accounts, done: rows.length, failed },
+    devices: rows,
+  };
+}
+
+function verdictOn(text: string, result: FleetResult = sampleResult) {
+  const [verdict] = thresholdVerdicts([text], measuresOf(result));
+  return [verdict?.verdict, verdict?.observed];
+}
+
+describe('a threshold', () => {
+  it.each([
+    ['95% updated within 10m', { kind: 'updated', withinMs: 600_000 }, '>=', 0.95],
+    ['100 % updated within 1.5 h', { kind: 'updated', withinMs: 5_400_000 }, '>=', 1],
+    ['p99(post-alerts) < 200ms', { kind: 'percentile', percent: 99 }, '<', 200],
+    ['P99.9( status ) <= 1s', { kind: 'percentile', percent: 99.9 }, '<=', 1000],
+    ['max(poll)<250us', { kind: 'percentile', percent: 100 }, '<', 0.25],
+    ['errors < 0.1%', { kind: 'errors', unit: 'share', operations: [] }, '<', 0.001],
+    ['errors(poll) = 0', { kind: 'errors', unit: 'count' }, '=', 0],
+    ['success rate >= 99%', { kind: 'success' }, '>=', 0.99],
+    ['lost  reports = 0', { kind: 'reports', fate: 'lost' }, '=', 0],
+    ['doubled reports <= 1', { kind: 'reports', fate: 'doubled' }, '<=', 1],
+    ['rate(poll) > 100/s', { kind: 'rate' }, '>', 100],
+  ])('is read from "%s"', (text, subject, comparator, limit) => {
+    const threshold = thresholdOf(text);
+    expect(threshold).toMatchObject({ subject, comparator, abortsRun: false });
+    expect(threshold.limit).toBeCloseTo(limit, 9);
+    expect(thresholdOf(`${text}, abort on fail`)).toMatchObject({ subject, abortsRun: true });
+  });
+
+  it('means every way to ask for an update by poll', () => {
+    expect(thresholdOf('p50(poll) < 1s').subject).toMatchObject({
+      operations: ['post-next-deployment-v2', 'post-next-deployment', 'get-next-deployment'],
+    });
+  });
+
+  it.each([
+    ['', 'accepted are "95% updated within 10m", "p99(poll) < 200ms", "errors < 0.1%"'],
+    ['fast please', 'accepted are'],
+    ['95% updated', 'accepted are'],
+    ['95% updated within 10', 'accepted are'],
+    ['p99 < 200ms', 'accepted are'],
+    ['p99(poll) < 200', 'accepted are'],
+    ['p99(poll) << 200ms', 'accepted are'],
+    ['p99(poll) < -1ms', 'accepted are'],
+    ['p99(pol) < 200ms', 'no operation is called "pol"; there are all, poll, status'],
+    ['p0(poll) < 1s', 'a percentile is above 0 and at most 100'],
+    ['p101(poll) < 1s', 'a percentile is above 0 and at most 100'],
+    ['101% updated within 1m', 'a share is at most 100%'],
+    ['errors < 200%', 'a share is at most 100%'],
+    ['lost reports = 0.5', 'accepted are'],
+    ['rate(poll) > 100', 'accepted are'],
+    ['errors < 0.1% or so', 'accepted are'],
+    [`p99(poll) < ${'9'.repeat(500)}ms`, 'accepted are'],
+  ])('is not "%s", and the sentence shows what is accepted', (text, sentence) => {
+    expect(() => thresholdOf(text)).toThrow(ThresholdError);
+    expect(() => thresholdOf(text)).toThrow(sentence);
+  });
+
+  it('never brings control characters to the terminal', () => {
+    expect(() => thresholdOf('\u001b[2J')).not.toThrow('\u001b');
+  });
+});
+
+describe('the verdict on a threshold', () => {
+  it.each([
+    ['max(post-alerts) <= 13ms', 'met', '13 ms over 6 requests'],
+    ['max(post-alerts) < 13ms', 'missed', '13 ms over 6 requests'],
+    ['p50(all) < 1.5ms', 'met', '1 ms over 6 requests'],
+    ['p99(poll) < 1ms', 'undecided', 'no request was answered'],
+    ['errors < 50%', 'met', '22.22% (2 of 9 requests)'],
+    ['errors(post-alerts) = 0', 'missed', '2 of 9 requests'],
+    ['errors(poll) < 1%', 'undecided', 'there were no requests'],
+    ['lost reports = 0', 'met', '0 lost'],
+    ['rate(all) > 2/s', 'met', '2.126/s'],
+    ['rate(all) > 3/s', 'missed', '2.126/s'],
+    ['success rate >= 50%', 'missed', '0% (0 of 2 ended updates)'],
+  ])('"%s" is %s', (text, verdict, observed) => {
+    expect(verdictOn(text)).toEqual([verdict, observed]);
+  });
+
+  it.each<[readonly number[], string]>([
+    [[10_000, 20_000, 30_000], 'met'],
+    [[10_000, 30_001], 'missed'],
+  ])('counts updates from the deployment to the outcome: %j', (afterMs, verdict) => {
+    expect(verdictOn('75% updated within 30s', runOf(4, afterMs))[0]).toBe(verdict);
+  });
+
+  it('is exact at the limit', () => {
+    const afterMs = Array.from({ length: 95 }, () => 1000);
+    const text = '95% updated within 1s';
+    expect(verdictOn(text, runOf(100, afterMs))[0]).toBe('met');
+    expect(verdictOn(text, runOf(100, afterMs.slice(1)))[0]).toBe('missed');
+  });
+
+  it('is open where the books were not compared', () => {
+    const balance = { ...sampleResult.balance, checked: false };
+    const unchecked = { ...sampleResult, balance };
+    expect(verdictOn('lost reports = 0', unchecked)).toEqual([
+      'undecided',
+      'server and fleet were not reconciled',
+    ]);
+  });
+
+  it('is open when the run was broken off while there was time', () => {
+    const broken = { ...runOf(4, [10_000]), ended: 'interrupted' as const };
+    expect(verdictOn('75% updated within 10m', broken)[0]).toBe('undecided');
+    expect(verdictOn('75% updated within 10s', broken)[0]).toBe('missed');
+  });
+});
+
+/** A run underway. */
+function underway(result: FleetResult): Measures {
+  return { ...measuresOf(result), isOver: false, reports: () => undefined };
+}
+
+function isLost(text: string, result: FleetResult): boolean {
+  return isHopeless(thresholdOf(text), underway(result));
+}
+
+describe('a threshold is out of reach', () => {
+  it('once the time is up, or too many devices have failed', () => {
+    expect(isLost('75% updated within 30s', runOf(4, [10_000]))).toBe(true);
+    expect(isLost('75% updated within 10m', runOf(4, [10_000]))).toBe(false);
+    expect(isLost('75% updated within 10m', runOf(4, [10_000], 1))).toBe(false);
+    expect(isLost('75% updated within 10m', runOf(4, [10_000], 2))).toBe(true);
+  });
+
+  it('once a count or a maximum that only grows is too much', () => {
+    expect(isLost('errors = 0', sampleResult)).toBe(true);
+    expect(isLost('errors < 2', sampleResult)).toBe(true);
+    expect(isLost('errors < 3', sampleResult)).toBe(false);
+    expect(isLost('errors > 5', sampleResult)).toBe(false);
+    expect(isLost('max(all) < 5ms', sampleResult)).toBe(true);
+    expect(isLost('lost reports = 0', sampleResult)).toBe(false);
+  });
+
+  it('for a share, a rate or a percentile only after many exchanges', () => {
+    const texts = ['errors < 0.1%', 'p50(all) < 1us', 'rate(all) > 1000/s'];
+    const [operation] = sampleResult.operations;
+    const latency = { operation: 'post-alerts', ...figuresOf([1, 2]) };
+    const many = {
+      ...sampleResult,
+      latencies: [latency],
+      operations: operation ? [{ ...operation, answers: { '2xx': 1100, '5xx': 10 } }] : [],
+    };
+    for (const text of texts) {
+      expect(isLost(text, sampleResult)).toBe(false);
+      expect(isLost(text, many)).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,124 @@
+/** Judges a run by its thresholds: the verdicts at its end, and whether it can still meet them. */
+import { printable } from '../../fixtures/printable.ts';
+import { type Comparator, type Threshold, thresholdOf } from '../plan/thresholds-parser.ts';
+import type { ThresholdVerdict } from './result-generator.ts';
+import type { Measures } from './thresholds-measures.ts';
+
+/** Exchanges below which a share, a rate or a percentile that is missed may yet be met. */
+const HOPELESS_EXCHANGES_LEAST = 1000;
+
+/** The verdict on each of these thresholds. @throws ThresholdError when one is no threshold */
+export function thresholdVerdicts(
+  texts: readonly string[],
+  measures: Measures,
+): readonly ThresholdVerdict[] {
+  return texts.map((text) => {
+    const threshold = thresholdOf(text);
+    const { value, observed } = observation(threshold, measures);
+    if (value === undefined) return { threshold: text, verdict: 'undecided', observed };
+    if (isMet(threshold, value)) return { threshold: text, verdict: 'met', observed };
+    const isOpen = !measures.isOver && !isHopeless(threshold, measures);
+    return { threshold: text, verdict: isOpen ? 'undecided' : 'missed', observed };
+  });
+}
+
+/**
+ * Whether a run that is underway can no longer meet the threshold. What only grows is hopeless once
+ * it is too much; a share, rate or percentile is, once it is missed over many exchanges.
+ */
+export function isHopeless(threshold: Threshold, measures: Measures): boolean {
+  const { subject, comparator, limit } = threshold;
+  if (subject.kind === 'updated') return isTooLate(threshold, measures);
+  const { value } = observation(threshold, measures);
+  if (value === undefined || isMet(threshold, value)) return false;
+  const only = comparator === '<' || comparator === '<=' || comparator === '=';
+  if (subject.kind === 'errors' && subject.unit === 'count') return only && value >= limit;
+  if (subject.kind === 'reports') return only;
+  if (subject.kind === 'success') return measures.updates().devices === endedCount(measures);
+  if (subject.kind === 'percentile' && subject.percent === 100) return only;
+  return measures.counts(subject.operations).exchanges >= HOPELESS_EXCHANGES_LEAST;
+}
+
+interface Observation {
+  /** In the unit of the threshold's limit; undefined when there is nothing to go by. */
+  readonly value: number | undefined;
+  readonly observed: string;
+}
+
+function observation({ subject }: Threshold, measures: Measures): Observation {
+  switch (subject.kind) {
+    case 'updated': {
+      const updates = measures.updates();
+      return shared(updates.updatedWithin(subject.withinMs), updates.devices, 'devices');
+    }
+    case 'percentile': {
+      const durations = measures.durations(subject.operations);
+      if (durations.count === 0) return nothing('no request was answered');
+      const { percent } = subject;
+      const value = percent === 100 ? durations.maxMs : durations.percentileMs(percent);
+      return { value, observed: `${rounded(value)} ms over ${durations.count} requests` };
+    }
+    case 'errors': {
+      const { exchanges, errors } = measures.counts(subject.operations);
+      if (subject.unit === 'share') return shared(errors, exchanges, 'requests');
+      return { value: errors, observed: `${errors} of ${exchanges} requests` };
+    }
+    case 'rate': {
+      if (measures.elapsedMs <= 0) return nothing('no time has passed');
+      const value = (measures.counts(subject.operations).exchanges * 1000) / measures.elapsedMs;
+      return { value, observed: `${rounded(value)}/s` };
+    }
+    case 'success':
+      return shared(measures.updates().updated, endedCount(measures), 'ended updates');
+    case 'reports': {
+      const value = measures.reports(subject.fate);
+      if (value === undefined) return nothing('server and fleet were not reconciled');
+      return { value, observed: `${value} ${subject.fate}` };
+    }
+  }
+}
+
+/** The time is up, or too many devices have failed for the share to be reached. */
+function isTooLate({ subject, limit }: Threshold, measures: Measures): boolean {
+  if (subject.kind !== 'updated') return false;
+  const updates = measures.updates();
+  const { devices, updated, failed, elapsedMs } = updates;
+  const inTime = updates.updatedWithin(subject.withinMs);
+  const attainable = elapsedMs > subject.withinMs ? inTime : devices - failed - (updated - inTime);
+  return attainable < limit * devices;
+}
+
+function endedCount(measures: Measures): number {
+  const { updated, failed } = measures.updates();
+  return updated + failed;
+}
+
+/** Rounding of a share must not decide. */
+const EQUAL_WITHIN = 1e-12;
+const compare: Readonly<Record<Comparator, (value: number, limit: number) => boolean>> = {
+  '<': (value, limit) => value < limit,
+  '<=': (value, limit) => value <= limit + EQUAL_WITHIN,
+  '>': (value, limit) => value > limit,
+  '>=': (value, limit) => value >= limit - EQUAL_WITHIN,
+  '=': (value, limit) => Math.abs(value - limit) <= EQUAL_WITHIN,
+};
+
+function isMet({ comparator, limit }: Threshold, value: number): boolean {
+  return compare[comparator](value, limit);
+}
+
+function shared(count: number, of: number, what: string): Observation {
+  if (of === 0) return nothing(`there were no ${what}`);
+  return {
+    value: count / of,
+    observed: `${rounded((count * 100) / of)}% (${count} of ${of} ${what})`,
+  };
+}
+
+function nothing(because: string): Observation {
+  return { value: undefined, observed: printable(because) };
+}
+
+function rounded(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
