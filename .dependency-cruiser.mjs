@@ -1,11 +1,213 @@
+/**
+ * Which room of the house may import which, and which packages. A room imports itself and
+ * `fixtures` too; a room within another has a row of its own. No circles, types included.
+ */
+const shapes = ['valibot', '@valibot/to-json-schema'];
+
+/** `a/*` is the files right in `a`. */
+const rooms = {
+  fixtures: { packages: ['valibot', 'tar-stream', '@msgpack/msgpack', 'yaml', 'tinyqueue'] },
+
+  'server/rules': {},
+  'server/crypto': { packages: ['node-forge', 'valibot'] },
+  'server/http': { rooms: ['server/rules'], packages: ['ws', 'send', 'valibot'] },
+  'server/store': {
+    rooms: ['server/rules'],
+    packages: ['sql.js', 'libsql', 'csv-stringify', 'valibot'],
+  },
+  'server/tenants': {
+    rooms: ['server/rules', 'server/crypto', 'server/store', 'server/*'],
+    packages: ['valibot'],
+  },
+  'server/connect': {
+    rooms: ['server/http', 'server/store', 'server/tenants', 'server/*'],
+    packages: ['ws', 'valibot'],
+  },
+  'server/pipeline': {
+    rooms: [
+      ...['server/http', 'server/crypto', 'server/store', 'server/tenants', 'server/connect'],
+      'server/*',
+    ],
+    packages: ['express', 'ws', 'consola', 'valibot'],
+  },
+  'server/api': {
+    rooms: [
+      ...['server/pipeline', 'server/http', 'server/rules', 'server/store', 'server/tenants'],
+      'server/crypto',
+    ],
+    packages: ['ws', '@fastify/busboy', 'csv-stringify', ...shapes],
+  },
+  'server/listeners': {
+    rooms: ['server/api', 'server/pipeline', 'server/http', 'server/*'],
+    packages: ['express', 'node-forge', 'ws', 'valibot'],
+  },
+  'server/control': {
+    rooms: [
+      ...['server/http', 'server/pipeline', 'server/connect', 'server/tenants', 'server/rules'],
+      ...['server/crypto', 'server/store', 'server/console', 'server/listeners', 'server/*'],
+    ],
+    packages: ['express', 'ws', 'node-forge', 'yaml', ...shapes],
+  },
+  'server/console': {},
+  server: { rooms: ['server'], packages: ['express', ...shapes] },
+
+  'simulator/plan': { packages: shapes },
+  'simulator/network': { rooms: ['simulator/plan'], packages: ['undici', 'ws'] },
+  'simulator/result': { rooms: ['simulator/plan'], packages: ['hdr-histogram-js', ...shapes] },
+  'simulator/identity': {
+    rooms: ['simulator/network', 'simulator/result'],
+    packages: ['valibot'],
+  },
+  'simulator/client': {
+    rooms: ['simulator/identity', 'simulator/network'],
+    packages: ['undici', 'ws', 'valibot'],
+  },
+  'simulator/behaviours': { rooms: ['simulator/network', 'simulator/plan'], packages: ['valibot'] },
+  'simulator/metrics': {
+    rooms: ['simulator/network', 'simulator/result'],
+    packages: ['hdr-histogram-js'],
+  },
+  'simulator/device': {
+    rooms: [
+      ...['simulator/behaviours', 'simulator/client', 'simulator/identity', 'simulator/metrics'],
+      ...['simulator/network', 'simulator/plan', 'simulator/result'],
+    ],
+    packages: ['valibot'],
+  },
+  'simulator/state': {
+    rooms: [
+      ...['simulator/client', 'simulator/device', 'simulator/identity', 'simulator/network'],
+      'simulator/plan',
+    ],
+    packages: ['valibot'],
+  },
+  'simulator/engine': {
+    rooms: [
+      ...['simulator/behaviours', 'simulator/client', 'simulator/device', 'simulator/identity'],
+      ...['simulator/metrics', 'simulator/network', 'simulator/plan', 'simulator/result'],
+      'simulator/state',
+    ],
+    packages: ['undici', 'valibot'],
+  },
+  'simulator/cluster': {
+    rooms: [
+      ...['simulator/behaviours', 'simulator/client', 'simulator/device', 'simulator/engine'],
+      ...['simulator/metrics', 'simulator/network', 'simulator/plan', 'simulator/result'],
+    ],
+    packages: ['bullmq', 'ioredis', 'valibot'],
+  },
+  'simulator/report': {
+    rooms: ['simulator/device', 'simulator/result'],
+    packages: ['fast-xml-parser', 'prom-client'],
+  },
+  'simulator/report/page': {},
+
+  'conformance/signing': { packages: ['node-forge', 'tweetnacl'] },
+  'conformance/target': { packages: ['undici', 'ws', 'csv-stringify', 'valibot'] },
+  'conformance/context': {
+    rooms: ['conformance/target', 'conformance/signing'],
+    packages: ['undici', 'ws', 'valibot'],
+  },
+  'conformance/suite': { rooms: ['conformance/context', 'conformance/target'] },
+  'conformance/model': {
+    rooms: ['conformance/suite', 'conformance/context', 'conformance/target'],
+    packages: ['fast-check'],
+  },
+  'conformance/cases': {
+    rooms: [
+      ...['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/signing'],
+      'conformance/model',
+    ],
+    packages: ['valibot', 'tweetnacl', 'node-forge', 'ws'],
+  },
+  'conformance/result': {
+    rooms: ['conformance/suite', 'conformance/context', 'conformance/target'],
+    packages: ['yaml', ...shapes],
+  },
+  'conformance/repro-script': {
+    rooms: ['conformance/result', 'conformance/suite', 'conformance/context', 'conformance/target'],
+    packages: ['valibot'],
+  },
+  'conformance/adapters': {
+    rooms: [
+      ...['conformance/context', 'conformance/target', 'conformance/signing'],
+      'conformance/result',
+    ],
+    packages: ['yaml', 'valibot'],
+  },
+  'conformance/cleanup': {
+    rooms: ['conformance/adapters', 'conformance/context', 'conformance/target'],
+    packages: ['valibot'],
+  },
+  'conformance/monitor': {
+    rooms: ['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/result'],
+    packages: ['valibot'],
+  },
+  'conformance/runner': {
+    rooms: [
+      ...['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/result'],
+      ...['conformance/adapters', 'conformance/repro-script'],
+    ],
+  },
+  'conformance/report': {
+    rooms: ['conformance/result', 'conformance/suite', 'conformance/context', 'conformance/target'],
+    packages: ['fast-xml-parser'],
+  },
+  'conformance/report/page': {},
+  'conformance/self-test': {
+    rooms: ['conformance/result', 'conformance/target', 'conformance/*'],
+    packages: ['ws', 'undici', 'valibot'],
+  },
+  conformance: { rooms: ['conformance'] },
+
+  bin: {
+    rooms: ['server', 'simulator', 'conformance'],
+    packages: ['commander', 'consola', 'cli-table3', 'ical-generator', 'log-update', 'undici', 'yaml'],
+  },
+  'bin/bench': { rooms: ['server', 'simulator', 'bin'], packages: ['autocannon'] },
+  'bin/self-test': { rooms: ['server', 'conformance', 'bin'], packages: ['typescript'] },
+  'bin/soak': { rooms: ['bin'], packages: ['fast-check'] },
+};
+
+const parts = ['fixtures', 'server', 'simulator', 'conformance', 'bin'];
+const tests = '\\.test\\.ts$|/testing/';
+
+const below = (room) => (room.endsWith('/*') ? `^${room.slice(0, -1)}[^/]+$` : `^${room}/`);
+const packagePaths = (names) => `^node_modules/(${names.join('|')})(/|$)`;
+
+/** What the files of a room must not import: other rooms, and other packages. */
+function rulesOf([room, { rooms: others = [], packages = [] }]) {
+  const within = Object.keys(rooms).filter((other) => other.startsWith(`${room}/`));
+  const from = { path: below(room), pathNot: [tests, ...within.map(below)] };
+  const allowed = [room, 'fixtures', ...others].map(below);
+  const hidden = room.endsWith('/page') ? [below(room)] : allowed;
+  return [
+    { from, to: { path: parts.map(below), pathNot: hidden }, name: `${room}: other rooms` },
+    {
+      from,
+      to: { path: '^node_modules/', ...(packages.length > 0 && { pathNot: packagePaths(packages) }) },
+      name: `${room}: other packages`,
+    },
+  ].map((rule) => ({ severity: 'error', ...rule }));
+}
+
+/** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
-    {
-      name: 'no-circle',
+    ...Object.entries(rooms).flatMap(rulesOf),
+    ...['server', 'simulator', 'conformance'].map((part) => ({
       severity: 'error',
-      from: { pathNot: '\\.test\\.ts$|/testing/' },
-      to: { circular: true },
+      name: `${part}: tests stay in their part`,
+      from: { path: below(part) },
+      to: { path: parts.map(below), pathNot: [below(part), below('fixtures')] },
+    })),
+    {
+      severity: 'error',
+      name: 'only tests import tests',
+      from: { pathNot: tests },
+      to: { path: tests },
     },
+    { severity: 'error', name: 'no circle', from: { pathNot: tests }, to: { circular: true } },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
