@@ -6,7 +6,7 @@ import { RunMetrics } from '../metrics/run-metrics.ts';
 import { planTransport } from '../network/plan-transport.ts';
 import { FleetStopped } from '../network/stopped.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import { defaultDeviceType } from '../plan/plan.ts';
+import { defaultDeviceType } from '../plan/options.ts';
 
 /** The plan deploys what the server does not have, or not for these devices; one sentence. */
 export class NotDeployableError extends Error {
