@@ -5,7 +5,8 @@ import { withParameters } from '../behaviours/parameters.ts';
 import { type Device, type DeviceSpec, newDevice } from '../device/device.ts';
 import type { Identities } from '../identity/identities.ts';
 import { type Cohort, cohortsOf } from '../plan/cohort.ts';
-import { defaultDeviceType, type FleetPlan } from '../plan/plan.ts';
+import { defaultDeviceType } from '../plan/options.ts';
+import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
 import { dealt, dealtAcross } from './assignment.ts';
 

@@ -1,6 +1,6 @@
 /** When devices start and when they poll. Pure but for seeded chance; all times in milliseconds. */
 import type { Random } from '../../fixtures/random.ts';
-import type { Policy } from '../plan/policy.ts';
+import type { Policy } from '../plan/cohort.ts';
 
 /** How the first contacts of a fleet are spread over time. */
 interface Ramp {

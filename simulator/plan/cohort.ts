@@ -1,63 +1,47 @@
 /** Cohorts: the parts of a fleet that differ in keys, behaviours and policy, each with its share. */
 import * as v from 'valibot';
-import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { cohortOptions, mixtureOptions, policyOptions } from './cohort-options.ts';
+import { fieldsOfWords, type OptionRow, planEntries, wordEntries } from './option-row.ts';
 import { filled, weight } from './plan-values.ts';
-import { type Policy, policyFields, policyOf } from './policy.ts';
-
-export type { Policy } from './policy.ts';
+import type { BackOffKind, LinkShape } from './policy.ts';
 
 /** How many cohorts a plan may have; more cannot be told apart in a report. */
 const COHORTS_MAX = 100;
 const COHORT_NAME_MAX_CHARACTERS = 64;
+const BACK_OFF_LEAST_MS = 500;
+const BACK_OFF_MOST_MS = 60_000;
 
-const keyNames = keyTypes.join(', ');
-const keysShape = v.pipe(
-  v.strictObject(
-    { rsa: weight, ecdsa: weight, ed25519: weight },
-    `must be an object of weights for ${keyNames}`,
-  ),
-  v.check(
-    (keys) => keyTypes.some((keyType) => keys[keyType] > 0),
-    `must give at least one of ${keyNames} a weight above 0`,
-  ),
-);
+const cohortFields = planEntries(cohortOptions);
+const mixtureShape = v.strictObject(planEntries(mixtureOptions));
+type MixtureFields = v.InferOutput<typeof mixtureShape>;
+const policyShape = v.strictObject(planEntries(policyOptions));
+type PolicyFields = v.InferInput<typeof policyShape>;
+type SimpleFields = Omit<PolicyFields, 'backOff' | 'link'>;
 
-const behaviourShape = v.strictObject({
-  name: v.string('must be a name'),
-  weight,
+/** How a device deals with the server, with nothing left open. */
+export interface Policy
+  extends Readonly<{ [Name in keyof SimpleFields]-?: NonNullable<SimpleFields[Name]> }> {
+  readonly backOff: {
+    readonly kind: BackOffKind;
+    readonly leastMs: number;
+    readonly mostMs: number;
+    /** Whether a wait that the server asks for is kept. */
+    readonly obeysRetryAfter: boolean;
+  };
+  readonly link?: LinkShape;
+}
+
+/** A cohort in the words of a plan file. */
+export const cohortWords = v.strictObject({
+  name: filled,
+  weight: v.optional(weight, 1),
+  ...wordEntries(cohortOptions),
 });
 
-const behavioursShape = v.pipe(
-  v.array(behaviourShape, 'must be an object of names and weights'),
-  v.check(
-    (rows) => rows.some((row) => row.weight > 0),
-    'must give at least one behaviour a weight above 0',
-  ),
-  v.check(
-    (rows) => new Set(rows.map(({ name }) => name)).size === rows.length,
-    'must name each behaviour once',
-  ),
-);
-
-const parametersShape = v.record(
-  v.string(),
-  v.record(
-    v.string(),
-    v.number('must be a number'),
-    'must be an object of parameters and their numbers',
-  ),
-  'must be an object of behaviours and their parameters',
-);
-
-/** What a plan says of the whole fleet and a cohort may say otherwise. */
-export const cohortFields = {
-  /** Weights of the key types. */
-  keys: keysShape,
-  behaviours: behavioursShape,
-  /** Numbers of behaviours in place of their own, by behaviour and name. */
-  behaviourParameters: v.optional(parametersShape),
-  ...policyFields,
-};
+/** What the words of a cohort come to. */
+export function cohortOfWords({ name, weight: part, ...words }: v.InferOutput<typeof cohortWords>) {
+  return { name, weight: part, ...fieldsOfWords(cohortOptions, words) };
+}
 
 const cohortShape = v.strictObject(
   {
@@ -92,9 +76,9 @@ export interface Cohort {
   readonly name: string;
   readonly weight: number;
   /** Weights of the key types. */
-  readonly keys: v.InferOutput<typeof keysShape>;
-  readonly behaviours: v.InferOutput<typeof behavioursShape>;
-  readonly behaviourParameters?: v.InferOutput<typeof parametersShape>;
+  readonly keys: MixtureFields['keys'];
+  readonly behaviours: MixtureFields['behaviours'];
+  readonly behaviourParameters?: NonNullable<MixtureFields['behaviourParameters']>;
   readonly policy: Policy;
 }
 
@@ -116,17 +100,45 @@ function parametersOf(behaviourParameters: NonNullable<Cohort['behaviourParamete
   return Object.keys(behaviourParameters).length === 0 ? {} : { behaviourParameters };
 }
 
-/** Of a back-off and of a link a cohort may change a part and leave the rest. */
-function policyFieldsOf(plan: Common, differs: Omit<CohortRow, 'name' | 'weight'>) {
-  const { backOff, link } = differs;
+/** What is made of several parts, such as a back-off, a cohort may change in part. */
+function policyFieldsOf(plan: Common, differs: Omit<CohortRow, 'name' | 'weight'>): PolicyFields {
+  const [whole, own] = [new Map(Object.entries(plan)), new Map(Object.entries(differs))];
+  const fields = Object.values(policyOptions).flatMap(({ field }) => {
+    const [usual, changed]: unknown[] = [whole.get(field), own.get(field)];
+    const value = isParted(changed) && isParted(usual) ? { ...usual, ...changed } : changed;
+    return [[field, value ?? usual]];
+  });
+  return Object.fromEntries(fields) as PolicyFields;
+}
+
+function isParted(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The policy that these fields come to. */
+export function policyOf(fields: PolicyFields): Policy {
+  const { link, backOff: _, ...given } = fields;
+  const rows: readonly OptionRow[] = Object.values(policyOptions);
+  const fallbacks = rows.flatMap(({ field = '', fallback }) =>
+    fallback === undefined ? [] : [[field, fallback]],
+  );
+  const known = Object.entries(given).filter(([, value]) => value !== undefined);
   return {
-    pollIntervalMs: differs.pollIntervalMs ?? plan.pollIntervalMs,
-    pollJitterShare: differs.pollJitterShare ?? plan.pollJitterShare,
-    phase: differs.phase ?? plan.phase,
-    inventoryIntervalMs: differs.inventoryIntervalMs ?? plan.inventoryIntervalMs,
-    connect: differs.connect ?? plan.connect,
-    download: differs.download ?? plan.download,
-    backOff: { ...plan.backOff, ...backOff },
-    ...((plan.link ?? link) && { link: { ...plan.link, ...link } }),
+    ...(Object.fromEntries([...fallbacks, ...known]) as Omit<Policy, 'backOff' | 'link'>),
+    backOff: backOffOf(fields),
+    ...(link && { link: linkOf(link) }),
   };
+}
+
+/** A wait that begins above the poll interval would make a fault rarer than a poll. */
+function backOffOf({ backOff = {}, pollIntervalMs }: PolicyFields): Policy['backOff'] {
+  const leastMs = backOff.leastMs ?? Math.min(BACK_OFF_LEAST_MS, pollIntervalMs);
+  const mostMs = backOff.mostMs ?? Math.max(BACK_OFF_MOST_MS, pollIntervalMs, leastMs);
+  const { kind = 'equal-jitter', obeysRetryAfter = true } = backOff;
+  return { kind, leastMs, mostMs, obeysRetryAfter };
+}
+
+function linkOf(link: NonNullable<PolicyFields['link']>): LinkShape {
+  const { latencyMs = 0, jitterMs = 0, lossShare = 0, bytesPerSecond = 0 } = link;
+  return { latencyMs, jitterMs, lossShare, bytesPerSecond };
 }

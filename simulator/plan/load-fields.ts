@@ -74,41 +74,30 @@ const sceneShape = v.pipe(
   ),
 );
 
-/** What a plan says of its load. */
-export const loadFields = {
-  /** One after the other; the run ends with the last one. */
-  stages: v.optional(
-    v.pipe(
-      v.array(stageShape, 'must be a list of stages'),
-      v.minLength(1, 'must have at least one stage'),
-      v.maxLength(STAGES_MAX, `must have at most ${STAGES_MAX} stages`),
-    ),
+/** One after the other; the run ends with the last one. */
+export const stagesShape = v.pipe(
+  v.array(stageShape, 'must be a list of stages'),
+  v.minLength(1, 'must have at least one stage'),
+  v.maxLength(STAGES_MAX, `must have at most ${STAGES_MAX} stages`),
+);
+
+/** Independent events, beside the rounds of the devices. */
+export const arrivalsShape = v.pipe(
+  v.array(arrivalShape, 'must be an object of events and rates'),
+  v.check(
+    (rows) => new Set(rows.map(({ event }) => event)).size === rows.length,
+    'must name each event once',
   ),
-  /** Independent events, beside the rounds of the devices. */
-  arrivals: v.optional(
-    v.pipe(
-      v.array(arrivalShape, 'must be an object of events and rates'),
-      v.check(
-        (rows) => new Set(rows.map(({ event }) => event)).size === rows.length,
-        'must name each event once',
-      ),
-    ),
+);
+
+export const incidentsShape = v.pipe(
+  v.array(sceneShape, 'must be a list of incidents'),
+  v.maxLength(SCENES_MAX, `must have at most ${SCENES_MAX} incidents`),
+  v.check(
+    (rows) => rows.filter(({ name }) => name === 'backoff-comparison').length <= 1,
+    'must have at most one backoff-comparison',
   ),
-  scenes: v.optional(
-    v.pipe(
-      v.array(sceneShape, 'must be a list of incidents'),
-      v.maxLength(SCENES_MAX, `must have at most ${SCENES_MAX} incidents`),
-      v.check(
-        (rows) => rows.filter(({ name }) => name === 'backoff-comparison').length <= 1,
-        'must have at most one backoff-comparison',
-      ),
-    ),
-  ),
-  /** Polls of each device; a device that has made them is switched off. */
-  iterations: v.optional(wholeNumber(1, 1_000_000_000)),
-  /** How long deployments that are underway may go on after the end. */
-  drainMs: v.optional(milliseconds(0)),
-};
+);
 
 export type LoadStage = v.InferOutput<typeof stageShape>;
 

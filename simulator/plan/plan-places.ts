@@ -1,25 +1,18 @@
 /** Names a place in a plan as its author wrote it: by the words of a plan file, which are also the options. */
 import type * as v from 'valibot';
+import type { OptionRow } from './option-row.ts';
+import { options } from './options.ts';
 
-/** Words of a plan file by the fields of a plan, where they differ. */
+const rows: Readonly<Record<string, OptionRow>> = options;
+
+/** Words of a plan file by the fields of a plan, where they differ; then those within fields. */
 const wordOfField: Readonly<Record<string, string>> = {
-  baseUrl: 'url',
-  behaviours: 'behaviour',
-  behaviourParameters: 'behaviourParameter',
-  behaviourFiles: 'behaviourFile',
-  pollIntervalMs: 'poll',
-  pollJitterShare: 'pollJitter',
-  inventoryIntervalMs: 'inventory',
-  rampMs: 'ramp',
-  durationMs: 'duration',
-  drainMs: 'drain',
-  requestTimeLimitMs: 'requestTimeLimit',
-  cohorts: 'cohort',
-  stages: 'stage',
-  scenes: 'incident',
-  thresholds: 'threshold',
+  ...Object.fromEntries(
+    Object.entries(rows).flatMap(([word, { field }]) =>
+      field === undefined ? [] : [[field, word]],
+    ),
+  ),
   acceptWith: 'accept',
-  idDataFile: 'idDataCsv',
   leastMs: 'least',
   mostMs: 'most',
   latencyMs: 'latency',

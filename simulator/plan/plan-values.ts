@@ -45,3 +45,9 @@ export const yesOrNo = v.boolean('must be true or false');
 export function oneOf<const Word extends string>(words: readonly Word[]) {
   return v.picklist(words, `must be one of ${words.join(', ')}`);
 }
+
+/** A number in a result: zero or more. */
+export const number = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+/** A count in a result. */
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));

@@ -1,4 +1,5 @@
 /** Thresholds as people write them: `95% updated within 10m`, `p99(poll) < 200ms`, `errors < 0.1%`. */
+import * as v from 'valibot';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -210,3 +211,24 @@ function shareOf(text: string): number {
 function millisecondsOf(time: string, unit: string): number {
   return Number(time) * (millisecondsPerUnit[unit] ?? 1);
 }
+
+const THRESHOLDS_MAX = 50;
+
+const thresholdShape = v.pipe(
+  v.string('must be a string'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    try {
+      thresholdOf(dataset.value);
+    } catch (error) {
+      if (!(error instanceof ThresholdError)) throw error;
+      addIssue({ message: `must be a threshold (${error.because})` });
+    }
+  }),
+);
+
+/** The list of them. */
+export const thresholdsShape = v.pipe(
+  v.array(thresholdShape, 'must be a list of thresholds'),
+  v.maxLength(THRESHOLDS_MAX, `must hold at most ${THRESHOLDS_MAX}`),
+);

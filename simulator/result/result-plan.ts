@@ -3,54 +3,29 @@
  * that two results can be held against each other. Paths of files stay out; what is in them counts.
  */
 import * as v from 'valibot';
+import { cohortOptions, mixtureOptions, policyOptions } from '../plan/cohort-options.ts';
+import { resultEntries } from '../plan/option-row.ts';
+import { options } from '../plan/options.ts';
+import { count, number } from '../plan/plan-values.ts';
 import type { Immutable } from './immutable.ts';
 
 const text = v.string();
-const number = v.pipe(v.number(), v.finite(), v.minValue(0));
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const yesOrNo = v.boolean();
 const sha256 = v.pipe(text, v.regex(/^[0-9a-f]{64}$/, 'a SHA-256 in hex'));
-
-const keysShape = v.object({ rsa: number, ecdsa: number, ed25519: number });
-const behavioursShape = v.array(v.object({ name: text, weight: number }));
-
-const backOffShape = v.object({
-  kind: text,
-  leastMs: number,
-  mostMs: number,
-  obeysRetryAfter: yesOrNo,
-});
 
 const cohortShape = v.object({
   name: text,
   weight: number,
-  keys: keysShape,
-  behaviours: behavioursShape,
-  behaviourParameters: v.exactOptional(v.record(text, v.record(text, v.number()))),
-  policy: v.object({
-    pollIntervalMs: number,
-    pollJitterShare: number,
-    phase: text,
-    inventoryIntervalMs: number,
-    connect: yesOrNo,
-    download: text,
-    backOff: backOffShape,
-    link: v.exactOptional(
-      v.object({ latencyMs: number, jitterMs: number, lossShare: number, bytesPerSecond: number }),
-    ),
-  }),
+  ...resultEntries(mixtureOptions),
+  policy: v.object(resultEntries(policyOptions)),
 });
 
-const stageShape = v.object({ kind: text, durationMs: number, devices: v.exactOptional(count) });
-
-const sceneShape = v.object({
-  name: text,
-  atMs: number,
-  withinMs: v.exactOptional(number),
-  jitter: v.exactOptional(yesOrNo),
-  lastingMs: v.exactOptional(number),
-  cohort: v.exactOptional(text),
-});
+const wholeEntries = resultEntries(options);
+const cohortEntries = resultEntries(cohortOptions);
+const fleetEntries = Object.fromEntries(
+  Object.entries(wholeEntries).filter(([field]) => !Object.hasOwn(cohortEntries, field)),
+) as Omit<typeof wholeEntries, keyof typeof cohortEntries>;
+/** Of what a cohort may have otherwise, only these stand beside the cohorts, for earlier readers. */
+const { keys, behaviours, pollIntervalMs, inventoryIntervalMs, connect } = cohortEntries;
 
 /** Parts that results of former versions lack. */
 const laterFields = {
@@ -66,18 +41,6 @@ const laterFields = {
   cohorts: v.exactOptional(
     v.pipe(v.array(cohortShape), v.description('One called all where the plan names none.')),
   ),
-  stages: v.exactOptional(v.array(stageShape)),
-  scenes: v.exactOptional(v.array(sceneShape)),
-  arrivals: v.exactOptional(v.array(v.object({ event: text, perSecond: number }))),
-  iterations: v.exactOptional(count),
-  drainMs: v.exactOptional(number),
-  abortOnThreshold: v.exactOptional(yesOrNo),
-  requestTimeLimitMs: v.exactOptional(number),
-  checkShare: v.exactOptional(number),
-  headerPrefix: v.exactOptional(text),
-  deploymentName: v.exactOptional(text),
-  idPrefix: v.exactOptional(text),
-  idData: v.exactOptional(text),
   rsaPool: v.exactOptional(
     v.object({ size: v.exactOptional(count), bits: v.exactOptional(count) }),
   ),
@@ -92,20 +55,10 @@ const laterFields = {
   ),
 };
 
+/** A field of the plan that is not named by a row or here stays out: it may be a secret or a path. */
 export const planSummaryShape = v.object({
-  baseUrl: text,
-  devices: v.pipe(count, v.description('Of the whole fleet, all shards together.')),
-  keys: keysShape,
-  behaviours: behavioursShape,
-  pollIntervalMs: number,
-  inventoryIntervalMs: number,
-  rampMs: number,
-  durationMs: v.exactOptional(number),
-  until: v.exactOptional(v.literal('settled')),
-  connect: yesOrNo,
-  deploy: v.exactOptional(text),
-  deviceType: text,
-  thresholds: v.exactOptional(v.array(text)),
+  ...fleetEntries,
+  ...{ keys, behaviours, pollIntervalMs, inventoryIntervalMs, connect },
   ...laterFields,
 });
 

@@ -15,7 +15,7 @@ import { idDataOf, identityData } from '../identity/identity.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { Transport } from '../network/transport.ts';
 import type { Cohort } from '../plan/cohort.ts';
-import { type Policy, policyOf } from '../plan/policy.ts';
+import { type Policy, policyOf } from '../plan/cohort.ts';
 
 /** 2026-01-31T12:00:00Z, where every test's clock begins. */
 export const noonMs = Date.UTC(2026, 0, 31, 12);

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { printable } from '../../../fixtures/printable.ts';
 import { knownBehaviours } from '../../behaviours/catalogue.ts';
 import { type FleetPlan, PlanError } from '../../engine/simulate-fleet.ts';
-import { headPlanShape, type Needs, type OwnPlan, wholePlan } from '../../plan/divided-plan.ts';
+import { type Needs, type OwnPlan, sentPlanShape, wholePlan } from '../../plan/divided-plan.ts';
 import { checkPlan } from '../../plan/plan.ts';
 import { shardOf } from './run-keys.ts';
 import type { RunSigner } from './run-signer.ts';
@@ -19,7 +19,7 @@ export interface ShardJob {
 
 const JOB_MAX_CHARACTERS = 2 ** 20;
 const SENTENCE_MAX_CHARACTERS = 300;
-const jobShape = v.strictObject({ plan: headPlanShape, tellsEvents: v.boolean() });
+const jobShape = v.strictObject({ plan: sentPlanShape, tellsEvents: v.boolean() });
 
 /** What a job is read with. */
 interface Reading {

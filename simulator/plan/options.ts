@@ -1,0 +1,314 @@
+/** Every option of a plan, a row each, in the order of the help; those of cohorts are next door. */
+import * as v from 'valibot';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { cohortOfWords, cohortsShape, cohortWords } from './cohort.ts';
+import { mixtureOptions, policyOptions } from './cohort-options.ts';
+import { connectionOptions } from './connection-options.ts';
+import { arrivalEvents, arrivalsShape, incidentsShape, stagesShape } from './load-fields.ts';
+import { kinds, type OptionRow } from './option-row.ts';
+import { count, filled, milliseconds, number, wholeNumber } from './plan-values.ts';
+import { thresholdsShape } from './thresholds-parser.ts';
+import {
+  checkShare,
+  incidentOfWords,
+  incidentWords,
+  rate,
+  stageOfWords,
+  stageWords,
+} from './word-values.ts';
+
+/** Device type of a fleet whose plan names none. */
+export const defaultDeviceType = 'fleetbed-board';
+
+const checkShareSaid = 'must be a share above 0, at most 1';
+/** Making that many takes minutes. */
+const RSA_POOL_MAX = 4096;
+const text = v.optional(filled);
+
+const fleetOptions = {
+  /** The third byte triple of a MAC address counts devices; far below that, memory is the bound. */
+  devices: {
+    flag: '--devices <count>',
+    group: 'Fleet',
+    help: 'number of devices',
+    ...kinds.count(1, 1_000_000, 100_000),
+    usual: { value: 10 },
+    field: 'devices',
+    plan: wholeNumber(1, 1_000_000),
+    result: v.pipe(count, v.description('Of the whole fleet, all shards together.')),
+  },
+  /** Any text; the same text makes the same fleet. A result has it beside the plan. */
+  seed: {
+    flag: '--seed <text>',
+    group: 'Fleet',
+    help: 'seed: same seed, same fleet (default: random)',
+    cli: { kind: 'text' },
+    word: v.optional(v.pipe(v.union([v.string(), v.number()]), v.transform(String))),
+    field: 'seed',
+    plan: filled,
+  },
+  ...mixtureOptions,
+  /** Files, as seen from the folder in which the command runs; read before the plan is checked. */
+  behaviourFile: {
+    flag: '--behaviour-file <file>',
+    group: 'Fleet',
+    help: 'JavaScript file with more behaviours; repeatable',
+    cli: { kind: 'texts' },
+    word: v.optional(v.array(filled)),
+    field: 'behaviourFiles',
+    plan: v.optional(v.array(filled)),
+    owner: 'worker',
+    lack: 'behaviour file',
+  },
+  cohort: {
+    flag: '--cohort <words>',
+    group: 'Fleet',
+    help: "part of the fleet that differs: 'night, weight: 2, poll: 1m'; repeatable",
+    cli: { kind: 'words', isList: true },
+    word: v.optional(v.array(cohortWords)),
+    field: 'cohorts',
+    plan: v.optional(cohortsShape),
+    toPlan: (rows: readonly v.InferOutput<typeof cohortWords>[]) => rows.map(cohortOfWords),
+  },
+  deploy: {
+    flag: '--deploy <artifact>',
+    group: 'Fleet',
+    help: 'deploy this artifact to the fleet',
+    ...kinds.text(limits.provideMaxCharacters),
+    field: 'deploy',
+  },
+  deploymentName: {
+    flag: '--deployment-name <text>',
+    group: 'Fleet',
+    help: 'name of the deployment',
+    ...kinds.text(limits.deploymentNameMaxCharacters),
+    field: 'deploymentName',
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+const loadOptions = {
+  /** First contacts are spread evenly over this time. */
+  ramp: {
+    flag: '--ramp <duration>',
+    group: 'Load',
+    help: 'time over which devices make their first contact',
+    ...kinds.duration(0),
+    usual: { value: 1000, shown: '1s' },
+    field: 'rampMs',
+    plan: milliseconds(0),
+    result: number,
+  },
+  stage: {
+    flag: '--stage <words>',
+    group: 'Load',
+    help: "stage of the run: 'ramp: 30s, devices: 100', 'hold: 2m'; repeatable",
+    cli: { kind: 'words', isList: true },
+    word: v.optional(v.array(stageWords)),
+    field: 'stages',
+    plan: v.optional(stagesShape),
+    toPlan: (rows: readonly v.InferOutput<typeof stageWords>[]) => rows.map(stageOfWords),
+    result: v.exactOptional(
+      v.array(v.object({ kind: v.string(), durationMs: number, devices: v.exactOptional(count) })),
+    ),
+  },
+  arrivals: {
+    flag: '--arrivals <event=rate>',
+    group: 'Load',
+    help: 'extra requests at a fixed rate: alerts=20/s, logs=5/s, first-contacts=1/s',
+    cli: { kind: 'rates' },
+    word: v.optional(v.strictObject(v.entriesFromList(arrivalEvents, v.optional(rate)))),
+    field: 'arrivals',
+    plan: v.optional(arrivalsShape),
+    toPlan: (rates: Readonly<Record<string, number | undefined>>) =>
+      Object.entries(rates).flatMap(([event, perSecond]) =>
+        perSecond === undefined ? [] : [{ event, perSecond }],
+      ),
+    result: v.exactOptional(v.array(v.object({ event: v.string(), perSecond: number }))),
+  },
+  /** The back-offs that a comparison is between are those of the cohorts in a result. */
+  incident: {
+    flag: '--incident <words>',
+    group: 'Load',
+    help: "incident: 'power-cut, at: 10s'; repeatable",
+    cli: { kind: 'words', isList: true },
+    word: v.optional(v.array(incidentWords)),
+    field: 'scenes',
+    plan: v.optional(incidentsShape),
+    toPlan: (rows: readonly v.InferOutput<typeof incidentWords>[]) => rows.map(incidentOfWords),
+    result: v.exactOptional(
+      v.array(
+        v.object({
+          name: v.string(),
+          atMs: number,
+          withinMs: v.exactOptional(number),
+          jitter: v.exactOptional(v.boolean()),
+          lastingMs: v.exactOptional(number),
+          cohort: v.exactOptional(v.string()),
+        }),
+      ),
+    ),
+  },
+  /** The run ends after this time at the latest. */
+  duration: {
+    flag: '--duration <duration>',
+    group: 'Load',
+    help: 'end after this time (default: until Ctrl-C)',
+    ...kinds.duration(1),
+    field: 'durationMs',
+  },
+  /** Polls of each device; a device that has made them is switched off. */
+  iterations: {
+    flag: '--iterations <count>',
+    group: 'Load',
+    help: 'end after this many polls of each device',
+    ...kinds.count(1, 1_000_000_000),
+    field: 'iterations',
+  },
+  /** A device has finished when it has come to the end of a deployment (of ours, where we deploy). */
+  until: {
+    flag: '--until <event>',
+    group: 'Load',
+    help: 'end when every device has finished a deployment',
+    cli: { kind: 'choices', of: ['settled'] },
+    word: v.optional(v.literal('settled', 'must be settled or absent')),
+    field: 'until',
+    plan: v.optional(v.literal('settled', 'must be "settled" or absent')),
+    result: v.exactOptional(v.literal('settled')),
+  },
+  drain: {
+    flag: '--drain <duration>',
+    group: 'Load',
+    help: 'time for open deployments to finish after the end',
+    ...kinds.duration(0),
+    usual: { value: 30_000, shown: '30s' },
+    field: 'drainMs',
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+const deviceOptions = {
+  ...policyOptions,
+  deviceType: {
+    flag: '--device-type <type>',
+    group: 'Devices',
+    help: 'device type, which artifacts must be compatible with',
+    ...kinds.text(limits.provideMaxCharacters),
+    usual: { value: defaultDeviceType },
+    field: 'deviceType',
+    result: v.string(),
+  },
+  idPrefix: {
+    flag: '--id-prefix <text>',
+    group: 'Devices',
+    help: 'prefix of serial numbers (default: FB)',
+    ...kinds.text(),
+    field: 'idPrefix',
+    plan: v.optional(
+      v.pipe(
+        v.string(),
+        v.regex(/^[A-Za-z0-9-]{1,32}$/, 'must be 1 to 32 letters, digits or dashes'),
+      ),
+    ),
+  },
+  rsaPool: {
+    flag: '--rsa-pool <count>',
+    group: 'Devices',
+    help: 'number of RSA keys that the devices share (default: 64)',
+    cli: { kind: 'count', least: 1, most: RSA_POOL_MAX },
+    word: v.optional(wholeNumber(1, RSA_POOL_MAX)),
+  },
+  rsaBits: {
+    flag: '--rsa-bits <bits>',
+    group: 'Devices',
+    help: 'size of RSA keys: 2048 or 3072 (default: 2048)',
+    cli: { kind: 'rsa-bits' },
+    word: v.optional(v.picklist([2048, 3072], 'must be 2048 or 3072')),
+  },
+  /** Without one the keys last for the run. */
+  rsaPoolFolder: {
+    flag: '--rsa-pool-folder <folder>',
+    group: 'Devices',
+    help: "folder of RSA keys (default: in the user's cache folder)",
+    cli: { kind: 'text' },
+    word: text,
+  },
+  /** In place of all other keys. */
+  keyFolder: {
+    flag: '--key-folder <folder>',
+    group: 'Devices',
+    help: 'folder of PEM files with your own device keys',
+    ...kinds.path('device keys'),
+    field: 'keyFolder',
+  },
+  /** A JSON object as a text, with places such as `{index}`. */
+  idData: {
+    flag: '--id-data <template>',
+    group: 'Devices',
+    help: 'template of id_data: \'{"mac":"{mac}","nr":"{index}"}\'',
+    ...kinds.text(),
+    field: 'idData',
+  },
+  idDataCsv: {
+    flag: '--id-data-csv <file>',
+    group: 'Devices',
+    help: 'CSV file of id_data, one row per device',
+    ...kinds.path('id_data'),
+    field: 'idDataFile',
+  },
+  state: {
+    flag: '--state <folder>',
+    group: 'Devices',
+    help: 'folder to keep the fleet in; the next run continues from it',
+    ...kinds.path('state folder'),
+    field: 'state',
+  },
+  ledger: {
+    flag: '--ledger <file>',
+    group: 'Devices',
+    help: 'list what the fleet creates, for `simulate cleanup`',
+    ...kinds.path('ledger'),
+    field: 'ledger',
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+const resultOptions = {
+  /** Demands on the run, such as `p99(poll) < 200ms`. */
+  threshold: {
+    flag: '--threshold <condition>',
+    group: 'Results',
+    help: "condition to meet: 'p99(poll) < 200ms', 'errors < 0.1%'; repeatable",
+    cli: { kind: 'thresholds' },
+    word: v.optional(thresholdsShape),
+    field: 'thresholds',
+    plan: v.optional(thresholdsShape),
+    result: v.exactOptional(v.array(v.string())),
+  },
+  /** Absent: those that say so. */
+  abortOnThreshold: {
+    flag: '--abort-on-threshold',
+    group: 'Results',
+    help: 'end the run as soon as a threshold can no longer be met',
+    ...kinds.switch(),
+    field: 'abortOnThreshold',
+  },
+  checkShare: {
+    flag: '--check-share <share>',
+    group: 'Results',
+    help: 'share of devices whose traffic is checked against the contract, such as 1%',
+    cli: { kind: 'device-share' },
+    word: v.optional(checkShare),
+    field: 'checkShare',
+    plan: v.optional(
+      v.pipe(v.number(checkShareSaid), v.gtValue(0, checkShareSaid), v.maxValue(1, checkShareSaid)),
+    ),
+    result: v.exactOptional(number),
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+/** By the name in a plan file. */
+export const options = {
+  ...fleetOptions,
+  ...loadOptions,
+  ...deviceOptions,
+  ...connectionOptions,
+  ...resultOptions,
+};
