@@ -5,8 +5,8 @@ import { ManagementClient } from '../client/management.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { planTransport } from '../network/plan-transport.ts';
 import { FleetStopped } from '../network/stopped.ts';
-import type { FleetPlan } from '../plan/plan.ts';
 import { defaultDeviceType } from '../plan/options.ts';
+import type { FleetPlan } from '../plan/plan.ts';
 
 /** The plan deploys what the server does not have, or not for these devices; one sentence. */
 export class NotDeployableError extends Error {
