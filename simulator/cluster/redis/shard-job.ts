@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { printable } from '../../../fixtures/printable.ts';
 import { knownBehaviours } from '../../behaviours/catalogue.ts';
 import { type FleetPlan, PlanError } from '../../engine/simulate-fleet.ts';
-import { sentPlanShape, type Needs, type OwnPlan, wholePlan } from '../../plan/divided-plan.ts';
+import { type Needs, type OwnPlan, sentPlanShape, wholePlan } from '../../plan/divided-plan.ts';
 import { checkPlan } from '../../plan/plan.ts';
 import { shardOf } from './run-keys.ts';
 import type { RunSigner } from './run-signer.ts';
