@@ -2,9 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemRandom } from '../../fixtures/random.ts';
-import type { ClusterOutcome } from '../../simulator/cluster/coordinator.ts';
+import { type ClusterOutcome, mergedResult } from '../../simulator/cluster/coordinator.ts';
 import { runInProcesses } from '../../simulator/cluster/local-workers.ts';
-import { mergedResult } from '../../simulator/cluster/shard-results.ts';
 import {
   type FleetHooks,
   type FleetPlan,

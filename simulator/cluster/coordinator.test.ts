@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
-import { FleetStopped } from '../network/stopped.ts';
+import { FleetStopped } from '../network/errors.ts';
 import { MergeError } from '../result/merge.ts';
 import type { PartFigures } from '../result/part-figures.ts';
 import type { FleetProgress } from '../result/result.ts';

@@ -7,14 +7,15 @@ import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import { Deferred } from '../engine/deferred.ts';
-import { FleetStopped } from '../network/stopped.ts';
+import { FleetStopped } from '../network/errors.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
-import { MergeError } from '../result/merge.ts';
+import { MergeError, mergeResults } from '../result/merge.ts';
 import type { PartFigures } from '../result/part-figures.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import type { Spread, Takeover } from '../result/result-spread.ts';
 import { ThresholdWatch } from '../result/thresholds-live.ts';
+import { ClusterError } from './cluster-error.ts';
 import { EventOrder } from './event-order.ts';
 import type { CoordinatorMessage, WorkerMessage } from './messages.ts';
 import { type WholeRun, WorkerReports } from './worker-reports.ts';
@@ -355,4 +356,14 @@ function newShardState(): ShardState {
     result: undefined,
     isGivenUp: false,
   };
+}
+
+/** The merged result, with what became of the shards. @throws ClusterError when there is none */
+export function mergedResult({ results, spread, kept }: ClusterOutcome): FleetResult {
+  if (results.length === 0) {
+    const because = spread.lost[0]?.because ?? 'no worker ran it';
+    const sentence = `no shard of the run came to an end (${because}); there is no result`;
+    throw new ClusterError(sentence, 'no-result');
+  }
+  return { ...mergeResults(results, kept), spread };
 }

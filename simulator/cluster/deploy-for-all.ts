@@ -7,8 +7,8 @@ import { madeDeployment } from '../engine/deployment.ts';
 import { FleetOperator } from '../engine/operator.ts';
 import { Scheduler } from '../engine/scheduler.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
+import { FleetStopped } from '../network/errors.ts';
 import { planTransport } from '../network/plan-transport.ts';
-import { FleetStopped } from '../network/stopped.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 
 const CONNECTIONS_MAX = 2;

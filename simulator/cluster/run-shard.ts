@@ -6,7 +6,7 @@ import type { CoordinatorLink } from '../engine/coordinator-link.ts';
 import { Deferred } from '../engine/deferred.ts';
 import { simulateFleet } from '../engine/simulate-fleet.ts';
 import type { ExchangeJudge } from '../metrics/check-metrics.ts';
-import { FleetStopped } from '../network/stopped.ts';
+import { FleetStopped } from '../network/errors.ts';
 import { figuresPeriodSeconds, type PartFigures } from '../result/part-figures.ts';
 import type { Ended } from '../result/result.ts';
 import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';

@@ -11,7 +11,7 @@ import type {
 import type { ControlMapState } from '../../fixtures/contract/vocabulary.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import type { DeploymentPart } from './device.ts';
-import { restUntilDue } from './due.ts';
+import { restUntilDue } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
 import { mayPass, triesMax, waitAfterMs } from './persistence.ts';
 

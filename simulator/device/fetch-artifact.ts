@@ -15,7 +15,6 @@ import { type Download, downloadedBytes, downloadedHead } from '../client/downlo
 import { wayOf } from '../client/session.ts';
 import { ClientError, DownloadError, PowerLoss } from '../network/errors.ts';
 import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts';
-import { configurationIn } from './configuration.ts';
 import type { FetchedArtifact } from './device.ts';
 import type { UpdateSubject } from './environment.ts';
 import type { DuringUpdate } from './hook-contexts.ts';
@@ -198,4 +197,17 @@ async function counted<Result>(
     } else throw error;
     throw new UpdateFailure(error.message, { cause: error });
   }
+}
+
+/** Payload type of an artifact that holds settings instead of files. */
+const CONFIGURATION_PAYLOAD = 'mender-configure';
+
+/** The settings that an artifact carries; undefined when it is software. */
+function configurationIn(contents: ArtifactContents): Record<string, string> | undefined {
+  const payload = contents.payloads.find(({ type }) => type === CONFIGURATION_PAYLOAD);
+  if (!payload) return undefined;
+  const texts = Object.entries(payload.metaData ?? {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(texts);
 }

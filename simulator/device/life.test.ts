@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { FleetStopped } from '../network/stopped.ts';
+import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, SwiftWorld, token } from '../testing/bench.ts';
 import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';

@@ -1,8 +1,8 @@
 /** What a device does once after it has been let in, before it polls for the first time. */
 import type { Session } from '../client/session.ts';
 import type { Device } from './device.ts';
+import { ownTimeMs } from './device-time.ts';
 import type { DeviceEnvironment } from './environment.ts';
-import { ownTimeMs } from './own-clock.ts';
 
 /** One thing to do; it may fail with ClientError. */
 type OnboardingStep = (

@@ -2,7 +2,7 @@
 import { ClientError, StatusError } from '../network/errors.ts';
 import { backOffMs } from '../network/retry-after.ts';
 import type { Device } from './device.ts';
-import { restUntilDue } from './due.ts';
+import { restUntilDue } from './device-time.ts';
 import type { DeviceEnvironment } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
 

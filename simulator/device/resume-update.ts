@@ -10,8 +10,8 @@ import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
 import { type DeploymentPart, isBeforeInstall, isSettled } from './device.ts';
+import { ownTimeMs } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
-import { ownTimeMs } from './own-clock.ts';
 import { persistently } from './persistence.ts';
 import { UpdateLog } from './update-log.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
 import { type Behaviour, type BehaviourHooks, UpdateFailure } from '../behaviours/behaviour.ts';
-import { FleetStopped } from '../network/stopped.ts';
+import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, policy, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
 import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';

@@ -18,11 +18,10 @@ import {
   isBeforeInstall,
   isSettled,
 } from './device.ts';
-import { restUntilDue } from './due.ts';
+import { ownTimeMs, restUntilDue } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
 import { fetchArtifact } from './fetch-artifact.ts';
 import { DuringUpdate } from './hook-contexts.ts';
-import { ownTimeMs } from './own-clock.ts';
 import { persistently } from './persistence.ts';
 import { losePower } from './power.ts';
 import { UpdateLog } from './update-log.ts';

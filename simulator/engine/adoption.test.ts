@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import { beginPart, type Device, isSettled, recordedStatus } from '../device/device.ts';
 import { deviceOf } from '../testing/bench.ts';
-import { adoptOutcomes } from './adoption.ts';
+import { adoptOutcomes } from './deployment.ts';
 import { outcomeOf } from './funnel.ts';
 
 const target = { deploymentId: 'deployment-1', artifactName: 'release-2' };

@@ -10,8 +10,7 @@ import type { Device } from '../device/device.ts';
 import { deviceKey } from '../identity/device-key.ts';
 import { idDataOf, identityData } from '../identity/identity.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { ClientError, PowerLoss } from '../network/errors.ts';
-import { FleetStopped } from '../network/stopped.ts';
+import { ClientError, FleetStopped, PowerLoss } from '../network/errors.ts';
 import type { Arrival } from '../plan/load-fields.ts';
 
 /** What arrivals are made with. */

@@ -3,8 +3,8 @@ import type { Clock } from '../../fixtures/clock.ts';
 import { nearestOf } from '../../fixtures/nearest.ts';
 import { ManagementClient } from '../client/management.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
+import { FleetStopped } from '../network/errors.ts';
 import { planTransport } from '../network/plan-transport.ts';
-import { FleetStopped } from '../network/stopped.ts';
 import { defaultDeviceType } from '../plan/options.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 

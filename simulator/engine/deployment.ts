@@ -1,10 +1,9 @@
 /** How the deployment of a run comes about: it is made, joined, or got from the coordinator of a shard. */
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { ManagementClient, Target } from '../client/management.ts';
-import type { Device } from '../device/device.ts';
+import { beginPart, type Device } from '../device/device.ts';
 import { StatusError } from '../network/errors.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import { adoptOutcomes } from './adoption.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 
 /**
@@ -82,4 +81,33 @@ async function fromCoordinator(
   for (const device of adopted) adopt(device);
   coordinator.adopted(adopted.length);
   return target;
+}
+
+/**
+ * Gives every device that has ended the deployment, and knows nothing of it, its recorded outcome.
+ * @returns the devices that were given one
+ */
+export function adoptOutcomes(
+  devices: readonly Device[],
+  recorded: readonly DeploymentDevice[],
+  target: Target,
+): readonly Device[] {
+  const statuses = new Map(recorded.map(({ id, status }) => [id, status]));
+  return devices.filter((device) => {
+    const status = device.id === undefined ? undefined : statuses.get(device.id);
+    return status !== undefined && adopt(device, status, target);
+  });
+}
+
+function adopt(device: Device, status: DeploymentDevice['status'], target: Target): boolean {
+  if (device.parts.some(({ deploymentId }) => deploymentId === target.deploymentId)) return false;
+  const isReported = status === 'success' || status === 'failure';
+  if (!isReported && status !== 'aborted' && status !== 'already-installed') return false;
+  const part = beginPart(device, target.deploymentId, target.artifactName);
+  part.state = status;
+  if (isReported) part.reported.push(status);
+  if (status === 'success') {
+    device.provides = { ...device.provides, artifact_name: target.artifactName };
+  }
+  return true;
 }

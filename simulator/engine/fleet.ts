@@ -2,19 +2,17 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import { DeviceClient } from '../client/device-client.ts';
-import type { Target } from '../client/management.ts';
-import { ManagementClient } from '../client/management.ts';
+import { ManagementClient, type Target } from '../client/management.ts';
 import { deviceOfCaller } from '../client/session.ts';
-import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
+import type { Device } from '../device/device.ts';
 import type { DeviceEnvironment } from '../device/environment.ts';
 import { type EventSink, nobodyListens } from '../device/events.ts';
 import { live } from '../device/life.ts';
-import { isFinal } from '../device/update-states.ts';
 import type { Identities } from '../identity/identities.ts';
 import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
 import type { OpenNow } from '../metrics/generator-watch.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
-import { planTransport, planWiring } from '../network/plan-transport.ts';
+import { expectAnswer, planTransport, planWiring } from '../network/plan-transport.ts';
 import type { EndedExchange, Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { BackoffComparison } from '../result/backoff-comparison.ts';
@@ -24,7 +22,7 @@ import { type Memory, noMemory } from '../state/memory.ts';
 import { buildDevices } from './build-devices.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 import { deploymentSource } from './deployment.ts';
-import { countedPart } from './funnel.ts';
+import type { DeviceControl } from './device-control.ts';
 import { atMost, firstFault, throwOwnFault } from './lives.ts';
 import { Load } from './load.ts';
 import { FleetOperator } from './operator.ts';
@@ -32,6 +30,7 @@ import { untilNextPollMs } from './poll-schedule.ts';
 import { reconcile } from './reconciliation.ts';
 import { exchangeTaps } from './sample.ts';
 import { Scheduler } from './scheduler.ts';
+import { SettledDevices } from './settled-devices.ts';
 import { FleetSockets } from './sockets.ts';
 
 /** Connections to one origin: enough to keep a server busy, far below the limits of a process. */
@@ -72,7 +71,8 @@ export class Fleet {
   readonly #identities: Identities;
   readonly #transport: Transport;
   readonly #operator: FleetOperator | undefined;
-  readonly #ended = new Set<Device>();
+  readonly #settled: SettledDevices;
+  readonly #control: DeviceControl;
   #startedMs: number;
   #endedMs: number | undefined;
   #stayPollMs: number | undefined;
@@ -109,6 +109,12 @@ export class Fleet {
       connectionsMax: CONNECTIONS_MAX,
     });
     this.devices = buildDevices(plan, this.#identities);
+    this.#settled = new SettledDevices({
+      ...{ plan, clock, devices: this.devices, metrics: this.metrics },
+      target: () => this.target,
+      onAll: () => this.end('settled'),
+    });
+    this.#control = this.#deviceControl();
     this.#load = this.#plannedLoad();
     const { acceptWith: credentials } = plan;
     const transport = this.#transport;
@@ -137,7 +143,7 @@ export class Fleet {
     return (this.#plan.shard?.of ?? 1) > 1;
   }
 
-  /** What a herd comparison has come to; undefined without one. */
+  /** The result of the back-off comparison; undefined without one. */
   get backoffComparison(): BackoffComparison | undefined {
     return this.#load.herd;
   }
@@ -155,17 +161,10 @@ export class Fleet {
     signal.addEventListener('abort', giveUp, { once: true });
     try {
       if (this.management) await this.management.login();
-      else await this.#knock();
+      else await expectAnswer(this.#transport);
     } finally {
       signal.removeEventListener('abort', giveUp);
     }
-  }
-
-  /** Any answer at all will do. */
-  async #knock(): Promise<void> {
-    const request = { operation: 'reach-server', caller: 'fleet', method: 'GET' } as const;
-    const answer = await this.#transport.open({ ...request, target: '/', headers: {} });
-    answer.discard();
   }
 
   /** Compares the books; after an interruption it does not wait long for a server that is gone. */
@@ -252,11 +251,6 @@ export class Fleet {
     return { reason, forget };
   }
 
-  #enterPhase(phase: string): void {
-    this.metrics.enterPhase(phase);
-    this.#events.emit({ kind: 'phase', phase });
-  }
-
   #begin(): readonly Promise<never>[] {
     const environment = this.#environment();
     const connected = this.devices.filter(({ cohort }) => cohort.policy.connect);
@@ -318,10 +312,7 @@ export class Fleet {
       ),
       losesSocket: (device) => this.#sockets?.drop(device),
       target: () => this.target,
-      settled: (device, part) => {
-        this.#bookUpdate(part);
-        this.#noteEnded(device);
-      },
+      settled: (device, part) => this.#settled.settled(device, part),
       abortDevice: async (device) => (await this.#operator?.abort(device)) ?? false,
     };
   }
@@ -334,11 +325,25 @@ export class Fleet {
       random: this.#random,
       scheduler: this.#scheduler,
       elapsedMs: () => this.elapsedMs(),
-      enterPhase: (name) => this.#enterPhase(name),
+      control: this.#control,
+    });
+  }
+
+  #deviceControl(): DeviceControl {
+    return {
+      wake: (device) => this.#scheduler.wake(device),
+      sendInventory: (device) => {
+        device.inventoryDueMs = Number.NEGATIVE_INFINITY;
+        this.#scheduler.wake(device);
+      },
       breakOffBlocked: () => this.#transport.breakOffBlocked(),
       cutSocket: (device, returnsAfterMs) => this.#sockets?.cut(device, returnsAfterMs),
-      finish: (ended) => this.#finish(ended),
-    });
+      enterPhase: (phase) => {
+        this.metrics.enterPhase(phase);
+        this.#events.emit({ kind: 'phase', phase });
+      },
+      end: (because) => this.end(because),
+    };
   }
 
   #tell(ended: EndedExchange): void {
@@ -347,41 +352,6 @@ export class Fleet {
     const device = deviceOfCaller(caller);
     const who = device === undefined ? {} : { device };
     this.#events.emit({ kind: 'exchange', ...who, ...exchange });
-  }
-
-  #bookUpdate(part: DeploymentPart): void {
-    const { state, offeredMs, deploymentId, endedMs } = part;
-    if (!isFinal(state) || endedMs !== undefined) return;
-    const nowMs = this.#clock.now();
-    part.endedMs = nowMs;
-    const { updates } = this.metrics;
-    if (offeredMs !== undefined) updates.updateEnded('offer', state, nowMs - offeredMs);
-    const { target } = this;
-    if (target?.deploymentId !== deploymentId || target.createdMs === undefined) return;
-    updates.updateEnded('deployment', state, nowMs - target.createdMs);
-  }
-
-  /** Devices that have come to its end already, in a run before this one, count at once. */
-  #noteDeployed(target: Target): void {
-    this.#events.emit({ kind: 'deployment', ...target });
-    this.memory.deployed(target);
-    for (const device of this.devices) if (this.#isSettled(device)) this.#noteEnded(device);
-  }
-
-  /** A device may have ended an older deployment: who counts is looked at once all have ended one. */
-  #noteEnded(device: Device): void {
-    this.#ended.add(device);
-    if (this.#plan.until !== 'settled' || this.#ended.size < this.devices.length) return;
-    for (const each of this.#ended) if (!this.#isSettled(each)) this.#ended.delete(each);
-    if (this.#ended.size === this.devices.length) this.#finish('settled');
-  }
-
-  #isSettled(device: Device): boolean {
-    const { deploy, deploymentId } = this.#plan;
-    const isExpected = deploy !== undefined || deploymentId !== undefined;
-    if (isExpected && this.target === undefined) return false;
-    const part = countedPart(device, this.target);
-    return part !== undefined && isSettled(part);
   }
 
   #hiredOperator(management: ManagementClient): FleetOperator {
@@ -396,7 +366,9 @@ export class Fleet {
       onKnown: (device) => this.memory.changed(device),
       mayDeploy: () => this.#load.mayDeploy,
       onDeployed: (target) => {
-        this.#noteDeployed(target);
+        this.#events.emit({ kind: 'deployment', ...target });
+        this.memory.deployed(target);
+        this.#settled.deployed();
         this.#load.deployed();
       },
       deployment: deploymentSource({
@@ -421,11 +393,7 @@ export class Fleet {
       requestTimeLimitMs,
       wiring: planWiring(this.#plan),
       isCutOff: (device) => this.#load.isCutOff(device),
-      checkUpdate: (device) => this.#scheduler.wake(device),
-      sendInventory: (device) => {
-        device.inventoryDueMs = Number.NEGATIVE_INFINITY;
-        this.#scheduler.wake(device);
-      },
+      control: this.#control,
     });
   }
 }

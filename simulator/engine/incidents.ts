@@ -6,22 +6,16 @@ import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { Device } from '../device/device.ts';
 import type { Incident } from '../plan/load-fields.ts';
+import type { DeviceControl } from './device-control.ts';
 
-/** What a incident can do to devices. */
-interface DeviceControl {
+/** What an incident can do to devices. */
+interface IncidentControl extends DeviceControl {
   /** No device is asked or heard until then; it then boots. */
-  readonly cutPower: (device: Device, lastingMs: number) => void;
+  cutPower(device: Device, lastingMs: number): void;
   /** Takes the network of these devices away; of none: gives all of it back. */
-  readonly cutNetwork: (devices: readonly Device[]) => void;
-  /** Breaks off the exchanges of those whose power or network is away. */
-  readonly breakOffBlocked: () => void;
-  /** Breaks the device's socket; it comes back after so long, or by its back-off. */
-  readonly cutSocket: (device: Device, returnsAfterMs: number | undefined) => void;
-  /** Makes the device begin its next round now. */
-  readonly wake: (device: Device) => void;
-  readonly enterPhase: (name: string) => void;
+  cutNetwork(devices: readonly Device[]): void;
   /** Lets the run make its deployment. */
-  readonly allowDeployment: () => void;
+  allowDeployment(): void;
 }
 
 /** What incidents are played with. */
@@ -31,7 +25,7 @@ export interface IncidentsOptions {
   readonly clock: Clock;
   /** The fleet's chance, made from its seed. */
   readonly random: Random;
-  readonly control: DeviceControl;
+  readonly control: IncidentControl;
   /** The network is back after the outage of a herd comparison. */
   readonly onReturn: () => void;
 }
@@ -147,7 +141,7 @@ export class Incidents {
 
 /** What a incident finds when its moment has come. */
 interface IncidentContext {
-  readonly control: DeviceControl;
+  readonly control: IncidentControl;
   readonly onReturn: () => void;
   readonly devices: readonly Device[];
   readonly delayMs: (device: Device) => number;

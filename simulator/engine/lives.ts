@@ -1,7 +1,6 @@
 /** The lives of a fleet as promises: none ever ends in peace, all end with the run. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
-import { ClientError } from '../network/errors.ts';
-import { FleetStopped } from '../network/stopped.ts';
+import { ClientError, FleetStopped } from '../network/errors.ts';
 
 /** Rejects with the first fault that ends a run before its time. */
 export function firstFault(lives: readonly Promise<never>[]): Promise<never> {

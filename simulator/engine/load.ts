@@ -10,9 +10,9 @@ import type { DeviceEnvironment } from '../device/environment.ts';
 import type { EndedExchange, ExchangeSubject } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { BackoffComparison } from '../result/backoff-comparison.ts';
-import type { Ended } from '../result/result.ts';
 import { Arrivals } from './arrivals.ts';
 import { BackoffWatch } from './backoff-watch.ts';
+import type { DeviceControl } from './device-control.ts';
 import { Incidents } from './incidents.ts';
 import { firstContactAfterMs } from './poll-schedule.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -29,11 +29,7 @@ export interface LoadOptions {
   readonly scheduler: Scheduler;
   /** Since the start of the run. */
   readonly elapsedMs: () => number;
-  readonly enterPhase: (name: string) => void;
-  /** Breaks off the exchanges of devices that have come to stand before an obstacle. */
-  readonly breakOffBlocked: () => void;
-  readonly cutSocket: (device: Device, returnsAfterMs: number | undefined) => void;
-  readonly finish: (ended: Ended) => void;
+  readonly control: DeviceControl;
 }
 
 /** The load of one run; `start` it with the run, and `stop` it at its end. */
@@ -132,16 +128,16 @@ export class Load {
   /** Each stage is a phase of the books, and the run ends with the last one. */
   #stageTimers(): readonly Timer[] {
     if (this.#timeline === undefined) return [];
-    const { clock, enterPhase, finish } = this.#options;
+    const { clock, control } = this.#options;
     const { starts, endMs } = this.#timeline;
     return [
-      ...starts.map(({ atMs, name }) => clock.after(atMs, () => enterPhase(name))),
-      clock.after(endMs, () => finish('stages')),
+      ...starts.map(({ atMs, name }) => clock.after(atMs, () => control.enterPhase(name))),
+      clock.after(endMs, () => control.end('stages')),
     ];
   }
 
   #installedSwitches(): Switches {
-    const { plan, scheduler, elapsedMs, finish, devices } = this.#options;
+    const { plan, scheduler, elapsedMs, control, devices } = this.#options;
     return new Switches({
       timeline: this.#timeline,
       scheduler,
@@ -149,14 +145,13 @@ export class Load {
       iterations: plan.iterations,
       onSpent: (device) => {
         this.#spent.add(device);
-        if (this.#spent.size === devices.length) finish('iterations');
+        if (this.#spent.size === devices.length) control.end('iterations');
       },
     });
   }
 
   #plannedIncidents(): Incidents | undefined {
-    const { plan, devices, clock, random, scheduler, breakOffBlocked } = this.#options;
-    const { cutSocket, enterPhase } = this.#options;
+    const { plan, devices, clock, random, control } = this.#options;
     if (plan.scenes === undefined) return undefined;
     return new Incidents({
       incidents: plan.scenes,
@@ -165,12 +160,9 @@ export class Load {
       random,
       onReturn: () => this.#backoff?.returned(clock.monotonicMs()),
       control: {
+        ...control,
         cutPower: (device, lastingMs) => this.#switches.cut(device, lastingMs),
         cutNetwork: (cutOff) => this.#switches.cutOff(cutOff),
-        breakOffBlocked,
-        cutSocket,
-        wake: (device) => scheduler.wake(device),
-        enterPhase,
         allowDeployment: () => {
           this.#mayDeploy = true;
         },

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
 import { ManagementClient } from '../client/management.ts';
 import { deviceKey } from '../identity/device-key.ts';
-import { FleetStopped } from '../network/stopped.ts';
+import { FleetStopped } from '../network/errors.ts';
 import { Bench, deviceOf, sessionOf, token } from '../testing/bench.ts';
 import { type Answer, type Answers, type Asked, PretendServer } from '../testing/pretend-server.ts';
 import { FleetOperator } from './operator.ts';

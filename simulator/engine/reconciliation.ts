@@ -6,8 +6,7 @@
 import type { ManagementClient, Target } from '../client/management.ts';
 import { type DeploymentPart, type Device, recordedStatus } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
-import { ClientError } from '../network/errors.ts';
-import { FleetStopped } from '../network/stopped.ts';
+import { ClientError, FleetStopped } from '../network/errors.ts';
 import {
   noUser,
   type Reconciliation,

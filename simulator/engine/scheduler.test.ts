@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
+import { FleetStopped } from '../network/errors.ts';
 import { Semaphore } from '../network/semaphore.ts';
-import { FleetStopped } from '../network/stopped.ts';
 import { Scheduler } from './scheduler.ts';
 
 describe('the waits of a run', () => {

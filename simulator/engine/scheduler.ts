@@ -1,6 +1,6 @@
 /** The waits of a run, which all end with it. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
-import { FleetStopped } from '../network/stopped.ts';
+import { FleetStopped } from '../network/errors.ts';
 
 /** One who waits, and whose wait it is. */
 interface Wait {

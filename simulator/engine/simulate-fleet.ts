@@ -10,7 +10,7 @@ import type { KeyProgress } from '../identity/rsa-pool.ts';
 import type { ExchangeJudge } from '../metrics/check-metrics.ts';
 import { type Machine, thisMachine, thisMachineFacts } from '../metrics/generator-machine.ts';
 import { GeneratorWatch } from '../metrics/generator-watch.ts';
-import { FleetStopped } from '../network/stopped.ts';
+import { FleetStopped } from '../network/errors.ts';
 import { checkPlan, type FleetPlan, PlanError } from '../plan/plan.ts';
 import { latencySoFar } from '../result/part-figures.ts';
 import { planSummary } from '../result/plan-summary.ts';

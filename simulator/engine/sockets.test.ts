@@ -74,11 +74,11 @@ function fleetOf(devices: readonly Device[], baseUrl: string) {
   const metrics = new RunMetrics(clock);
   const random = seededRandom('x');
   const asked: string[] = [];
-  const checkUpdate = (): void => void asked.push('check-update');
+  const wake = (): void => void asked.push('check-update');
   const sendInventory = (): void => void asked.push('send-inventory');
   const facts: EventFact[] = [];
   const events = { emit: (fact: EventFact): void => void facts.push(fact) };
-  const hooks = { checkUpdate, sendInventory, events };
+  const hooks = { control: { wake, sendInventory }, events };
   const network = { isAway: false };
   const options = {
     baseUrl,

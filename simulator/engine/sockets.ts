@@ -14,6 +14,7 @@ import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { sourceAddressesInTurn, type Wiring } from '../network/connections.ts';
 import { backOffMs } from '../network/retry-after.ts';
 import type { ExchangeObserver } from '../network/transport.ts';
+import type { DeviceControl } from './device-control.ts';
 
 /** What the sockets of a run share. */
 export interface FleetSocketsOptions {
@@ -26,10 +27,7 @@ export interface FleetSocketsOptions {
   readonly wiring: Wiring;
   /** Whether the device's network is away. */
   readonly isCutOff: (device: Device) => boolean;
-  /** Makes a device ask for an update now, whenever its next poll is due. */
-  readonly checkUpdate: (device: Device) => void;
-  /** Makes a device send its inventory now. */
-  readonly sendInventory: (device: Device) => void;
+  readonly control: Pick<DeviceControl, 'wake' | 'sendInventory'>;
 }
 
 /** How often each socket is looked at. */
@@ -269,7 +267,7 @@ export class FleetSockets {
   }
 
   #spokenDevice(device: Device): ConnectDevice {
-    const { clock, checkUpdate, sendInventory } = this.#options;
+    const { clock, control } = this.#options;
     return new ConnectDevice({
       clock,
       facts: {
@@ -277,8 +275,8 @@ export class FleetSockets {
         deviceType: () => device.provides.device_type,
         artifactName: () => device.provides.artifact_name,
       },
-      checkUpdate: () => checkUpdate(device),
-      sendInventory: () => sendInventory(device),
+      checkUpdate: () => control.wake(device),
+      sendInventory: () => control.sendInventory(device),
     });
   }
 }

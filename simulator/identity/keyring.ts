@@ -5,7 +5,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
-import { FleetStopped } from '../network/stopped.ts';
+import { FleetStopped } from '../network/errors.ts';
 import { type KeyUse, type SharedKeys, sharedKeysOf } from '../result/shared-keys.ts';
 import { type DeviceKey, deviceKey } from './device-key.ts';
 import { keyTypeRows } from './key-types.ts';

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { FleetStopped } from '../network/stopped.ts';
+import { FleetStopped } from '../network/errors.ts';
 
 /** Sizes of modulus that devices have. */
 export type RsaBits = 2048 | 3072;

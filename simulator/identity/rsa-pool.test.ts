@@ -12,7 +12,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FleetStopped } from '../network/stopped.ts';
+import { FleetStopped } from '../network/errors.ts';
 import { IdentityError } from './identity-error.ts';
 import { type KeyProgress, RsaPool, type RsaPoolOptions } from './rsa-pool.ts';
 

@@ -198,3 +198,12 @@ export class PowerLoss extends Error {
     this.offMs = offMs;
   }
 }
+
+/** The end of a run, thrown to whoever still waits or exchanges. Not a fault: it is never counted. */
+export class FleetStopped extends Error {
+  override readonly name = 'FleetStopped';
+
+  constructor() {
+    super('the run is over');
+  }
+}

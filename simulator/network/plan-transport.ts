@@ -29,3 +29,10 @@ export function planTransport(plan: FleetPlan, options: PlanTransportOptions): T
 export function planWiring({ tls, sourceAddresses }: FleetPlan): Wiring {
   return { ...tls, sourceAddresses };
 }
+
+/** Makes sure that a server is there; any answer at all will do. @throws ClientError, FleetStopped */
+export async function expectAnswer(transport: Transport): Promise<void> {
+  const request = { operation: 'reach-server', caller: 'fleet', method: 'GET' } as const;
+  const answer = await transport.open({ ...request, target: '/', headers: {} });
+  answer.discard();
+}

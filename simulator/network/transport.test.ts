@@ -3,8 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Bench } from '../testing/bench.ts';
 import { type Answer, closedPortUrl, PretendServer } from '../testing/pretend-server.ts';
-import { AnswerError, ClientError, TimeoutError, TransportError } from './errors.ts';
-import { FleetStopped } from './stopped.ts';
+import { AnswerError, ClientError, FleetStopped, TimeoutError, TransportError } from './errors.ts';
 import type { HttpRequest, Transport } from './transport.ts';
 
 const closers: (() => Promise<void>)[] = [];

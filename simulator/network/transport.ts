@@ -8,8 +8,14 @@ import type { Clock } from '../../fixtures/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
 import { Attempt } from './attempt.ts';
 import { connectorFor, type Wiring } from './connections.ts';
-import { AnswerError, ClientError, type Silence, silenceOf, TransportError } from './errors.ts';
-import { FleetStopped } from './stopped.ts';
+import {
+  AnswerError,
+  ClientError,
+  FleetStopped,
+  type Silence,
+  silenceOf,
+  TransportError,
+} from './errors.ts';
 import { type WholeAnswer, WholeAnswerReader } from './whole-answer.ts';
 
 /** Who is told of every exchange, answered or not. */

@@ -17,11 +17,11 @@ import {
   fieldNames,
   fieldsOf,
   partRecord,
+  putBack,
 } from './device-record.ts';
 import { Journal, readJournal } from './journal.ts';
 import { DownloadFolder } from './kept-downloads.ts';
 import { type Lock, takeLock } from './lock.ts';
-import { putBack } from './put-back.ts';
 import { fileFault, StateError } from './state-error.ts';
 import {
   requireSameCut,

@@ -7,13 +7,13 @@ import {
   type ConnectMessage,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
-import { ClientCommands } from './client-commands.ts';
 import { FileTransfer } from './file-transfer.ts';
 import { DeviceFiles } from './files.ts';
 import { PortForward } from './port-forward.ts';
+import { messageStatuses } from './replies.ts';
 import { Sessions } from './sessions.ts';
 import { Shells } from './shells.ts';
-import type { ConnectSurroundings, DeviceFacts, ProtocolHandler } from './surroundings.ts';
+import type { ConnectSurroundings, DeviceFacts, ProtocolHandler, Reply } from './surroundings.ts';
 
 const { shell, fileTransfer, portForward, menderClient } = connectProtocols;
 
@@ -78,4 +78,30 @@ function contentsOf(facts: DeviceFacts): Readonly<Record<string, string | (() =>
     '/tmp/': '',
     '/var/log/': '',
   };
+}
+
+type Client = Pick<ConnectSurroundings, 'checkUpdate' | 'sendInventory'>;
+
+/** The update client's side of one session: says at once that it is about to do what was asked. */
+class ClientCommands implements ProtocolHandler {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  answer({ typ = '' }: ConnectMessage): readonly Reply[] {
+    if (typ === 'check-update') this.#client.checkUpdate();
+    else if (typ === 'send-inventory') this.#client.sendInventory();
+    else return [reply(typ, messageStatuses.error, `unknown message type '${typ}'`)];
+    return [reply(typ, messageStatuses.normal)];
+  }
+
+  end(): readonly Reply[] {
+    return [];
+  }
+}
+
+function reply(typ: string, status: number, because = ''): Reply {
+  return { proto: menderClient, typ, props: { status }, body: Buffer.from(because) };
 }

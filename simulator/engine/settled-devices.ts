@@ -1,0 +1,70 @@
+/** Which devices of a run have come to the end of their deployment, and how long that took. */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Target } from '../client/management.ts';
+import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
+import { isFinal } from '../device/update-states.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
+import type { FleetPlan } from '../plan/plan.ts';
+import { countedPart } from './funnel.ts';
+
+/** What is looked at, and where it is counted. */
+export interface SettledDevicesOptions {
+  readonly plan: Pick<FleetPlan, 'deploy' | 'deploymentId' | 'until'>;
+  readonly devices: readonly Device[];
+  readonly clock: Clock;
+  readonly metrics: RunMetrics;
+  readonly target: () => Target | undefined;
+  /** Called when all have, where the plan ends with that. */
+  readonly onAll: () => void;
+}
+
+/** The devices that have ended a deployment. */
+export class SettledDevices {
+  readonly #options: SettledDevicesOptions;
+  readonly #ended = new Set<Device>();
+
+  constructor(options: SettledDevicesOptions) {
+    this.#options = options;
+  }
+
+  /** A device's part has come to an end that the server knows of. */
+  settled(device: Device, part: DeploymentPart): void {
+    this.#count(part);
+    this.#note(device);
+  }
+
+  /** The deployment stands; devices that ended it in a run before this one count at once. */
+  deployed(): void {
+    for (const device of this.#options.devices) if (this.#isSettled(device)) this.#note(device);
+  }
+
+  #count(part: DeploymentPart): void {
+    const { state, offeredMs, deploymentId, endedMs } = part;
+    if (!isFinal(state) || endedMs !== undefined) return;
+    const nowMs = this.#options.clock.now();
+    part.endedMs = nowMs;
+    const { updates } = this.#options.metrics;
+    if (offeredMs !== undefined) updates.updateEnded('offer', state, nowMs - offeredMs);
+    const target = this.#options.target();
+    if (target?.deploymentId !== deploymentId || target.createdMs === undefined) return;
+    updates.updateEnded('deployment', state, nowMs - target.createdMs);
+  }
+
+  /** A device may have ended an older deployment: who counts is looked at once all have ended one. */
+  #note(device: Device): void {
+    const { plan, devices, onAll } = this.#options;
+    this.#ended.add(device);
+    if (plan.until !== 'settled' || this.#ended.size < devices.length) return;
+    for (const each of this.#ended) if (!this.#isSettled(each)) this.#ended.delete(each);
+    if (this.#ended.size === devices.length) onAll();
+  }
+
+  #isSettled(device: Device): boolean {
+    const { deploy, deploymentId } = this.#options.plan;
+    const target = this.#options.target();
+    const isExpected = deploy !== undefined || deploymentId !== undefined;
+    if (isExpected && target === undefined) return false;
+    const part = countedPart(device, target);
+    return part !== undefined && isSettled(part);
+  }
+}
