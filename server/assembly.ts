@@ -15,7 +15,7 @@ import {
 import { createTokenIssuer } from './crypto/tokens.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from './http/open-files.ts';
-import { completePatience } from './listeners/connection-limits.ts';
+import { completeConnectionLimits } from './listeners/connection-limits.ts';
 import type { Log } from './pipeline/log.ts';
 import type { Services } from './pipeline/services.ts';
 import { StorageFaults } from './pipeline/storage-faults.ts';
@@ -58,7 +58,7 @@ export async function assembleServices({
   const algorithm = tokenAlgorithms[settings.variants.has('rs256') ? 'RS256' : 'EdDSA'];
   const keep: SecretKeeper = data ? (name, make) => data.secret(name, make) : (_, make) => make();
   const names = vendorNames(settings.headerPrefix);
-  const { connectionsMax, underwayMaxBytes } = completePatience(settings.patience);
+  const { connectionsMax, underwayMaxBytes } = completeConnectionLimits(settings.connectionLimits);
   const underway = new ByteBudget(underwayMaxBytes);
   const requestIdHeader = names.requestId;
   return {

@@ -5,14 +5,14 @@ import { assembleServices } from './assembly.ts';
 import { ActivityFeed } from './control/activity.ts';
 import { controlled, equipTenants } from './control/controlled-tenant.ts';
 import type { FaultPlans } from './control/faults/fault-plans.ts';
-import { FaultTransform } from './control/faults/gate.ts';
+import { FaultTransform } from './control/faults/transform.ts';
 import { startControl } from './control/http/control.ts';
 import { journalObserver } from './control/journal/observer.ts';
 import { overviewSource } from './control/overview.ts';
 import { variationTransform } from './control/variation/varied-answer.ts';
 import { Worlds } from './control/world/worlds.ts';
 import { openFilesLimit } from './http/open-files.ts';
-import { completePatience } from './listeners/connection-limits.ts';
+import { completeConnectionLimits } from './listeners/connection-limits.ts';
 import { type OpenListeners, openListeners, type RunningTls } from './listeners/listeners.ts';
 import { openLog } from './pipeline/log.ts';
 import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts';
@@ -45,7 +45,7 @@ export interface RunningServer {
   /** The secret of the control listener; it does not expire. */
   readonly controlToken: string;
   readonly headerPrefix: string;
-  /** The planned faults of the first world. */
+  /** The planned faults of the first tenant. */
   readonly faults: FaultPlans;
   close(): Promise<void>;
 }
@@ -114,11 +114,11 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       log,
       storageFaults: services.storageFaults,
       clock,
-      patience: settings.patience,
+      connectionLimits: settings.connectionLimits,
       explainFacts: { names: services.names, adminEmail: admin.adminEmail },
     });
     consoleUrl = control.url;
-    const { connectionsMax } = completePatience(settings.patience);
+    const { connectionsMax } = completeConnectionLimits(settings.connectionLimits);
     if (openFiles.max < connectionsMax) log.info(fewerConnections(openFiles.max, connectionsMax));
     // A second call waits for the end that is underway.
     let closing: Promise<void> | undefined;

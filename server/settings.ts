@@ -2,7 +2,7 @@
 import { limits } from '../fixtures/contract/limits.ts';
 import { type VariantName, variantNames } from '../fixtures/contract/variants.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
-import type { Patience } from './listeners/connection-limits.ts';
+import type { ConnectionLimits } from './listeners/connection-limits.ts';
 import { type TlsSettings, tlsSettingsFault } from './listeners/tls/settings.ts';
 import { type RateLimit, rateLimitFault } from './tenants/rate-limits.ts';
 
@@ -37,7 +37,7 @@ export interface Settings {
   readonly provisioningDelayMs: number;
   /** How often each caller may ask; as often as it likes when absent. */
   readonly rateLimit?: RateLimit;
-  /** How many entries the journal of each world keeps; 0 turns it off. */
+  /** How many entries the journal of each tenant keeps; 0 turns it off. */
   readonly journalEntriesMax: number;
   /** About how many bytes these may take. */
   readonly journalBytesMax: number;
@@ -51,7 +51,7 @@ export interface Settings {
   /** Encrypts the API's listeners; plain HTTP when absent. */
   readonly tls?: TlsSettings;
   /** Towards slow clients, where it differs from the usual one, as in a test of it. */
-  readonly patience?: Partial<Patience>;
+  readonly connectionLimits?: Partial<ConnectionLimits>;
 }
 
 export const defaultSettings: Settings = {

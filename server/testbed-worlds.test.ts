@@ -34,10 +34,10 @@ describe('two worlds', () => {
 
   it('share no devices, journal, faults, limits and clock while tests use both at once', async () => {
     await open();
-    const life = async (world: TestbedWorld, round: number) => {
-      const device = await acceptedIn(testbed, world, 'twin');
-      expect(await namesIn(world)).toEqual(['twin']);
-      world.clock.advance(round * 8 * 86_400);
+    const life = async (tenant: TestbedWorld, round: number) => {
+      const device = await acceptedIn(testbed, tenant, 'twin');
+      expect(await namesIn(tenant)).toEqual(['twin']);
+      tenant.clock.advance(round * 8 * 86_400);
       expect(await statusFor(testbed, device.token)).toBe(round === 0 ? 200 : 401);
       return device;
     };

@@ -4,9 +4,9 @@
  */
 import { seededRandom } from '../fixtures/random.ts';
 import {
+  type TenantAdmin,
   type TestbedWorld,
   testbedWorld,
-  type WorldAdmin,
   type WorldSource,
 } from './control/embedding/world.ts';
 import { type ServerOptions, type ServerWithInside, startServerWithInside } from './server.ts';
@@ -145,7 +145,7 @@ async function createWorld(
   if (typeof added === 'string') throw new Error(`the tenant ${name} cannot be created: ${added}`);
   const { tenant, admin } = added;
   const adminToken = signIn(inside, tenant, admin.id);
-  const signedIn: WorldAdmin = {
+  const signedIn: TenantAdmin = {
     adminEmail: admin.email,
     adminPassword: admin.password,
     adminToken,

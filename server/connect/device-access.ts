@@ -1,7 +1,7 @@
 /** What a user may do with a connected device. */
 import type { Tenant } from '../tenants/tenants.ts';
 import type { RecordAct } from './acts.ts';
-import type { Conversation, Failure } from './conversation.ts';
+import type { DeviceSession, Failure } from './device-session.ts';
 
 /** A user who turns to a device, both of one tenant. */
 export interface DeviceAccess {
@@ -10,15 +10,15 @@ export interface DeviceAccess {
   readonly tenant: Tenant;
 }
 
-/** Leads conversations with devices. */
-export interface DeviceConversations {
+/** Leads sessions with devices. */
+export interface DeviceSessions {
   /**
    * Opens a session that the server leads. One that fails is ended; one that succeeds ends itself.
-   * What is thrown other than by the conversation is thrown on.
+   * What is thrown other than by the session is thrown on.
    */
-  converse<Result>(
+  inSession<Result>(
     access: DeviceAccess,
-    lead: (conversation: Conversation) => Promise<Result>,
+    lead: (session: DeviceSession) => Promise<Result>,
   ): Promise<Result | Failure>;
   /** Writes acts of the user into the audit log. */
   recorderOf(access: DeviceAccess): RecordAct;

@@ -1,7 +1,7 @@
-/** Files of devices, for users: each act is one conversation. Spec: Device connect */
+/** Files of devices, for users: each act is one session. Spec: Device connect */
 import type { FileInfo, PutFile } from '../../fixtures/formats/connect-bodies.ts';
-import { type Conversation, ConversationFault, type Failure } from './conversation.ts';
-import type { DeviceAccess, DeviceConversations } from './device-access.ts';
+import type { DeviceAccess, DeviceSessions } from './device-access.ts';
+import { type DeviceSession, DeviceSessionFault, type Failure } from './device-session.ts';
 import { abortTransfer, fetchFile, openTransfer, statFile, storeFile } from './file-transfer.ts';
 
 /** A file on its way from a device. */
@@ -13,31 +13,31 @@ interface RemoteFile {
 
 /** Looks at files of devices, reads and writes them. */
 export class DeviceFiles {
-  readonly #sockets: DeviceConversations;
+  readonly #sockets: DeviceSessions;
 
-  constructor(sockets: DeviceConversations) {
+  constructor(sockets: DeviceSessions) {
     this.#sockets = sockets;
   }
 
   /** What the device tells of a regular file. */
   describe(access: DeviceAccess, path: string): Promise<FileInfo | Failure> {
-    return this.#sockets.converse(access, async (conversation) => {
-      await openTransfer(conversation);
-      const info = await statFile(conversation, path);
-      conversation.end();
+    return this.#sockets.inSession(access, async (session) => {
+      await openTransfer(session);
+      const info = await statFile(session, path);
+      session.end();
       return info;
     });
   }
 
   /** The file, once its first bytes are here: by then it is known whether it can be read. */
   read(access: DeviceAccess, path: string): Promise<RemoteFile | Failure> {
-    return this.#sockets.converse(access, async (conversation) => {
-      await openTransfer(conversation);
-      const info = await statFile(conversation, path);
-      const chunks = fetchFile(conversation, path);
+    return this.#sockets.inSession(access, async (session) => {
+      await openTransfer(session);
+      const info = await statFile(session, path);
+      const chunks = fetchFile(session, path);
       const first = await chunks.next();
       this.#sockets.recorderOf(access)('download_file', path);
-      return { info, content: contentOf(conversation, first, chunks) };
+      return { info, content: contentOf(session, first, chunks) };
     });
   }
 
@@ -50,23 +50,23 @@ export class DeviceFiles {
     put: PutFile,
     content: AsyncIterable<Uint8Array>,
   ): Promise<Failure | undefined> {
-    return this.#sockets.converse(access, async (conversation) => {
-      await openTransfer(conversation);
+    return this.#sockets.inSession(access, async (session) => {
+      await openTransfer(session);
       try {
-        await storeFile(conversation, put, content);
+        await storeFile(session, put, content);
       } catch (fault) {
-        abortTransfer(conversation, 'the upload was cut off');
+        abortTransfer(session, 'the upload was cut off');
         throw fault;
       }
       this.#sockets.recorderOf(access)('upload_file', put.path);
-      conversation.end();
+      session.end();
       return undefined;
     });
   }
 }
 
 async function* contentOf(
-  conversation: Conversation,
+  session: DeviceSession,
   first: IteratorResult<Uint8Array, void>,
   rest: AsyncIterator<Uint8Array, void>,
 ): AsyncGenerator<Uint8Array, Failure | undefined> {
@@ -76,10 +76,10 @@ async function* contentOf(
     isWhole = true;
     return undefined;
   } catch (fault) {
-    if (fault instanceof ConversationFault) return fault.failure;
+    if (fault instanceof DeviceSessionFault) return fault.failure;
     throw fault;
   } finally {
-    if (!isWhole) abortTransfer(conversation, 'the download was not taken to its end');
-    conversation.end();
+    if (!isWhole) abortTransfer(session, 'the download was not taken to its end');
+    session.end();
   }
 }

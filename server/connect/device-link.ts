@@ -1,5 +1,5 @@
 /**
- * One device's open socket with the sessions that run over it. A session is one conversation of a
+ * One device's open socket with the sessions that run over it. A session is one session of a
  * user with the device; its id tells whom a message of the device is for. Spec: Device connect
  */
 import type { WebSocket } from 'ws';
@@ -15,9 +15,9 @@ import { closeCodes, closeWith } from './closing.ts';
 /** The user's end of a session. */
 export interface SessionEnd {
   /** Takes a message of the device; `bytes` are the same message as it was sent. */
-  hear(message: ConnectMessage, bytes: Buffer): void;
+  onMessage(message: ConnectMessage, bytes: Buffer): void;
   /** The device's socket is gone; nothing comes any more. */
-  lose(): void;
+  onClose(): void;
 }
 
 /** The device's end of a session. */
@@ -29,7 +29,7 @@ export interface Session {
    * Sends a message under the session's id and the user's; false, and nothing is sent, when it is
    * larger than devices read. `flushed` is called once the message has left, or never will.
    */
-  say(message: ConnectMessage, flushed?: () => void): boolean;
+  send(message: ConnectMessage, flushed?: () => void): boolean;
   /** The device's messages of this session are dropped from now on. */
   end(): void;
 }
@@ -67,13 +67,13 @@ export class DeviceLink {
       get backlogBytes() {
         return socket.bufferedAmount;
       },
-      say: (message, flushed) => this.say({ id, userId }, message, flushed),
+      send: (message, flushed) => this.send({ id, userId }, message, flushed),
       end: () => this.#sessions.delete(id),
     };
   }
 
   /** Sends a message under any id, whether such a session is open or not; see `Session`. */
-  say(
+  send(
     { id, userId }: { id: string; userId: string },
     message: ConnectMessage,
     flushed?: () => void,
@@ -105,13 +105,13 @@ export class DeviceLink {
       return;
     }
     // A session that has ended may still be answered: that is no fault of the device.
-    this.#sessions.get(message.sid ?? '')?.hear(message, bytes);
+    this.#sessions.get(message.sid ?? '')?.onMessage(message, bytes);
   }
 
   #loseSessions(): void {
     const ends = [...this.#sessions.values()];
     this.#sessions.clear();
-    for (const end of ends) end.lose();
+    for (const end of ends) end.onClose();
   }
 }
 

@@ -16,10 +16,10 @@ import { audit, deviceObject, userActor } from '../tenants/audit.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { connectActs, type RecordAct } from './acts.ts';
 import { closeAll, closeCodes, closeWith } from './closing.ts';
-import { Conversation, ConversationFault, type Failure } from './conversation.ts';
-import type { DeviceAccess, DeviceConversations } from './device-access.ts';
+import type { DeviceAccess, DeviceSessions } from './device-access.ts';
 import { DeviceFiles } from './device-files.ts';
 import { DeviceLink } from './device-link.ts';
+import { DeviceSession, DeviceSessionFault, type Failure } from './device-session.ts';
 import { Handshakes } from './handshakes.ts';
 import { watchHeartbeat } from './heartbeat.ts';
 import { Relay } from './relay.ts';
@@ -35,7 +35,7 @@ interface ConnectingDevice {
 type DeviceCommand = 'check-update' | 'send-inventory';
 
 /** Holds the sockets. */
-export class DeviceSockets implements DeviceConversations {
+export class DeviceSockets implements DeviceSessions {
   /** Files of the devices, for users. */
   readonly files = new DeviceFiles(this);
   readonly #clock: Clock;
@@ -125,27 +125,27 @@ export class DeviceSockets implements DeviceConversations {
     const link = this.#links.get(deviceId);
     if (!link?.isOpen) return false;
     const session = { id: this.#random.uuid(), userId };
-    return link.say(session, { proto: connectProtocols.menderClient, typ: command });
+    return link.send(session, { proto: connectProtocols.menderClient, typ: command });
   }
 
   /**
    * Opens a session that the server leads. One that fails is ended; one that succeeds ends itself.
-   * What is thrown other than by the conversation is thrown on.
+   * What is thrown other than by the session is thrown on.
    */
-  async converse<Result>(
+  async inSession<Result>(
     { device, user, tenant }: DeviceAccess,
-    lead: (conversation: Conversation) => Promise<Result>,
+    lead: (session: DeviceSession) => Promise<Result>,
   ): Promise<Result | Failure> {
     const link = this.#links.get(device.id);
     if (!link?.isOpen) return disconnected;
     if (!link.hasRoom) return tooManyOfDevice;
     const options = { id: this.#random.uuid(), userId: user.id, clock: tenant.clock };
-    const conversation = new Conversation(link, options);
+    const session = new DeviceSession(link, options);
     try {
-      return await lead(conversation);
+      return await lead(session);
     } catch (fault) {
-      conversation.end();
-      if (!(fault instanceof ConversationFault)) throw fault;
+      session.end();
+      if (!(fault instanceof DeviceSessionFault)) throw fault;
       return fault.failure;
     }
   }
@@ -174,7 +174,7 @@ export class DeviceSockets implements DeviceConversations {
   }
 
   /** Closes every socket of the tenant whose store this is, as `close` does. */
-  async closeWorld(store: Store): Promise<void> {
+  async closeTenant(store: Store): Promise<void> {
     const own = [...this.#sockets.keys()].filter((socket) => this.#sockets.get(socket) === store);
     await this.#closeAll(own, 'the tenant was reset or removed');
   }

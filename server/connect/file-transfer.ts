@@ -1,4 +1,4 @@
-/** Files of a device over a conversation: looking, reading, writing. Spec: Device connect */
+/** Files of a device over a session: looking, reading, writing. Spec: Device connect */
 import { limits } from '../../fixtures/contract/limits.ts';
 import {
   acceptShape,
@@ -14,7 +14,7 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../fixtures/formats/connect-message.ts';
-import { type Conversation, ConversationFault } from './conversation.ts';
+import { type DeviceSession, DeviceSessionFault } from './device-session.ts';
 
 const { control, fileTransfer } = connectProtocols;
 const PROTOCOL_VERSION = 1;
@@ -24,59 +24,59 @@ const windowBytes = limits.fileChunksAhead * limits.fileChunkBytes;
 const statKinds = 0o170000;
 const statPlainFile = 0o100000;
 
-/** Agrees with the device to transfer files. @throws ConversationFault when it does not */
-export async function openTransfer(conversation: Conversation): Promise<void> {
-  conversation.say({
+/** Agrees with the device to transfer files. @throws DeviceSessionFault when it does not */
+export async function openTransfer(session: DeviceSession): Promise<void> {
+  session.send({
     proto: control,
     typ: 'open',
     body: encodeBody({ versions: [PROTOCOL_VERSION] }),
   });
-  const answer = await conversation.next().catch((fault: unknown) => {
+  const answer = await session.next().catch((fault: unknown) => {
     // Whatever the device objects to, it is the server that could not pass the request on.
-    const isRefusal = fault instanceof ConversationFault && ![408, 409].includes(fault.status);
-    throw isRefusal ? new ConversationFault(502, fault.message) : fault;
+    const isRefusal = fault instanceof DeviceSessionFault && ![408, 409].includes(fault.status);
+    throw isRefusal ? new DeviceSessionFault(502, fault.message) : fault;
   });
   if (answer.proto !== control || answer.typ !== 'accept') {
-    throw new ConversationFault(502, 'file transfer not implemented on device');
+    throw new DeviceSessionFault(502, 'file transfer not implemented on device');
   }
   const { version, protocols } = readBody(answer, () => decodeBody(acceptShape, answer.body));
   if (version !== PROTOCOL_VERSION) {
-    throw new ConversationFault(502, `the device accepts version ${version}; this is version 1`);
+    throw new DeviceSessionFault(502, `the device accepts version ${version}; this is version 1`);
   }
   if (!protocols.includes(fileTransfer)) {
-    throw new ConversationFault(502, 'file transfer disabled on device');
+    throw new DeviceSessionFault(502, 'file transfer disabled on device');
   }
 }
 
-/** What the device tells of a regular file. @throws ConversationFault when it is none */
-export async function statFile(conversation: Conversation, path: string): Promise<FileInfo> {
-  conversation.say({ proto: fileTransfer, typ: 'stat', body: encodeBody({ path }) });
-  const answer = await nextOfType(conversation, 'file_info');
+/** What the device tells of a regular file. @throws DeviceSessionFault when it is none */
+export async function statFile(session: DeviceSession, path: string): Promise<FileInfo> {
+  session.send({ proto: fileTransfer, typ: 'stat', body: encodeBody({ path }) });
+  const answer = await nextOfType(session, 'file_info');
   const info = readBody(answer, () => decodeBody(fileInfoShape, answer.body));
   if (info.mode === undefined || !isRegular(info.mode)) {
-    throw new ConversationFault(400, `path: ${path} is not a regular file`);
+    throw new DeviceSessionFault(400, `path: ${path} is not a regular file`);
   }
   return info;
 }
 
-/** The content in order, acknowledged as it is taken. @throws ConversationFault */
+/** The content in order, acknowledged as it is taken. @throws DeviceSessionFault */
 export async function* fetchFile(
-  conversation: Conversation,
+  session: DeviceSession,
   path: string,
 ): AsyncGenerator<Uint8Array, void> {
-  conversation.say({ proto: fileTransfer, typ: 'get_file', body: encodeBody({ path }) });
+  session.send({ proto: fileTransfer, typ: 'get_file', body: encodeBody({ path }) });
   let received = 0;
   let unacknowledged = 0;
   const acknowledge = (): void => {
     unacknowledged = 0;
-    conversation.say({ proto: fileTransfer, typ: 'ack', props: { offset: received } });
+    session.send({ proto: fileTransfer, typ: 'ack', props: { offset: received } });
   };
   for (;;) {
-    const { props, body } = await nextOfType(conversation, 'file_chunk');
+    const { props, body } = await nextOfType(session, 'file_chunk');
     const offset = props?.offset;
     const isEnd = body === undefined;
     if (offset !== received && !(isEnd && offset === undefined)) {
-      throw new ConversationFault(
+      throw new DeviceSessionFault(
         502,
         `the device sent the chunk at offset ${printed(offset)} where ${received} was due`,
       );
@@ -90,50 +90,50 @@ export async function* fetchFile(
   acknowledge();
 }
 
-/** Writes the content, no further ahead of the device than may be. @throws ConversationFault */
+/** Writes the content, no further ahead of the device than may be. @throws DeviceSessionFault */
 export async function storeFile(
-  conversation: Conversation,
+  session: DeviceSession,
   put: PutFile,
   content: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  conversation.say({ proto: fileTransfer, typ: 'put_file', body: encodeBody(put) });
-  await nextOfType(conversation, 'ack');
+  session.send({ proto: fileTransfer, typ: 'put_file', body: encodeBody(put) });
+  await nextOfType(session, 'ack');
   let sent = 0;
   let acknowledged = 0;
   for await (const body of inChunks(content)) {
     const props = { offset: sent };
-    conversation.say({ proto: fileTransfer, typ: 'file_chunk', props, body });
+    session.send({ proto: fileTransfer, typ: 'file_chunk', props, body });
     sent += body.length;
-    while (conversation.isHeard || sent - acknowledged >= windowBytes) {
-      acknowledged = await nextAcknowledged(conversation, sent);
+    while (session.hasMessage || sent - acknowledged >= windowBytes) {
+      acknowledged = await nextAcknowledged(session, sent);
     }
   }
-  conversation.say({ proto: fileTransfer, typ: 'file_chunk', props: { offset: sent } });
+  session.send({ proto: fileTransfer, typ: 'file_chunk', props: { offset: sent } });
   do {
-    acknowledged = await nextAcknowledged(conversation, sent);
+    acknowledged = await nextAcknowledged(session, sent);
   } while (acknowledged < sent);
 }
 
 /** Ends a transfer that the device believes to be going on. */
-export function abortTransfer(conversation: Conversation, because: string): void {
+export function abortTransfer(session: DeviceSession, because: string): void {
   const body = encodeBody({ err: because, close: true });
-  conversation.say({ proto: fileTransfer, typ: 'error', body });
+  session.send({ proto: fileTransfer, typ: 'error', body });
 }
 
-async function nextAcknowledged(conversation: Conversation, sent: number): Promise<number> {
-  const { props } = await nextOfType(conversation, 'ack');
+async function nextAcknowledged(session: DeviceSession, sent: number): Promise<number> {
+  const { props } = await nextOfType(session, 'ack');
   const offset = props?.offset;
   if (typeof offset === 'number' && offset >= 0 && offset <= sent) return offset;
-  throw new ConversationFault(
+  throw new DeviceSessionFault(
     502,
     `the device acknowledged offset ${printed(offset)} where ${sent} bytes were sent`,
   );
 }
 
-async function nextOfType(conversation: Conversation, typ: string): Promise<ConnectMessage> {
-  const message = await conversation.next();
+async function nextOfType(session: DeviceSession, typ: string): Promise<ConnectMessage> {
+  const message = await session.next();
   if (message.proto === fileTransfer && message.typ === typ) return message;
-  throw new ConversationFault(
+  throw new DeviceSessionFault(
     502,
     `the device sent "${message.typ}" of protocol ${message.proto} where "${typ}" was due`,
   );
@@ -144,7 +144,7 @@ function readBody<Body>({ typ }: ConnectMessage, read: () => Body): Body {
     return read();
   } catch (fault) {
     if (!(fault instanceof ConnectMessageError)) throw fault;
-    throw new ConversationFault(502, `the device's "${typ}" cannot be read: ${fault.message}`);
+    throw new DeviceSessionFault(502, `the device's "${typ}" cannot be read: ${fault.message}`);
   }
 }
 

@@ -54,7 +54,7 @@ export class Relay implements SessionEnd {
     socket.on('close', () => this.#leave());
   }
 
-  hear(message: ConnectMessage, bytes: Buffer): void {
+  onMessage(message: ConnectMessage, bytes: Buffer): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#watchDevice(message);
     this.#socket.send(bytes, () => this.#countUnread());
@@ -68,7 +68,7 @@ export class Relay implements SessionEnd {
     );
   }
 
-  lose(): void {
+  onClose(): void {
     closeWith(this.#socket, closeCodes.goingAway, 'device disconnected');
   }
 
@@ -87,7 +87,7 @@ export class Relay implements SessionEnd {
       closeWith(this.#socket, closeCodes.internalError, fault.message);
       return;
     }
-    if (!this.#session.say(message, () => this.#socket.resume())) {
+    if (!this.#session.send(message, () => this.#socket.resume())) {
       this.#refuse(message);
       return;
     }
@@ -151,14 +151,14 @@ export class Relay implements SessionEnd {
     const { portForward: isForwarding, session } = this.#isRunning;
     if (this.#place !== 'none') {
       const props = { status: SHELL_ERROR };
-      this.#session.say({
+      this.#session.send({
         proto: shell,
         typ: 'stop',
         props,
         body: Buffer.from('user disconnected'),
       });
     }
-    if (session) this.#session.say({ proto: control, typ: 'close' });
+    if (session) this.#session.send({ proto: control, typ: 'close' });
     this.#setTerminal(false);
     if (isForwarding) this.#record('close_portforward');
     this.#session.end();

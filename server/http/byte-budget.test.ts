@@ -19,9 +19,14 @@ let server: TestServer;
 const open: Socket[] = [];
 
 beforeAll(async () => {
-  const patience = { underwayMaxBytes: MOST, headersMaxMs: 2000, requestMaxMs: 2000, checkMs: 20 };
+  const connectionLimits = {
+    underwayMaxBytes: MOST,
+    headersMaxMs: 2000,
+    requestMaxMs: 2000,
+    checkMs: 20,
+  };
   const clock = new ManualClock(startOfTest);
-  const options = { port: 0, controlPort: 0, logLevel: 'silent', patience, clock } as const;
+  const options = { port: 0, controlPort: 0, logLevel: 'silent', connectionLimits, clock } as const;
   inside = await startServerWithInside(options);
   server = { ...inside.server, clock, ...callsTo(inside.server.baseUrl) };
 });

@@ -38,7 +38,7 @@ export class ExchangeRecord {
   /** True once observers were told of it. */
   isComplete = false;
   countedBytes = 0;
-  /** The world's time when it was answered, or when the last byte of a file or stream had left. */
+  /** The tenant's time when it was answered, or when the last byte of a file or stream had left. */
   atMs = 0;
   /** Real time from the first byte read to the answer begun, in milliseconds. */
   tookMs = 0;

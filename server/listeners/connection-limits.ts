@@ -7,8 +7,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { systemClock } from '../../fixtures/clock.ts';
 
-/** The bounds of one listener; real time, whatever the clock of a world shows. */
-export interface Patience {
+/** The bounds of one listener; real time, whatever the clock of a tenant shows. */
+export interface ConnectionLimits {
   /** From the connection, or the first byte of a later request, to the end of its headers. */
   readonly headersMaxMs: number;
   /** From there to the end of the request's body; as long as an upload may take. */
@@ -25,7 +25,7 @@ export interface Patience {
   readonly underwayMaxBytes: number;
 }
 
-const defaultPatience: Patience = {
+const defaultPatience: ConnectionLimits = {
   headersMaxMs: 20_000,
   requestMaxMs: 300_000,
   unreadMaxMs: 60_000,
@@ -36,20 +36,22 @@ const defaultPatience: Patience = {
 };
 
 /** Fills in defaults. */
-export function completePatience(given: Partial<Patience> | undefined): Patience {
+export function completeConnectionLimits(
+  given: Partial<ConnectionLimits> | undefined,
+): ConnectionLimits {
   return { ...defaultPatience, ...given };
 }
 
 /** How long a client that was refused may take to take the refusal. */
-export const LAST_WORD_MS = 2000;
+export const RESPONSE_READ_MAX_MS = 2000;
 
 /** What a node:http server is made with. */
-export function patienceOptions({
+export function connectionOptions({
   headersMaxMs,
   requestMaxMs,
   checkMs,
   headersMaxBytes,
-}: Patience): ServerOptions {
+}: ConnectionLimits): ServerOptions {
   return {
     headersTimeout: headersMaxMs,
     requestTimeout: requestMaxMs,
@@ -59,7 +61,7 @@ export function patienceOptions({
 }
 
 /** Ends the connections of a server whose client leaves an answer unread. */
-export function keepPatience(server: Server, { unreadMaxMs }: Patience): void {
+export function enforceConnectionLimits(server: Server, { unreadMaxMs }: ConnectionLimits): void {
   server.timeout = unreadMaxMs;
   server.on('timeout', (socket: Socket) => {
     // Between two requests Node sets the time of keep-alive. A request that is underway may be
@@ -70,10 +72,10 @@ export function keepPatience(server: Server, { unreadMaxMs }: Patience): void {
 }
 
 /** Says a last word and ends the connection, whether or not the client ends it too. */
-export function dismiss(socket: Duplex, lastWord?: string | Buffer): void {
+export function endWithResponse(socket: Duplex, lastWord?: string | Buffer): void {
   socket.end(lastWord);
   // The client's end is behind whatever it has sent: unread bytes would keep it from being seen.
   socket.resume();
-  const timer = systemClock.after(LAST_WORD_MS, () => socket.destroy(), true);
+  const timer = systemClock.after(RESPONSE_READ_MAX_MS, () => socket.destroy(), true);
   socket.once('close', () => timer.cancel());
 }

@@ -89,8 +89,8 @@ describe('a connection beyond the limit', () => {
     ['plain', {}],
     ['encrypted', encrypted],
   ])('is answered 503, whatever it asks for: %s', async (_, options) => {
-    const patience = { connectionsMax: 1 };
-    const { server } = await startServerWithInside({ ...quiet, ...options, patience });
+    const connectionLimits = { connectionsMax: 1 };
+    const { server } = await startServerWithInside({ ...quiet, ...options, connectionLimits });
     await reach(server.baseUrl);
     for (const request of [
       'GET / HTTP/1.1\r\nHost: a\r\n',
@@ -114,7 +114,7 @@ describe('a connection beyond the limit', () => {
   });
 
   it('gets in as soon as another one has gone; a file that is sent counts as one', async () => {
-    const server = await startTestServer({ patience: { connectionsMax: 3 } });
+    const server = await startTestServer({ connectionLimits: { connectionsMax: 3 } });
     const device = await acceptedDevice(server, 'reader');
     const { uri } = await linkTo(server, device.token, await publish(server));
     const others = [await reach(server.baseUrl), await reach(server.baseUrl)];
@@ -130,7 +130,7 @@ describe('a connection beyond the limit', () => {
   });
 
   it('of the control listener is answered 503 too', async () => {
-    const server = await startTestServer({ patience: { connectionsMax: 1 } });
+    const server = await startTestServer({ connectionLimits: { connectionsMax: 1 } });
     await reach(server.controlUrl);
     const { status, body } = await answerOn(
       await reach(server.controlUrl),

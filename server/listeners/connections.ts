@@ -6,7 +6,7 @@
 import type { Server, Socket } from 'node:net';
 import { systemClock } from '../../fixtures/clock.ts';
 import type { Semaphore } from '../http/open-files.ts';
-import { LAST_WORD_MS } from './connection-limits.ts';
+import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 
 interface ConnectionsOptions {
   /** Each connection holds one as long as it lasts. */
@@ -60,7 +60,7 @@ export class Connections {
       if (socket.bytesWritten === 0) socket.write(lastWord());
       socket.destroy();
     };
-    const timer = systemClock.after(LAST_WORD_MS, turnOut, true);
+    const timer = systemClock.after(RESPONSE_READ_MAX_MS, turnOut, true);
     socket.once('close', () => {
       timer.cancel();
       if (this.#surplus.get(end) === turnOut) this.#surplus.delete(end);

@@ -14,7 +14,7 @@ import type { ExchangeObserver, ResponseTransform } from '../pipeline/plug-ins.t
 import { assertComplete, mountRoutes } from '../pipeline/routes.ts';
 import type { Services } from '../pipeline/services.ts';
 import type { Watchdog } from '../pipeline/watchdog.ts';
-import { LAST_WORD_MS } from './connection-limits.ts';
+import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import { Connections } from './connections.ts';
 import { createListener } from './protocol.ts';
 import type { TlsIdentity } from './tls/identity.ts';
@@ -123,8 +123,8 @@ class Doors {
     const { names, random, log, settings, tenants } = this.#services;
     const routes = mountRoutes(mounted, this.#pipeline, confirmationPages);
     const { newRequestId } = this.#pipeline;
-    const { patience } = settings;
-    const shared = { routes, names, random, log, tls, newRequestId, patience };
+    const { connectionLimits } = settings;
+    const shared = { routes, names, random, log, tls, newRequestId, connectionLimits };
     const connections = this.#connections;
     const server = createListener({
       ...shared,
@@ -140,10 +140,10 @@ class Doors {
 
   async close(farewell?: Promise<void>): Promise<void> {
     const closed = this.#servers.map(shut);
-    // Real time: in that of a world, which may stand still, a farewell may never be over.
+    // Real time: in that of a tenant, which may stand still, a farewell may never be over.
     const over = new AbortController();
-    const patience = systemClock.sleep(LAST_WORD_MS, over.signal);
-    await Promise.race([farewell, patience]);
+    const longest = systemClock.sleep(RESPONSE_READ_MAX_MS, over.signal);
+    await Promise.race([farewell, longest]);
     over.abort();
     this.#connections.destroy();
     await Promise.all(closed);

@@ -11,11 +11,11 @@ import type { Log } from '../pipeline/log.ts';
 import type { UnreadableRequest } from '../pipeline/plug-ins.ts';
 import { type CarriesExchange, type Routes, tooManyConnections } from '../pipeline/routes.ts';
 import {
-  completePatience,
-  dismiss,
-  keepPatience,
-  type Patience,
-  patienceOptions,
+  type ConnectionLimits,
+  completeConnectionLimits,
+  connectionOptions,
+  endWithResponse,
+  enforceConnectionLimits,
 } from './connection-limits.ts';
 import type { Connections } from './connections.ts';
 import type { TlsIdentity } from './tls/identity.ts';
@@ -36,7 +36,7 @@ interface ListenerOptions {
   /** After which an unfinished TLS handshake is cut. */
   readonly handshakeMaxMs?: number;
   /** Towards slow clients, where it differs from the usual one. */
-  readonly patience?: Partial<Patience> | undefined;
+  readonly connectionLimits?: Partial<ConnectionLimits> | undefined;
 }
 
 /** Node would wait two minutes. */
@@ -61,9 +61,9 @@ export function createListener(options: ListenerOptions): Server {
     (request as unknown as CarriesExchange).exchange = exchange;
     app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
   };
-  const patience = completePatience(options.patience);
-  const server = openServer(classes, { ...options, patience });
-  keepPatience(server, patience);
+  const connectionLimits = completeConnectionLimits(options.connectionLimits);
+  const server = openServer(classes, { ...options, connectionLimits });
+  enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => {
     // Nobody has agreed yet on how to encrypt it.
     if (options.tls) return '';
@@ -109,10 +109,10 @@ function openServer(
   {
     tls,
     handshakeMaxMs = HANDSHAKE_MAX_MS,
-    patience,
-  }: ListenerOptions & { readonly patience: Patience },
+    connectionLimits,
+  }: ListenerOptions & { readonly connectionLimits: ConnectionLimits },
 ): Server {
-  const bounds = patienceOptions(patience);
+  const bounds = connectionOptions(connectionLimits);
   const shared = { ...bounds, ...classes, requireHostHeader: false, keepAliveTimeout: 65_000 };
   if (!tls) return createServer(shared);
   return createSecureServer({ ...shared, ...tls, handshakeTimeout: handshakeMaxMs });
@@ -151,7 +151,7 @@ function responseOn(
   const response = new ResponseClass(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  response.on('finish', () => dismiss(socket));
+  response.on('finish', () => endWithResponse(socket));
   // A caller that goes away in the middle of a refused handshake is no fault of ours.
   socket.on('error', () => socket.destroy());
   // Node does not watch it any more for a client that leaves its answer unread.
@@ -179,7 +179,10 @@ function refuseUnreadable(
   }
   const status = unreadable[code] ?? '400 Bad Request';
   const error = `the request cannot be read as HTTP: ${status.slice(4)}`;
-  dismiss(socket, bareAnswer(status, { error, header, id, headers: { Connection: 'close' } }));
+  endWithResponse(
+    socket,
+    bareAnswer(status, { error, header, id, headers: { Connection: 'close' } }),
+  );
   return Number.parseInt(status, 10);
 }
 

@@ -8,14 +8,14 @@ import { readReply } from '../testing/raw-http.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 
 const { path } = operations['put-configuration'];
-const patience = { headersMaxMs: 200, requestMaxMs: 400, unreadMaxMs: 200, checkMs: 20 };
+const connectionLimits = { headersMaxMs: 200, requestMaxMs: 400, unreadMaxMs: 200, checkMs: 20 };
 const DRIP_MS = 10;
 
 let server: TestServer;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  server = await startTestServer({ patience });
+  server = await startTestServer({ connectionLimits });
 });
 
 afterEach(() => {
@@ -123,7 +123,9 @@ describe('a client that has sent its headers', () => {
 describe('connections that do nothing', () => {
   it('are refused beyond the bound, and take no room of others once they are cut', async () => {
     const connectionsMax = 12;
-    const small = await startTestServer({ patience: { ...patience, connectionsMax } });
+    const small = await startTestServer({
+      connectionLimits: { ...connectionLimits, connectionsMax },
+    });
     const idle = Array.from({ length: connectionsMax }, () => stubborn(small.baseUrl));
     await Promise.all(idle.map((socket) => once(socket, 'connect')));
     const surplus = stubborn(small.baseUrl);
@@ -151,7 +153,7 @@ it('waits as long as it takes for the next request of a client that is in order'
   const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
   socket.write(request);
   await once(socket, 'data');
-  await systemClock.sleep(3 * patience.unreadMaxMs);
+  await systemClock.sleep(3 * connectionLimits.unreadMaxMs);
   socket.write(request);
   const [again] = await once(socket, 'data');
   expect(readReply(String(again)).status).toBe(401);

@@ -73,7 +73,7 @@ describe('a rate limit', () => {
     expect((await poll(device.token)).json()).toEqual({});
   });
 
-  it('is of one world only', async () => {
+  it('is of one tenant only', async () => {
     const other = await secondTenant(server);
     await limit(0, 60, `?world=${other.id}`);
     expect((await server.call('count-devices', { token: other.token })).status).toBe(429);

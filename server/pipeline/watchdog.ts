@@ -1,6 +1,6 @@
 /**
  * Tells when one piece of work has kept everything else waiting: what it was, how long, how often.
- * Only real time counts here, whatever the clock of a world shows.
+ * Only real time counts here, whatever the clock of a tenant shows.
  */
 import { systemClock, type Timer } from '../../fixtures/clock.ts';
 import type { Log } from './log.ts';

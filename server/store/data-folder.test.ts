@@ -123,7 +123,7 @@ describe('a server with a data folder', () => {
     });
   });
 
-  it('keeps every world apart, with its token and status', async () => {
+  it('keeps every tenant apart, with its token and status', async () => {
     const second = await during(async (server) => {
       const made = await secondTenant(server);
       await setTenantStatus(server, made.id, 'suspended');
@@ -187,7 +187,7 @@ describe('a server with a data folder', () => {
     expect(readdirSync(worldFolder()).toSorted()).toEqual(inWorld);
   });
 
-  it('takes away what was received and never kept, and a world that was never completed', async () => {
+  it('takes away what was received and never kept, and a tenant that was never completed', async () => {
     await during(async () => undefined);
     const artifacts = join(worldFolder(), 'artifacts');
     writeFileSync(join(artifacts, 'incoming-7'), 'half');
@@ -195,7 +195,7 @@ describe('a server with a data folder', () => {
     const kept = await DataFolder.open(data);
     const id = '00000000-0000-4000-8000-000000000000';
     const rest = { token: 't', status: 'active', isFirst: false, createdMs: 1 } as const;
-    (await kept.beginWorld({ id, name: 'half', ...rest })).close();
+    (await kept.beginTenant({ id, name: 'half', ...rest })).close();
     kept.close();
     await during(async (server) => {
       expect(JSON.parse((await control(server, 'GET', '/tenants')).text)).toHaveLength(1);
@@ -205,7 +205,7 @@ describe('a server with a data folder', () => {
   });
 });
 
-it('brings a world of the former tables to the present ones, with all that it holds', async () => {
+it('brings a tenant of the former tables to the present ones, with all that it holds', async () => {
   const before = await start();
   await acceptedDevice(before, 'kept');
   await before.close();

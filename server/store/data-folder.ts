@@ -1,6 +1,6 @@
 /**
- * The data folder: `server.sqlite` with the list of worlds and the server's secrets, and a folder
- * for each world below `worlds`. Not what is in a world.
+ * The data folder: `server.sqlite` with the list of tenants and the server's secrets, and a folder
+ * for each tenant below `worlds`. Not what is in a tenant.
  */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,8 +13,8 @@ import { storageFault } from './storage-fault.ts';
 import { openStore, type Store } from './store.ts';
 import { syncPath } from './sync-path.ts';
 
-/** What is known of a world beside its store. */
-export interface StoredWorld {
+/** What is known of a tenant beside its store. */
+export interface StoredTenant {
   readonly id: string;
   readonly name: string;
   readonly token: string;
@@ -76,39 +76,39 @@ export class DataFolder {
   }
 
   /** In order of creation. */
-  worlds(): StoredWorld[] {
+  tenants(): StoredTenant[] {
     return this.#sql.all('SELECT * FROM worlds WHERE is_complete ORDER BY seq').map(world);
   }
 
-  /** Opens the store of a world that is there. @throws StateFault */
-  openWorld(id: string): Promise<Store> {
+  /** Opens the store of a tenant that is there. @throws StateFault */
+  openTenant(id: string): Promise<Store> {
     return DataFolder.#telling(this.path, () => openStore({ folder: this.#folderOf(id) }));
   }
 
-  /** Opens the empty store of a new world, which is gone after a restart unless it is completed. */
-  async beginWorld(row: StoredWorld): Promise<Store> {
+  /** Opens the empty store of a new tenant, which is gone after a restart unless it is completed. */
+  async beginTenant(row: StoredTenant): Promise<Store> {
     this.#sql.run(
       `INSERT INTO worlds (id, name, token, status, is_first, created_ms, is_complete)
        VALUES (?, ?, ?, ?, ?, ?, 0)`,
       [row.id, row.name, row.token, row.status, row.isFirst ? 1 : 0, row.createdMs],
     );
-    const store = await this.openWorld(row.id);
+    const store = await this.openTenant(row.id);
     syncPath(join(this.path, worldsFolder));
     syncPath(this.path);
     return store;
   }
 
-  completeWorld(id: string): void {
+  completeTenant(id: string): void {
     this.#sql.run('UPDATE worlds SET is_complete = 1 WHERE id = ?', [id]);
   }
 
-  setStatus(id: string, status: StoredWorld['status']): void {
+  setStatus(id: string, status: StoredTenant['status']): void {
     this.#sql.run('UPDATE worlds SET status = ? WHERE id = ?', [status, id]);
   }
 
-  /** Forgets a world with everything in it; its store must be closed. */
-  removeWorld(id: string): void {
-    // Whatever stops this midway leaves a world that the next start takes away.
+  /** Forgets a tenant with everything in it; its store must be closed. */
+  removeTenant(id: string): void {
+    // Whatever stops this midway leaves a tenant that the next start takes away.
     this.#sql.run('UPDATE worlds SET is_complete = 0 WHERE id = ?', [id]);
     rmSync(this.#folderOf(id), { recursive: true, force: true });
     this.#sql.run('DELETE FROM worlds WHERE id = ?', [id]);
@@ -124,7 +124,7 @@ export class DataFolder {
 
   #removeUnfinished(): void {
     const rows = this.#sql.all('SELECT id FROM worlds WHERE NOT is_complete');
-    for (const row of rows) this.removeWorld(text(row, 'id'));
+    for (const row of rows) this.removeTenant(text(row, 'id'));
   }
 
   #folderOf(id: string): string {
@@ -154,7 +154,7 @@ function requireOurs(path: string): void {
   throw new StateFault('foreign', `${path} holds other files, but no fleetbed data`);
 }
 
-function world(row: SqlRow): StoredWorld {
+function world(row: SqlRow): StoredTenant {
   return {
     id: text(row, 'id'),
     name: text(row, 'name'),

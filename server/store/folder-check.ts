@@ -1,6 +1,6 @@
 /**
- * Checks a whole data folder before anything in it is opened: the list of worlds names the worlds,
- * a world's artifacts name their files, and a database has its sums beside it. Only reads, so that
+ * Checks a whole data folder before anything in it is opened: the list of tenants names the tenants,
+ * a tenant's artifacts name their files, and a database has its sums beside it. Only reads, so that
  * a folder that is refused stays as it was found.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';

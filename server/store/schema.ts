@@ -230,5 +230,5 @@ CREATE TABLE confirmations (
 ) WITHOUT ROWID;
 ${formerDevices}`;
 
-/** The database of a world, from whichever version it comes. */
+/** The database of a tenant, from whichever version it comes. */
 export const worldShape = { schema, version: SCHEMA_VERSION, upgrades };

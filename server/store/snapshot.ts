@@ -21,7 +21,7 @@ export interface Snapshot {
 
 /** How much of a snapshot is restored. */
 export interface RestoreOptions {
-  /** Leaves users and roles as they are, as when the snapshot is another world's. */
+  /** Leaves users and roles as they are, as when the snapshot is another tenant's. */
   readonly keepsUsers?: boolean;
 }
 
@@ -41,7 +41,7 @@ interface Areas {
   readonly history: DeviceHistoryStore;
 }
 
-/** Sign-ins are no state of the world: a user goes on with the token he has. */
+/** Sign-ins are no state of the tenant: a user goes on with the token he has. */
 const signIns = 'user_tokens';
 const usersTables: ReadonlySet<string> = new Set([signIns, 'users', 'roles', 'confirmations']);
 

@@ -53,7 +53,7 @@ export interface ExportedState {
 interface ExportOptions {
   readonly folder: string;
   readonly out: string;
-  /** Makes a token for a world whose own is lost. */
+  /** Makes a token for a tenant whose own is lost. */
   readonly newToken: () => string;
 }
 
@@ -90,7 +90,7 @@ class StateExport {
   readonly #options: ExportOptions & { readonly drafts: string };
   readonly #tables: readonly StateTable[];
   readonly #lost: string[] = [];
-  /** Worlds that were being made or removed. */
+  /** Tenants that were being made or removed. */
   readonly #unfinished = new Set<string>();
   #rows = 0;
   #artifactFiles = 0;
@@ -157,7 +157,7 @@ class StateExport {
     }
   }
 
-  /** Ids of the worlds; their folders tell them where the list is lost. */
+  /** Ids of the tenants; their folders tell them where the list is lost. */
   #exportServer(): string[] {
     const listed: string[] = [];
     this.#reading(join(this.#options.folder, serverFile), (server) => {

@@ -135,7 +135,7 @@ function notOurs(file: string, fault: unknown): unknown {
 async function checkFolder(path: string): Promise<void> {
   const data = await DataFolder.open(path);
   try {
-    for (const { id } of data.worlds()) (await data.openWorld(id)).close();
+    for (const { id } of data.tenants()) (await data.openTenant(id)).close();
   } finally {
     data.close();
   }
@@ -168,7 +168,7 @@ class StateImport {
       this.#fill(join(folder, worldFile), worldShape, (sql) => this.#copyTables(id, sql));
       this.#writeContents(id, join(folder, artifactsFolder));
     }
-    // Last, so that half an import is never taken for a whole one: it has worlds without a list.
+    // Last, so that half an import is never taken for a whole one: it has tenants without a list.
     this.#fill(join(draft, serverFile), serverShape, (sql) => {
       sql.run('INSERT INTO secrets SELECT * FROM state.secrets');
       sql.run('INSERT INTO worlds SELECT * FROM state.worlds');

@@ -1,13 +1,13 @@
 /**
- * The tables of an exported state: those of a world with the world's id in front, one file for all
- * worlds, so that any SQLite reads it; beside them the server's own and the artifact files.
+ * The tables of an exported state: those of a tenant with the tenant's id in front, one file for all
+ * tenants, so that any SQLite reads it; beside them the server's own and the artifact files.
  */
 import { serverShape } from './data-layout.ts';
 import { text } from './row.ts';
 import { SCHEMA_VERSION, schema } from './schema.ts';
 import { openMemorySql } from './sql-memory.ts';
 
-/** A table of a world. */
+/** A table of a tenant. */
 export interface StateTable {
   readonly name: string;
   readonly columns: readonly string[];
@@ -18,13 +18,13 @@ export interface StateTable {
 /** What an exported state says of itself, so that no other database is taken for one. */
 export const stateFormat = 'fleetbed state';
 
-/** Changes with the tables of a world, of the server, or of the export itself. */
+/** Changes with the tables of a tenant, of the server, or of the export itself. */
 export const stateVersion = `1.${serverShape.version}.${SCHEMA_VERSION}`;
 
 /** The content of an artifact file is in parts of this size, so that none fills the memory. */
 export const PART_BYTES = 1_048_576;
 
-/** The tables of a world, as the schema makes them. */
+/** The tables of a tenant, as the schema makes them. */
 export async function worldTables(): Promise<StateTable[]> {
   const sql = await openMemorySql(schema);
   try {
@@ -49,7 +49,7 @@ export async function worldTables(): Promise<StateTable[]> {
   }
 }
 
-/** Statements that make an exported state, without rows of worlds. */
+/** Statements that make an exported state, without rows of tenants. */
 export function stateSchema(tables: readonly StateTable[]): string {
   const ofWorlds = tables.map(
     ({ name, columns }) => `CREATE TABLE ${name} (world TEXT NOT NULL, ${columns.join(', ')});`,

@@ -1,21 +1,21 @@
-/** Dropping a world: whoever knocks is a stranger at once, then everything in it goes. */
+/** Dropping a tenant: whoever knocks is a stranger at once, then everything in it goes. */
 import { systemClock } from '../../fixtures/clock.ts';
 import type { Services } from '../pipeline/services.ts';
 import type { Tenant } from './tenants.ts';
 
 /**
- * Drops a world that is not the first: its tokens, devices and users are unknown from now on, its
+ * Drops a tenant that is not the first: its tokens, devices and users are unknown from now on, its
  * sockets are closed, and then its store is, with its folder and mail. Resolves when all is gone;
  * does nothing to one that was dropped already.
  */
-export async function dropWorld(
+export async function dropTenant(
   { tenants, sockets, outbox }: Pick<Services, 'tenants' | 'sockets' | 'outbox'>,
-  world: Tenant,
+  tenant: Tenant,
 ): Promise<void> {
-  if (!tenants.forget(world)) return;
-  await sockets.closeWorld(world.store);
+  if (!tenants.forget(tenant)) return;
+  await sockets.closeTenant(tenant.store);
   // What waited for a socket goes on now, and writes into the audit log: the store goes last.
   await systemClock.sleep(0);
-  outbox.forget(world.id);
-  tenants.remove(world);
+  outbox.forget(tenant.id);
+  tenants.remove(tenant);
 }

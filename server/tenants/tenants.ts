@@ -7,7 +7,7 @@ import type { Random } from '../../fixtures/random.ts';
 import { SteeredClock } from '../../fixtures/steered-clock.ts';
 import { hashPassword } from '../crypto/passwords.ts';
 import { isSameSecret } from '../crypto/same-secret.ts';
-import type { DataFolder, StoredWorld } from '../store/data-folder.ts';
+import type { DataFolder, StoredTenant } from '../store/data-folder.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { type RateLimit, RateLimits } from './rate-limits.ts';
 
@@ -83,7 +83,7 @@ export class Tenants {
     const [first, ...others] = await keptTenants(means);
     if (first) return new Tenants(first, means, others);
     const tenant = await newTenant('Default', true, means);
-    means.data?.completeWorld(tenant.id);
+    means.data?.completeTenant(tenant.id);
     return new Tenants(tenant, means);
   }
 
@@ -96,18 +96,18 @@ export class Tenants {
     const fault = this.#faultOf(name, given.email);
     if (fault) {
       tenant.store.close();
-      data?.removeWorld(tenant.id);
+      data?.removeTenant(tenant.id);
       return fault;
     }
     const admin = createAdmin(tenant, prepared, this.#means);
-    data?.completeWorld(tenant.id);
+    data?.completeTenant(tenant.id);
     this.#all.set(tenant.id, tenant);
     return { tenant, admin };
   }
 
   #faultOf(name: string, email: string): TenantFault | undefined {
     if (this.#all.size >= TENANTS_MAX) return 'too many tenants';
-    // A world is named by its id or its name, so that neither may mean two.
+    // A tenant is named by its id or its name, so that neither may mean two.
     if (this.list().some((tenant) => tenant.name === name || tenant.id === name))
       return 'name taken';
     return this.findByEmail(email) && 'e-mail taken';
@@ -151,7 +151,7 @@ export class Tenants {
   /** Removes what a forgotten tenant has left behind. */
   remove(tenant: Tenant): void {
     tenant.store.close();
-    this.#means.data?.removeWorld(tenant.id);
+    this.#means.data?.removeTenant(tenant.id);
   }
 
   close(): void {
@@ -187,7 +187,7 @@ export function createAdmin(
 
 async function newTenant(name: string, isFirst: boolean, means: Means): Promise<Tenant> {
   const { clock, random, data } = means;
-  const world = {
+  const stored = {
     id: random.uuid(),
     name,
     token: random.bytes(32).toString('base64url'),
@@ -195,7 +195,7 @@ async function newTenant(name: string, isFirst: boolean, means: Means): Promise<
     createdMs: clock.now(),
     status: 'active',
   } as const;
-  return tenantOf(world, await (data ? data.beginWorld(world) : openStore()), means);
+  return tenantOf(stored, await (data ? data.beginTenant(stored) : openStore()), means);
 }
 
 /** All or none: a folder that cannot be opened whole is refused. */
@@ -204,8 +204,8 @@ async function keptTenants(means: Means): Promise<Tenant[]> {
   const { data } = means;
   if (!data) return tenants;
   try {
-    for (const world of data.worlds()) {
-      tenants.push(tenantOf(world, await data.openWorld(world.id), means));
+    for (const tenant of data.tenants()) {
+      tenants.push(tenantOf(tenant, await data.openTenant(tenant.id), means));
     }
     return tenants;
   } catch (fault) {
@@ -214,15 +214,15 @@ async function keptTenants(means: Means): Promise<Tenant[]> {
   }
 }
 
-function tenantOf(world: StoredWorld, store: Store, means: Means): Tenant {
+function tenantOf(stored: StoredTenant, store: Store, means: Means): Tenant {
   const { clock, data, rateLimit, equip } = means;
-  let { status } = world;
+  let { status } = stored;
   const tenant: Tenant = {
-    id: world.id,
-    name: world.name,
-    token: world.token,
-    isFirst: world.isFirst,
-    createdMs: world.createdMs,
+    id: stored.id,
+    name: stored.name,
+    token: stored.token,
+    isFirst: stored.isFirst,
+    createdMs: stored.createdMs,
     store,
     clock: new SteeredClock(clock),
     rates: new RateLimits(rateLimit),
@@ -230,7 +230,7 @@ function tenantOf(world: StoredWorld, store: Store, means: Means): Tenant {
       return status;
     },
     set status(changed) {
-      data?.setStatus(world.id, changed);
+      data?.setStatus(stored.id, changed);
       status = changed;
     },
   };

@@ -1,19 +1,19 @@
-/** Devices, artifacts and refusals of a testbed's worlds. */
+/** Devices, artifacts and refusals of a testbed's tenants. */
 import { operations } from '../../fixtures/contract/operations.ts';
 import { AdminRefusal, type Testbed, type TestbedWorld } from '../testbed.ts';
 import { artifactBytes } from './test-artifacts.ts';
 import { newDevice, signatureOf, type TestDevice } from './test-device.ts';
 
-/** Asks for a token as the device, which says which world it belongs to. */
+/** Asks for a token as the device, which says which tenant it belongs to. */
 export function authenticateIn(
   testbed: Testbed,
-  world: TestbedWorld,
+  tenant: TestbedWorld,
   device: TestDevice,
 ): Promise<Response> {
   const body = JSON.stringify({
     id_data: device.idData,
     pubkey: device.publicKeyPem,
-    tenant_token: world.tenantToken,
+    tenant_token: tenant.tenantToken,
   });
   return fetch(testbed.baseUrl + operations['post-auth-request'].path, {
     method: 'POST',
@@ -25,16 +25,16 @@ export function authenticateIn(
   });
 }
 
-/** A device of the world that is accepted, and its token. */
-export async function acceptedIn(testbed: Testbed, world: TestbedWorld, name: string) {
+/** A device of the tenant that is accepted, and its token. */
+export async function acceptedIn(testbed: Testbed, tenant: TestbedWorld, name: string) {
   const device = newDevice(name);
-  await authenticateIn(testbed, world, device);
-  const { body: devices } = await world.admin.call('list-devices', { query: { per_page: 500 } });
+  await authenticateIn(testbed, tenant, device);
+  const { body: devices } = await tenant.admin.call('list-devices', { query: { per_page: 500 } });
   const found = devices.find(({ identity_data: data }) => data.mac === name);
   const { id = '', auth_sets: sets = [] } = found ?? {};
   const parameters = { id, aid: sets[0]?.id ?? '' };
-  await world.admin.call('set-auth-set-status', { parameters, json: { status: 'accepted' } });
-  return { ...device, id, token: await (await authenticateIn(testbed, world, device)).text() };
+  await tenant.admin.call('set-auth-set-status', { parameters, json: { status: 'accepted' } });
+  return { ...device, id, token: await (await authenticateIn(testbed, tenant, device)).text() };
 }
 
 /** What a device's token opens: 200 or 401. */
@@ -43,9 +43,9 @@ export async function statusFor({ baseUrl }: Testbed, token: string): Promise<nu
   return (await fetch(baseUrl + operations['get-configuration'].path, { headers })).status;
 }
 
-/** Names of the devices that a world's admin sees. */
-export function namesIn(world: TestbedWorld): Promise<unknown[]> {
-  const answer = world.admin.call('list-devices');
+/** Names of the devices that a tenant's admin sees. */
+export function namesIn(tenant: TestbedWorld): Promise<unknown[]> {
+  const answer = tenant.admin.call('list-devices');
   return answer.then(({ body }) => body.map(({ identity_data: data }) => data.mac));
 }
 

@@ -47,7 +47,7 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
 /**
  * The tenant that a device says it belongs to: the first one when it names none. A token that is
  * nobody's means the first one too while there is no other, as clients carry them over from other
- * servers; from then on it would lead a device into a stranger's world.
+ * servers; from then on it would lead a device into somebody else's tenant.
  */
 function tenantOf({ tenants, settings }: HandlerContext, token: string | undefined) {
   const ignored = token === undefined || token === '' || settings.variants.has('open-source');

@@ -25,7 +25,7 @@ export const login = defineEndpointWithOwnTransactions('login', async ({ body },
   if (tenant.store.users.find(user.id)?.passwordHash !== user.passwordHash) return refused;
   if (tenant.status === 'suspended') return accountSuspended;
   const lifetimeSeconds = body?.no_expiry ? undefined : settings.tokenLifetimeSeconds;
-  // The user's world may have a time of its own.
+  // The user's tenant may have a time of its own.
   const nowMs = tenant.clock.now();
   const token = tenant.store.atomically(() => {
     tenant.store.users.recordLogin(user.id, nowMs);

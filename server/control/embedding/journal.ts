@@ -39,19 +39,19 @@ export interface TestbedJournal {
 const TIMEOUT_SECONDS = 10;
 const INSTEAD_MAX = 10;
 
-export function testbedJournal(world: ControlledTenant): TestbedJournal {
-  const { journal } = world;
-  const shown = (entry: JournalEntry): EntryView => entryView(entry, world, true);
+export function testbedJournal(tenant: ControlledTenant): TestbedJournal {
+  const { journal } = tenant;
+  const shown = (entry: JournalEntry): EntryView => entryView(entry, tenant, true);
   return {
-    list: (filter = {}) => [...journal.entries()].filter(matcher(filter, world)).map(shown),
+    list: (filter = {}) => [...journal.entries()].filter(matcher(filter, tenant)).map(shown),
     find: (filter) => {
-      const matches = matcher(filter, world);
+      const matches = matcher(filter, tenant);
       for (const entry of journal.newestFirst()) if (matches(entry)) return shown(entry);
       return undefined;
     },
-    await: async (filter, patience = {}) => shown(await firstMatch(world, filter, patience)),
+    await: async (filter, patience = {}) => shown(await firstMatch(tenant, filter, patience)),
     assert: (assertion) => {
-      const judge = new Judge(assertion, world);
+      const judge = new Judge(assertion, tenant);
       for (const entry of journal.entries()) judge.see(entry);
       const { holds, sentence } = judge.verdict();
       if (!holds) throw new JournalAssertionError(sentence);
@@ -61,12 +61,12 @@ export function testbedJournal(world: ControlledTenant): TestbedJournal {
 }
 
 async function firstMatch(
-  world: ControlledTenant,
+  tenant: ControlledTenant,
   filter: EntryFilter,
   { after = 0, timeoutSeconds = TIMEOUT_SECONDS }: Patience,
 ): Promise<JournalEntry> {
-  const { journal } = world;
-  const matches = matcher(filter, world);
+  const { journal } = tenant;
+  const matches = matcher(filter, tenant);
   for (const entry of journal.entries(after)) if (matches(entry)) return entry;
   const came = new AbortController();
   let found: JournalEntry | undefined;

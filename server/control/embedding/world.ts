@@ -45,7 +45,7 @@ export interface TestbedWorld {
 }
 
 /** An admin of the world, signed in. */
-export interface WorldAdmin {
+export interface TenantAdmin {
   readonly adminEmail: string;
   readonly adminPassword: string;
   readonly adminToken: string;
@@ -55,7 +55,7 @@ export interface WorldAdmin {
 export function testbedWorld(
   inside: ServerWithInside,
   tenant: Tenant,
-  { apiUrl, admin }: { readonly apiUrl: string; readonly admin: WorldAdmin },
+  { apiUrl, admin }: { readonly apiUrl: string; readonly admin: TenantAdmin },
 ): TestbedWorld {
   const { worlds } = inside;
   const { id, name, token: tenantToken } = tenant;
@@ -75,18 +75,18 @@ export function testbedWorld(
       keepSignedIn(inside, tenant, admin);
       return loaded;
     },
-    reset: () => resetWorld(inside, tenant, admin),
+    reset: () => resetTenant(inside, tenant, admin),
   };
 }
 
-async function resetWorld(inside: ServerWithInside, tenant: Tenant, admin: WorldAdmin) {
-  await inside.services.sockets.closeWorld(tenant.store);
+async function resetTenant(inside: ServerWithInside, tenant: Tenant, admin: TenantAdmin) {
+  await inside.services.sockets.closeTenant(tenant.store);
   inside.worlds.reset(tenant);
   keepSignedIn(inside, tenant, admin);
 }
 
 /** A test may have signed the admin out. */
-function keepSignedIn({ services }: ServerWithInside, tenant: Tenant, { adminToken }: WorldAdmin) {
+function keepSignedIn({ services }: ServerWithInside, tenant: Tenant, { adminToken }: TenantAdmin) {
   const claims = services.tokens.read(adminToken);
   if ('because' in claims) return;
   const { id, subject: userId } = claims;

@@ -37,9 +37,9 @@ interface CorrectedRequest {
 /** All that is known of a refusal. */
 export interface Explanation {
   readonly requestId: string;
-  /** Name of the world that it was asked of. */
+  /** Name of the tenant that it was asked of. */
   readonly world: string;
-  /** ISO 8601, in the time of the world. */
+  /** ISO 8601, in the time of the tenant. */
   readonly at: string;
   readonly asked: {
     readonly method: string;
@@ -66,7 +66,7 @@ export interface Explanation {
 /** What is known beside the record. */
 export interface ExplainFacts {
   /** Whose journal holds the record. */
-  readonly world: Pick<Tenant, 'name' | 'isFirst' | 'store'>;
+  readonly tenant: Pick<Tenant, 'name' | 'isFirst' | 'store'>;
   readonly names: VendorNames;
   readonly adminEmail: string;
 }
@@ -89,20 +89,20 @@ export type RefusedRecord = Pick<
 export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation | undefined {
   const { refusal } = record;
   if (!refusal) return undefined;
-  const { world, names, adminEmail } = facts;
+  const { tenant, names, adminEmail } = facts;
   const asked = askedIn(record);
   const operation = operationOf(record);
   const place = placeOf(refusal);
-  const { store } = world;
+  const { store } = tenant;
   const correction = correctionOf({ asked, refusal, place, operation, store });
-  const lines = commandOf(correction, { names, adminEmail, namesTenant: !world.isFirst });
+  const lines = commandOf(correction, { names, adminEmail, namesTenant: !tenant.isFirst });
   const needs = needsOf(lines, asked);
   const command = [...definitionsOf(needs, asked), lines].join('\n');
   const diagnosis = diagnose(refusal.detail?.evidence);
   const { first } = correction;
   return {
     requestId: record.requestId,
-    world: world.name,
+    world: tenant.name,
     at: new Date(record.atMs).toISOString(),
     asked: askedView(record, operation),
     status: refusal.status,

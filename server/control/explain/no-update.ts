@@ -24,9 +24,9 @@ interface Step {
 export interface NoUpdateExplanation {
   /** Of the poll that it tells of; absent where it tells of now. */
   readonly requestId?: string;
-  /** Name of the world that the device belongs to. */
+  /** Name of the tenant that the device belongs to. */
   readonly world: string;
-  /** ISO 8601, in the time of the world. */
+  /** ISO 8601, in the time of the tenant. */
   readonly at: string;
   readonly device: { readonly id: string; readonly identity?: string };
   readonly outcome: 'no update' | 'update';
@@ -36,18 +36,21 @@ export interface NoUpdateExplanation {
   readonly deployments: readonly string[];
 }
 
-type World = Pick<ControlledTenant, 'name' | 'store' | 'journal' | 'clock'>;
+type PolledTenant = Pick<ControlledTenant, 'name' | 'store' | 'journal' | 'clock'>;
 
 const DEPLOYMENTS_MAX = 100;
 const TOLD_MAX = 10;
 
 /** Why a poll was answered without an update; nothing when it was answered otherwise. */
-export function explainPoll(record: ExchangeRecord, world: World): NoUpdateExplanation | undefined {
+export function explainPoll(
+  record: ExchangeRecord,
+  tenant: PolledTenant,
+): NoUpdateExplanation | undefined {
   const { noUpdate, deviceId, atMs, requestId } = record;
   if (!noUpdate || deviceId === undefined) return undefined;
-  const newest = world.store.parts.newest(deviceId, DEPLOYMENTS_MAX);
+  const newest = tenant.store.parts.newest(deviceId, DEPLOYMENTS_MAX);
   const request = requestOf(record);
-  const device = { world, id: deviceId, nowMs: atMs, newest };
+  const device = { tenant, id: deviceId, nowMs: atMs, newest };
   const steps = [
     yes('accepted', 'the device sent a valid token'),
     yes('polling', pollingText(record, request)),
@@ -57,35 +60,35 @@ export function explainPoll(record: ExchangeRecord, world: World): NoUpdateExpla
 }
 
 /** What the device would be answered now, if it asked as it did last. */
-export function explainDevice(deviceId: string, world: World): NoUpdateExplanation {
-  const newest = world.store.parts.newest(deviceId, DEPLOYMENTS_MAX);
-  const device = { world, id: deviceId, nowMs: world.clock.now(), newest };
+export function explainDevice(deviceId: string, tenant: PolledTenant): NoUpdateExplanation {
+  const newest = tenant.store.parts.newest(deviceId, DEPLOYMENTS_MAX);
+  const device = { tenant, id: deviceId, nowMs: tenant.clock.now(), newest };
   return told(device, stepsNow(device));
 }
 
 /** A device at a moment. */
 interface Device {
-  readonly world: World;
+  readonly tenant: PolledTenant;
   readonly id: string;
   readonly nowMs: number;
   readonly newest: DeviceParts;
 }
 
 function stepsNow(device: Device): Step[] {
-  const { world, id, nowMs } = device;
-  const status = world.store.devices.find(id)?.status;
+  const { tenant, id, nowMs } = device;
+  const status = tenant.store.devices.find(id)?.status;
   if (status !== 'accepted') {
     return [no('accepted', `the device is ${status ?? 'unknown'}, not accepted by a user`)];
   }
   const accepted = yes('accepted', 'a user has accepted the device');
-  const last = lastPoll(world, id);
+  const last = lastPoll(tenant, id);
   if (!last) {
     return [accepted, no('polling', 'the journal holds no update request from the device')];
   }
   if (last.status >= 400) return [accepted, no('polling', refusedText(last))];
   const request = requestOf(last);
   const before = [accepted, yes('polling', pollingText(last, request))];
-  const { parts, lastFinishedSeq } = world.store.parts.open(id);
+  const { parts, lastFinishedSeq } = tenant.store.parts.open(id);
   const choice = choosePart(parts, { nowMs, lastFinishedSeq });
   if (choice.decision === 'nothing') {
     return [...before, ...stepsTo({ rule: 'deployment' }, { ...device, request })];
@@ -97,7 +100,7 @@ function stepsNow(device: Device): Step[] {
   }
   const asked = servable(part);
   const anew = choice.decision === 'retry' ? withoutRequest(asked) : asked;
-  const decided = request && decideNext(anew, request, candidatesOf(part, world));
+  const decided = request && decideNext(anew, request, candidatesOf(part, tenant));
   if (decided && 'rule' in decided) {
     return [...before, ...stepsTo({ rule: decided.rule, deploymentId }, { ...device, request })];
   }
@@ -147,22 +150,22 @@ function overSteps(asking: Asking): Step[] {
   ];
 }
 
-function judgedOf(part: PartWithFacts, { world, nowMs, request }: Asking): Judged {
-  return { part, nowMs, request, candidates: candidatesOf(part, world) };
+function judgedOf(part: PartWithFacts, { tenant, nowMs, request }: Asking): Judged {
+  return { part, nowMs, request, candidates: candidatesOf(part, tenant) };
 }
 
-function candidatesOf({ deployment }: PartWithFacts, { store }: World) {
+function candidatesOf({ deployment }: PartWithFacts, { store }: PolledTenant) {
   if (deployment.configuration) return [];
   return store.artifacts.findByName(deployment.artifactName).map(candidate);
 }
 
 function told(device: Device, steps: readonly Step[]): Omit<NoUpdateExplanation, 'requestId'> {
-  const { world, id, nowMs, newest } = device;
-  const identity = world.store.devices.find(id)?.identity;
+  const { tenant, id, nowMs, newest } = device;
+  const identity = tenant.store.devices.find(id)?.identity;
   const moment = { nowMs, lastFinishedSeq: newest.lastFinishedSeq };
   const judged = newest.parts.slice(-TOLD_MAX).toReversed();
   return {
-    world: world.name,
+    world: tenant.name,
     at: new Date(nowMs).toISOString(),
     device: { id, ...(identity !== undefined && { identity: maskText(identity) }) },
     outcome: steps.at(-1)?.passed ? 'update' : 'no update',
@@ -179,7 +182,7 @@ function standingText(judged: Judged, rule: KeptBack | undefined): string {
   return rule ? sentenceOf(rule, judged) : `${labelOf(judged.part)}: ${open}`;
 }
 
-function lastPoll({ journal }: World, deviceId: string): ExchangeRecord | undefined {
+function lastPoll({ journal }: PolledTenant, deviceId: string): ExchangeRecord | undefined {
   for (const entry of journal.newestFirst()) {
     if (entry.kind !== 'exchange' || entry.deviceId !== deviceId) continue;
     if (asksForDeployment.has(entry.operation ?? '')) return entry;

@@ -95,7 +95,7 @@ async function passing<Result>(waiting: Promise<Result>, stepMs: number): Promis
 
 describe('a delay', () => {
   it.each(['before', 'after', 'body'])(
-    '%s lasts as long as the clock of the world says',
+    '%s lasts as long as the clock of the tenant says',
     async (when) => {
       await configure();
       await plan(server, { match, when, act: { kind: 'delay', ms: 60_000 } });
@@ -239,7 +239,7 @@ describe('a half-closed connection', () => {
 describe('a body', () => {
   beforeEach(configure);
 
-  it('drips: so many bytes in each second of the world', async () => {
+  it('drips: so many bytes in each second of the tenant', async () => {
     await plan(server, { match, act: { kind: 'drip', bytesPerSecond: 100 } });
     const socket = await askRaw();
     const first = readReply(await received(socket, /\r\n\r\n.+/s));

@@ -1,4 +1,4 @@
-/** The planned faults of a world: which of them a request meets, and how often each one has fired. */
+/** The planned faults of a tenant: which of them a request meets, and how often each one has fired. */
 
 import { valueText } from '../../../fixtures/value-text.ts';
 import type { Phase } from './actions/action.ts';
@@ -98,7 +98,7 @@ function dropOldest(map: Map<string, unknown>, most: number): void {
   if (map.size >= most && oldest !== undefined) map.delete(oldest);
 }
 
-/** The rules of a world, in order; of those that are due the first one acts. */
+/** The rules of a tenant, in order; of those that are due the first one acts. */
 export class FaultPlans {
   readonly #rules = new Map<string, CountedRule>();
   #isArmed = false;

@@ -14,7 +14,7 @@ import { type HeaderPairs, Wire } from './wire.ts';
 interface InjectionOptions {
   readonly fault: ChosenFault;
   readonly call: Call;
-  readonly world: Tenant;
+  readonly tenant: Tenant;
   readonly names: VendorNames;
   readonly log: Log;
   /** Told once, with the status that the caller saw; 0 when he saw none. */
@@ -36,7 +36,7 @@ export class Injection implements Interception {
 
   constructor(options: InjectionOptions) {
     this.#options = options;
-    const { fault, call, world, names } = options;
+    const { fault, call, tenant, names } = options;
     const wire = new Wire({
       exchange: call.exchange,
       mark: this.#mark,
@@ -44,7 +44,7 @@ export class Injection implements Interception {
     });
     wire.socket.once('close', this.#lose);
     fault.signal.addEventListener('abort', this.#end, { once: true });
-    this.#scene = { call, world, names, wire, signal: this.#over.signal };
+    this.#scene = { call, tenant, names, wire, signal: this.#over.signal };
   }
 
   /** True while the answer that the pipeline gives is not what the caller sees. */
@@ -94,7 +94,7 @@ export class Injection implements Interception {
 
   /** What the fault does to a websocket; it has missed when that is nothing. */
   onUpgrade(): ReturnType<Interception['onUpgrade']> {
-    const { fault, world } = this.#options;
+    const { fault, tenant } = this.#options;
     const { onSocket } = actOf(fault.act);
     if (!onSocket) {
       if (fault.phase !== 'before') this.#miss();
@@ -105,7 +105,8 @@ export class Injection implements Interception {
     const connection = this.#scene.wire.socket;
     return {
       headers: this.#mark,
-      opened: (socket) => onSocket(fault.act, { socket, connection, world, signal, fired, missed }),
+      opened: (socket) =>
+        onSocket(fault.act, { socket, connection, tenant, signal, fired, missed }),
     };
   }
 

@@ -183,7 +183,7 @@ describe('too many requests', () => {
     });
   });
 
-  it('tell a date on the clock of the world', async () => {
+  it('tell a date on the clock of the tenant', async () => {
     await control(server, 'POST', '/clock', { advanceSeconds: 3600 });
     await plan(server, { act: { kind: 'rate-limited', retryAfter: 'date', seconds: 1 } });
     expect((await poll()).headers.get('retry-after')).toBe('Sat, 21 Nov 2026 13:00:01 GMT');

@@ -189,7 +189,7 @@ describe('a plan that is refused', () => {
     expect(faultsIn(text)).toHaveLength(2);
   });
 
-  it('has no id that a world knows already', () => {
+  it('has no id that a tenant knows already', () => {
     const read = readPlan('rules: [{ id: known, act: reset }]', (id) => id === 'known');
     expect(read).toEqual({
       faults: [{ line: 1, column: 15, message: 'rules.0.id: the rule "known" already exists' }],

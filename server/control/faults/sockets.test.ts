@@ -127,7 +127,7 @@ describe('a websocket', () => {
     expect(await standing(server)).toMatchObject({ fired: 1, left: 0 });
   });
 
-  it('is closed after so much time of the world', async () => {
+  it('is closed after so much time of the tenant', async () => {
     await plan(server, { match, act: { kind: 'close-socket', code: 1001, afterMs: 5000 } });
     const socket = await openSocket(server, device);
     server.clock.advance(4999);

@@ -16,7 +16,7 @@ import { type ControlledTenant, controlled } from '../controlled-tenant.ts';
 
 /** Bytes of a body; nothing that is steered here needs more. */
 const BODY_MAX_BYTES = 16_384;
-/** The same of plans and worlds that people write. */
+/** The same of plans and start states that people write. */
 const TEXT_MAX_BYTES = 1024 * 1024;
 /** Of all bodies together that have not arrived whole. */
 const UNDERWAY_MAX_BYTES = 16 * TEXT_MAX_BYTES;
@@ -111,7 +111,7 @@ export function tenantIn({ query }: Request): unknown {
 }
 
 /** The tenant that `?tenant=` names by its id or name, the first one without; nothing when refused here. */
-export function worldOf(
+export function tenantNamed(
   tenants: Tenants,
   request: Request,
   response: Response,

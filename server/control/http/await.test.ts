@@ -77,7 +77,7 @@ describe('waiting for an entry', () => {
     expect(page.entries).toHaveLength(1);
   });
 
-  it('runs on the machine’s clock, whatever the world’s does', async () => {
+  it('runs on the machine’s clock, whatever the tenant’s does', async () => {
     await control(server, 'POST', '/clock', { rate: 0 });
     const waiting = awaited(server, 'text=never&timeoutSeconds=30');
     let ended = false;

@@ -74,48 +74,48 @@ const assertionShape = v.strictObject({
   ),
 });
 
-/** Mounts the paths that wait and assert. `clock` is the machine's own: a world's may stand still. */
+/** Mounts the paths that wait and assert. `clock` is the machine's own: a tenant's may stand still. */
 export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
   let waiting = 0;
   mount(app, '/await', {
     get: async (request: Request, response: Response) => {
-      const world = journaledWorld(tenants, request, response);
+      const tenant = journaledWorld(tenants, request, response);
       const takes = ['after', 'whole', 'count', 'timeoutSeconds'] as const;
-      const query = world && readQuery(request, response, takes);
+      const query = tenant && readQuery(request, response, takes);
       if (!query) return;
       if (waiting >= WAITING_MAX) {
         refuse(response, 503, `${WAITING_MAX} requests are already waiting; end one of them first`);
         return;
       }
       waiting += 1;
-      const came = await entriesOf({ world, query, clock, response });
+      const came = await entriesOf({ tenant, query, clock, response });
       waiting -= 1;
-      await answer(response, { world, query, came });
+      await answer(response, { tenant, query, came });
     },
   });
   mount(app, '/assert', {
     post: async (request, response) => {
-      const world = journaledWorld(tenants, request, response);
-      const asserted = world && readBody(assertionShape, request, response);
-      if (!asserted || !isKnownDevice(asserted, world, { response, place: 'body' })) return;
+      const tenant = journaledWorld(tenants, request, response);
+      const asserted = tenant && readBody(assertionShape, request, response);
+      if (!asserted || !isKnownDevice(asserted, tenant, { response, place: 'body' })) return;
       const { between = {}, ...assertion } = asserted;
-      const matches = matcher({ sinceMs: between.since, untilMs: between.until }, world);
-      const judge = new Judge(assertion, world);
-      const { added } = world.journal.size;
+      const matches = matcher({ sinceMs: between.since, untilMs: between.until }, tenant);
+      const judge = new Judge(assertion, tenant);
+      const { added } = tenant.journal.size;
       const before = Math.min(between.before ?? Number.POSITIVE_INFINITY, added + 1);
-      for await (const entry of inTurns(world.journal.entries(between.after))) {
+      for await (const entry of inTurns(tenant.journal.entries(between.after))) {
         if (entry.sequence >= before) break;
         if (matches(entry)) judge.see(entry);
       }
       const verdict = judge.verdict();
-      const { dropped } = world.journal.size;
+      const { dropped } = tenant.journal.size;
       const lost = dropped > 0 ? ` ${dropped} older entries are no longer kept.` : '';
       const sentence = verdict.sentence + lost;
       response.status(verdict.holds ? 200 : 409).json({
         ...verdict,
         sentence,
         ...(!verdict.holds && { error: sentence }),
-        ...standing(world),
+        ...standing(tenant),
       });
     },
   });
@@ -129,15 +129,15 @@ interface Came {
 }
 
 interface Waiting {
-  readonly world: ControlledTenant;
+  readonly tenant: ControlledTenant;
   readonly query: JournalQuery;
   readonly clock: Clock;
   readonly response: Response;
 }
 
-async function entriesOf({ world, query, clock, response }: Waiting): Promise<Came> {
-  const { journal } = world;
-  const matches = matcher(query.filter, world);
+async function entriesOf({ tenant, query, clock, response }: Waiting): Promise<Came> {
+  const { journal } = tenant;
+  const matches = matcher(query.filter, tenant);
   const matching: JournalEntry[] = [];
   const others: JournalEntry[] = [];
   const take = (entry: JournalEntry): boolean => {
@@ -176,14 +176,14 @@ async function entriesOf({ world, query, clock, response }: Waiting): Promise<Ca
 
 async function answer(
   response: Response,
-  { world, query, came }: { world: ControlledTenant; query: JournalQuery; came: Came },
+  { tenant, query, came }: { tenant: ControlledTenant; query: JournalQuery; came: Came },
 ): Promise<void> {
   if (response.destroyed) return;
   const { matching, others } = came;
-  const entries = mapped(matching, (entry) => entryView(entry, world, query.isWhole));
-  const next = world.journal.size.added;
+  const entries = mapped(matching, (entry) => entryView(entry, tenant, query.isWhole));
+  const next = tenant.journal.size.added;
   if (matching.length >= query.count) {
-    const facts = { ...standing(world), next: matching.at(-1)?.sequence ?? next };
+    const facts = { ...standing(tenant), next: matching.at(-1)?.sequence ?? next };
     await sendListing(response, facts, { entries });
     return;
   }
@@ -191,7 +191,7 @@ async function answer(
   const wanted =
     count === 1 ? 'no entry matched' : `${matching.length} of ${count} entries matched`;
   const error = `${wanted} within ${timeoutSeconds} s; "instead" lists the entries that came instead`;
-  const instead = mapped(others, (entry) => entryView(entry, world));
+  const instead = mapped(others, (entry) => entryView(entry, tenant));
   response.status(408);
-  await sendListing(response, { error, ...standing(world), next }, { entries, instead });
+  await sendListing(response, { error, ...standing(tenant), next }, { entries, instead });
 }

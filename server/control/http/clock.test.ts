@@ -29,7 +29,7 @@ function poll(token: string) {
   return server.call('get-configuration', { token });
 }
 
-describe('the clock of a world', () => {
+describe('the clock of a tenant', () => {
   it('is the one that the server was started with, until somebody steers it', async () => {
     const { status, text } = await control(server, 'GET', '/clock');
     expect([status, JSON.parse(text)]).toEqual([
@@ -88,7 +88,7 @@ describe('the clock of a world', () => {
     expect([status, text]).toEqual([409, expect.stringContaining('until')]);
   });
 
-  it('is 404 for a world that does not exist, and 405 for PUT', async () => {
+  it('is 404 for a tenant that does not exist, and 405 for PUT', async () => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const json = method === 'POST' ? { advanceSeconds: 1 } : undefined;
       expect((await control(server, method, '/clock?world=none', json)).status).toBe(404);
@@ -96,7 +96,7 @@ describe('the clock of a world', () => {
     expect((await control(server, 'PUT', '/clock', {})).status).toBe(405);
   });
 
-  it('is each world’s own', async () => {
+  it('is each tenant’s own', async () => {
     const other = await secondTenant(server);
     await steer({ advanceSeconds: WEEK_SECONDS }, other.name);
     expect((await server.call('count-devices', { token: other.token })).status).toBe(401);

@@ -1,10 +1,10 @@
-/** The time of a world: read, set, moved, run at another pace, and given back. */
+/** The time of a tenant: read, set, moved, run at another pace, and given back. */
 import type { Express } from 'express';
 import * as v from 'valibot';
 import { isTimestamp, timestampMs } from '../../../fixtures/contract/text.ts';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
-import { mount, readBody, refuse, worldOf } from './answers.ts';
+import { mount, readBody, refuse, tenantNamed } from './answers.ts';
 
 /** Ten years; the calendar ends within one. */
 const ADVANCE_MAX_SECONDS = 3650 * 86_400;
@@ -51,15 +51,15 @@ const commandShape = v.pipe(
 export function mountClock(app: Express, tenants: Tenants): void {
   mount(app, controlPaths.clock, {
     get: (request, response) => {
-      const world = worldOf(tenants, request, response);
-      if (world) response.json(view(world));
+      const tenant = tenantNamed(tenants, request, response);
+      if (tenant) response.json(view(tenant));
     },
     post: (request, response) => {
-      const world = worldOf(tenants, request, response);
-      const command = world && readBody(commandShape, request, response);
+      const tenant = tenantNamed(tenants, request, response);
+      const command = tenant && readBody(commandShape, request, response);
       if (!command) return;
       const { now, until, advanceSeconds, rate } = command;
-      const { clock } = world;
+      const { clock } = tenant;
       if (until !== undefined && until < clock.now()) {
         refuse(response, 409, 'body: until: is in the past; use "now" to set the clock back');
         return;
@@ -68,13 +68,13 @@ export function mountClock(app: Express, tenants: Tenants): void {
       if (moment !== undefined) clock.set(moment);
       if (advanceSeconds !== undefined) clock.advance(advanceSeconds * 1000);
       if (rate !== undefined) clock.scale(rate);
-      response.json(view(world));
+      response.json(view(tenant));
     },
     delete: (request, response) => {
-      const world = worldOf(tenants, request, response);
-      if (!world) return;
-      world.clock.reset();
-      response.json(view(world));
+      const tenant = tenantNamed(tenants, request, response);
+      if (!tenant) return;
+      tenant.clock.reset();
+      response.json(view(tenant));
     },
   });
 }

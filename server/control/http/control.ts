@@ -10,10 +10,10 @@ import { controlPaths } from '../../../fixtures/control-listener.ts';
 import { consoleAssets, readAsset } from '../../console/assets.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from '../../http/open-files.ts';
 import {
-  completePatience,
-  keepPatience,
-  type Patience,
-  patienceOptions,
+  type ConnectionLimits,
+  completeConnectionLimits,
+  connectionOptions,
+  enforceConnectionLimits,
 } from '../../listeners/connection-limits.ts';
 import { Connections } from '../../listeners/connections.ts';
 import type { Log } from '../../pipeline/log.ts';
@@ -62,7 +62,7 @@ export interface ControlOptions {
   /** What explanations are made with, beside a record. */
   readonly explainFacts: ExplainSettings;
   /** Towards slow clients, where it differs from the usual one. */
-  readonly patience?: Partial<Patience> | undefined;
+  readonly connectionLimits?: Partial<ConnectionLimits> | undefined;
 }
 
 export interface RunningControl {
@@ -95,11 +95,11 @@ const pageHeaders = {
  */
 export async function startControl(options: ControlOptions): Promise<RunningControl> {
   const streams = new EventStreams(options);
-  const patience = completePatience(options.patience);
-  const connections = ownConnections(patience);
+  const connectionLimits = completeConnectionLimits(options.connectionLimits);
+  const connections = ownConnections(connectionLimits);
   const app = controlApp(options, streams, connections);
-  const server = createServer(patienceOptions(patience), app);
-  keepPatience(server, patience);
+  const server = createServer(connectionOptions(connectionLimits), app);
+  enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');
   await listening(server, options);
   const { address, port, family } = server.address() as AddressInfo;
@@ -128,7 +128,7 @@ const tooManyConnections =
   'the control listener has reached its limit of open connections; close some first';
 
 /** Of a share of its own, whatever the API holds. */
-function ownConnections({ connectionsMax }: Patience): Connections {
+function ownConnections({ connectionsMax }: ConnectionLimits): Connections {
   const { control, refused } = shareOpenFiles(openFilesLimit(), connectionsMax);
   return new Connections({ openFiles: new Semaphore(control), surplusMax: refused });
 }

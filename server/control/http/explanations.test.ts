@@ -79,7 +79,7 @@ describe('GET /explanations/{requestId}', () => {
     ]);
   });
 
-  it('looks into every world, or into the one that is named', async () => {
+  it('looks into every tenant, or into the one that is named', async () => {
     const other = await secondTenant(server, 'Other');
     const call = { token: other.token, parameters: { id: 'nobody' }, ...named('in-other') };
     await server.call('get-user', call);

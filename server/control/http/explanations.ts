@@ -12,10 +12,10 @@ import { explainDevice, explainPoll } from '../explain/no-update.ts';
 import { noUpdateText } from '../explain/no-update-text.ts';
 import { refusedRecord } from '../explain/unreadable.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
-import { mount, refuse, tenantIn, worldOf } from './answers.ts';
+import { mount, refuse, tenantIn, tenantNamed } from './answers.ts';
 
-/** What explanations are made with, beside a record and its world. */
-export type ExplainSettings = Omit<ExplainFacts, 'world'>;
+/** What explanations are made with, beside a record and its tenant. */
+export type ExplainSettings = Omit<ExplainFacts, 'tenant'>;
 
 /** Where the explanations are; the request id follows. */
 const explanationsPath = '/explanations';
@@ -29,26 +29,26 @@ export function mountExplanations(app: Express, tenants: Tenants, settings: Expl
         refuse(response, 400, 'query: device: is required, its id or a value of its identity');
         return;
       }
-      const worlds = worldsOf(tenants, request, response);
-      const found = worlds && findDevice(worlds, device);
+      const among = tenantsNamed(tenants, request, response);
+      const found = among && findDevice(among, device);
       if (!found) return;
       if ('because' in found) refuse(response, 404, found.because);
-      else send(explainDevice(found.id, found.world), noUpdateText, { request, response });
+      else send(explainDevice(found.id, found.tenant), noUpdateText, { request, response });
     },
   });
   mount(app, `${explanationsPath}/:requestId`, {
     get: (request, response) => {
       const { requestId = '' } = request.params;
-      const worlds = worldsOf(tenants, request, response);
-      const found = worlds && find(worlds, String(requestId));
+      const among = tenantsNamed(tenants, request, response);
+      const found = among && find(among, String(requestId));
       if (!found) return;
       if ('because' in found) {
         refuse(response, 404, found.because);
         return;
       }
-      const { record, world } = found;
-      const refused = explain(record, { ...settings, world });
-      const poll = record.kind === 'exchange' ? explainPoll(record, world) : undefined;
+      const { record, tenant } = found;
+      const refused = explain(record, { ...settings, tenant });
+      const poll = record.kind === 'exchange' ? explainPoll(record, tenant) : undefined;
       if (refused) send(refused, explanationText, { request, response });
       else if (poll) send(poll, noUpdateText, { request, response });
       else
@@ -57,22 +57,22 @@ export function mountExplanations(app: Express, tenants: Tenants, settings: Expl
   });
 }
 
-/** The world that is named, else all; nothing when it was refused here. */
-function worldsOf(
+/** The tenant that is named, else all; nothing when it was refused here. */
+function tenantsNamed(
   tenants: Tenants,
   request: Request,
   response: Response,
 ): readonly ControlledTenant[] | undefined {
   if (tenantIn(request) === undefined) return tenants.list().map(controlled);
-  const world = worldOf(tenants, request, response);
-  return world && [world];
+  const tenant = tenantNamed(tenants, request, response);
+  return tenant && [tenant];
 }
 
-function findDevice(worlds: readonly ControlledTenant[], wanted: string) {
+function findDevice(tenants: readonly ControlledTenant[], wanted: string) {
   const nearest: string[] = [];
-  for (const world of worlds) {
-    const found = deviceNamed(world.store, wanted);
-    if ('id' in found) return { world, id: found.id };
+  for (const tenant of tenants) {
+    const found = deviceNamed(tenant.store, wanted);
+    if ('id' in found) return { tenant, id: found.id };
     nearest.push(...found.nearest);
   }
   const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
@@ -90,24 +90,28 @@ function send<Explained>(
 }
 
 interface Found {
-  readonly world: ControlledTenant;
+  readonly tenant: ControlledTenant;
   readonly record: ExchangeRecord | (RefusedRecord & { readonly kind: 'unreadable' });
   readonly status: number;
 }
 
 function find(
-  worlds: readonly ControlledTenant[],
+  tenants: readonly ControlledTenant[],
   requestId: string,
 ): Found | { readonly because: string } {
-  for (const world of worlds) {
-    const record = world.journal.find(requestId);
-    if (record) return { world, record, status: record.status };
-    for (const entry of world.journal.newestFirst()) {
+  for (const tenant of tenants) {
+    const record = tenant.journal.find(requestId);
+    if (record) return { tenant, record, status: record.status };
+    for (const entry of tenant.journal.newestFirst()) {
       if (entry.kind !== 'unreadable' || entry.requestId !== requestId) continue;
-      return { world, record: { ...refusedRecord(entry), kind: entry.kind }, status: entry.status };
+      return {
+        tenant,
+        record: { ...refusedRecord(entry), kind: entry.kind },
+        status: entry.status,
+      };
     }
   }
-  const bounds = worlds.map(({ name, journal }) => {
+  const bounds = tenants.map(({ name, journal }) => {
     const { entriesMax, bytesMax } = journal.bounds;
     return `the newest ${entriesMax} exchanges and ${bytesMax} bytes of tenant ${name}`;
   });

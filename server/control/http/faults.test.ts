@@ -129,7 +129,7 @@ describe('the check', () => {
   });
 });
 
-describe('each world', () => {
+describe('each tenant', () => {
   it('has plans of its own', async () => {
     const other = await secondTenant(server);
     const always = { ...rule, match: {}, times: 'until-cleared' };

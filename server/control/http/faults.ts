@@ -4,26 +4,26 @@ import { controlPaths } from '../../../fixtures/control-listener.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import type { FaultPlans } from '../faults/fault-plans.ts';
 import { RULES_MAX } from '../faults/rule.ts';
-import { mount, refuse, worldOf } from './answers.ts';
+import { mount, refuse, tenantNamed } from './answers.ts';
 
 /** Mounts the paths of faults; a plan is read as text. */
 export function mountFaults(app: Express, tenants: Tenants): void {
   mount(app, controlPaths.faults, {
     get: (request, response) => {
-      const world = worldOf(tenants, request, response);
-      if (world) response.json({ rules: world.faults.list() });
+      const tenant = tenantNamed(tenants, request, response);
+      if (tenant) response.json({ rules: tenant.faults.list() });
     },
     post: async (request, response) => {
-      const world = worldOf(tenants, request, response);
-      if (!world) return;
-      const outcome = await addPlan(world.faults, String(request.body ?? ''));
+      const tenant = tenantNamed(tenants, request, response);
+      if (!tenant) return;
+      const outcome = await addPlan(tenant.faults, String(request.body ?? ''));
       response.status('added' in outcome ? 201 : 400).json(outcome);
     },
     delete: (request, response) => {
-      const world = worldOf(tenants, request, response);
-      if (!world) return;
+      const tenant = tenantNamed(tenants, request, response);
+      if (!tenant) return;
       const { id } = request.query;
-      const cleared = world.faults.clear(id === undefined ? undefined : String(id));
+      const cleared = tenant.faults.clear(id === undefined ? undefined : String(id));
       if (id !== undefined && cleared === 0) {
         refuse(response, 404, 'there is no rule with this id; GET /faults lists them');
       } else response.json({ cleared });
@@ -31,9 +31,9 @@ export function mountFaults(app: Express, tenants: Tenants): void {
   });
   mount(app, `${controlPaths.faults}/check`, {
     get: (request, response) => {
-      const world = worldOf(tenants, request, response);
-      if (!world) return;
-      const unfired = world.faults.unfired();
+      const tenant = tenantNamed(tenants, request, response);
+      if (!tenant) return;
+      const unfired = tenant.faults.unfired();
       const error = 'some planned faults have not fired';
       if (unfired.length > 0) response.status(409).json({ error, unfired });
       else response.json({ unfired });

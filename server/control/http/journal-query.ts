@@ -41,7 +41,7 @@ export const filterEntries = {
   text: v.optional(filled),
 };
 
-/** When, beside what: moments of the world's time, and a place in the journal. */
+/** When, beside what: moments of the tenant's time, and a place in the journal. */
 export const periodEntries = {
   since: v.optional(moment),
   until: v.optional(moment),
@@ -78,19 +78,19 @@ export interface JournalQuery
 }
 
 /**
- * True when a device of this name is known to the world or to its journal, or none is asked for;
+ * True when a device of this name is known to the tenant or to its journal, or none is asked for;
  * else it is refused here with the nearest names.
  */
 export function isKnownDevice(
   { device }: Pick<EntryFilter, 'device'>,
-  world: Pick<ControlledTenant, 'store' | 'journal'>,
+  tenant: Pick<ControlledTenant, 'store' | 'journal'>,
   { response, place }: { readonly response: Response; readonly place: 'query' | 'body' },
 ): boolean {
   if (device === undefined) return true;
-  const named = deviceNamed(world.store, device);
+  const named = deviceNamed(tenant.store, device);
   if ('id' in named) return true;
-  const matches = matcher({ device }, world);
-  for (const entry of world.journal.entries()) if (matches(entry)) return true;
+  const matches = matcher({ device }, tenant);
+  for (const entry of tenant.journal.entries()) if (matches(entry)) return true;
   const nearest = named.nearest.length === 0 ? 'there are none' : named.nearest.join(', ');
   refuse(response, 400, `${place}: device: there is no such device; nearest: ${nearest}`);
   return false;

@@ -51,7 +51,7 @@ it('a misspelt operation or device is refused with the nearest names', async () 
   await own.close();
 });
 
-describe('the journal of a world', () => {
+describe('the journal of a tenant', () => {
   it('shows exchanges newest last, with its bounds and its size', async () => {
     const { bounds, size, entries, next } = await journalPage(server);
     expect(bounds).toEqual({ entriesMax: 10_000, bytesMax: 67_108_864 });
@@ -229,7 +229,7 @@ describe('the journal of a world', () => {
     expect(page.entries[0]).toMatchObject({ status: 0, cut: true, device: { id: device.id } });
   });
 
-  it('is of its world alone', async () => {
+  it('is of its tenant alone', async () => {
     const other = await secondTenant(server, 'Journaled');
     await server.call('list-devices', { token: other.token });
     const { entries } = await journalPage(server, `world=${other.id}`);

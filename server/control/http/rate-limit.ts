@@ -1,10 +1,10 @@
-/** How often the callers of a world may ask. */
+/** How often the callers of a tenant may ask. */
 import type { Express } from 'express';
 import * as v from 'valibot';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
 import { rateLimitFault } from '../../tenants/rate-limits.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
-import { mount, readBody, refuse, worldOf } from './answers.ts';
+import { mount, readBody, refuse, tenantNamed } from './answers.ts';
 
 const limitShape = v.strictObject(
   { requests: v.number('must be a number'), windowSeconds: v.number('must be a number') },
@@ -16,26 +16,26 @@ const limitShape = v.strictObject(
 export function mountRateLimit(app: Express, tenants: Tenants): void {
   mount(app, controlPaths.rateLimit, {
     get: (request, response) => {
-      const world = worldOf(tenants, request, response);
-      if (world) response.json(view(world));
+      const tenant = tenantNamed(tenants, request, response);
+      if (tenant) response.json(view(tenant));
     },
     post: (request, response) => {
-      const world = worldOf(tenants, request, response);
-      const limit = world && readBody(limitShape, request, response);
+      const tenant = tenantNamed(tenants, request, response);
+      const limit = tenant && readBody(limitShape, request, response);
       if (!limit) return;
       const fault = rateLimitFault(limit);
       if (fault) {
         refuse(response, 400, `body: ${fault}`);
         return;
       }
-      world.rates.set(limit);
-      response.json(view(world));
+      tenant.rates.set(limit);
+      response.json(view(tenant));
     },
     delete: (request, response) => {
-      const world = worldOf(tenants, request, response);
-      if (!world) return;
-      world.rates.set(undefined);
-      response.json(view(world));
+      const tenant = tenantNamed(tenants, request, response);
+      if (!tenant) return;
+      tenant.rates.set(undefined);
+      response.json(view(tenant));
     },
   });
 }

@@ -9,7 +9,7 @@ import { WorldFault } from '../world/timeline.ts';
 import { worldJsonSchema } from '../world/world-shape.ts';
 import { readWorld, WorldTextFault } from '../world/world-text.ts';
 import { type NamedSnapshot, SNAPSHOTS_MAX, type Worlds } from '../world/worlds.ts';
-import { type Handler, mount, readBody, refuse, worldOf } from './answers.ts';
+import { type Handler, mount, readBody, refuse, tenantNamed } from './answers.ts';
 import { answerAdded, newTenantShape } from './tenants.ts';
 
 const namePattern = /^[\w.-]{1,100}$/;
@@ -23,40 +23,40 @@ const resetShape = v.strictObject(
 export function mountWorlds(app: Express, tenants: Tenants, worlds: Worlds): void {
   /** A handler of the world that the request names. */
   const within =
-    (act: (world: Tenant, request: Request, response: Response) => unknown): Handler =>
+    (act: (tenant: Tenant, request: Request, response: Response) => unknown): Handler =>
     (request, response) => {
-      const world = worldOf(tenants, request, response);
-      return world && act(world, request, response);
+      const tenant = tenantNamed(tenants, request, response);
+      return tenant && act(tenant, request, response);
     };
   mount(app, '/world/schema', { get: (_, response) => response.json(worldJsonSchema()) });
   mount(app, '/world', {
-    post: within((world, request, response) => load(worlds, world, { request, response })),
+    post: within((tenant, request, response) => load(worlds, tenant, { request, response })),
   });
   mount(app, '/reset', {
-    post: within((world, request, response) => reset(worlds, world, { request, response })),
+    post: within((tenant, request, response) => reset(worlds, tenant, { request, response })),
   });
   mount(app, '/snapshots', {
-    get: within((world, _, response) => response.json(worlds.snapshots(world).map(view))),
+    get: within((tenant, _, response) => response.json(worlds.snapshots(tenant).map(view))),
   });
   mount(app, '/snapshots/:name', {
-    put: within((world, request, response) => take(worlds, world, { request, response })),
-    delete: within((world, request, response) => {
-      if (worlds.discard(world, nameIn(request))) response.status(204).end();
-      else refuse(response, 404, unknownSnapshot(worlds, world, nameIn(request)));
+    put: within((tenant, request, response) => take(worlds, tenant, { request, response })),
+    delete: within((tenant, request, response) => {
+      if (worlds.discard(tenant, nameIn(request))) response.status(204).end();
+      else refuse(response, 404, unknownSnapshot(worlds, tenant, nameIn(request)));
     }),
   });
   mount(app, '/snapshots/:name/restore', {
-    post: within((world, request, response) => {
-      if (worlds.restore(world, nameIn(request))) response.status(204).end();
-      else refuse(response, 404, unknownSnapshot(worlds, world, nameIn(request)));
+    post: within((tenant, request, response) => {
+      if (worlds.restore(tenant, nameIn(request))) response.status(204).end();
+      else refuse(response, 404, unknownSnapshot(worlds, tenant, nameIn(request)));
     }),
   });
   mount(app, '/fork', {
-    post: within(async (world, request, response) => {
+    post: within(async (tenant, request, response) => {
       const given = readBody(newTenantShape, request, response);
       if (!given) return;
       const admin = { email: given.adminEmail, password: given.adminPassword };
-      answerAdded(response, await worlds.fork(world, { name: given.name, admin }));
+      answerAdded(response, await worlds.fork(tenant, { name: given.name, admin }));
     }),
   });
 }
@@ -66,10 +66,10 @@ interface Exchange {
   readonly response: Response;
 }
 
-async function load(worlds: Worlds, world: Tenant, { request, response }: Exchange) {
+async function load(worlds: Worlds, tenant: Tenant, { request, response }: Exchange) {
   const text = typeof request.body === 'string' ? request.body : '';
   try {
-    response.json(await worlds.load(world, readWorld(text, 'body')));
+    response.json(await worlds.load(tenant, readWorld(text, 'body')));
   } catch (fault) {
     if (fault instanceof WorldTextFault) refuse(response, 400, fault.message);
     else if (fault instanceof WorldFault) refuse(response, 422, `body: ${fault.message}`);
@@ -77,17 +77,17 @@ async function load(worlds: Worlds, world: Tenant, { request, response }: Exchan
   }
 }
 
-function reset(worlds: Worlds, world: Tenant, { request, response }: Exchange): void {
+function reset(worlds: Worlds, tenant: Tenant, { request, response }: Exchange): void {
   const given = request.body === undefined ? {} : readBody(resetShape, request, response);
   if (!given) return;
   if (given.device === undefined) {
-    worlds.reset(world);
+    worlds.reset(tenant);
     response.status(204).end();
     return;
   }
-  const outcome = worlds.resetDevice(world, given.device);
+  const outcome = worlds.resetDevice(tenant, given.device);
   if (outcome === undefined) refuse(response, 409, 'there is no start state to restore');
-  else if (outcome === 'unknown') refuse(response, 404, unknownDevice(world, given.device));
+  else if (outcome === 'unknown') refuse(response, 404, unknownDevice(tenant, given.device));
   else response.json({ device: outcome });
 }
 
@@ -98,16 +98,16 @@ function unknownDevice({ store }: Tenant, wanted: string): string {
   return maskText(`body: device: there is no device with this id or identity value; ${told}`);
 }
 
-function unknownSnapshot(worlds: Worlds, world: Tenant, wanted: string): string {
+function unknownSnapshot(worlds: Worlds, tenant: Tenant, wanted: string): string {
   const nearest = nearestOf(
     wanted,
-    worlds.snapshots(world).map(({ name }) => name),
+    worlds.snapshots(tenant).map(({ name }) => name),
   );
   const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
   return `there is no snapshot with this name; ${told}`;
 }
 
-function take(worlds: Worlds, world: Tenant, { request, response }: Exchange): void {
+function take(worlds: Worlds, tenant: Tenant, { request, response }: Exchange): void {
   const name = nameIn(request);
   if (!namePattern.test(name)) {
     refuse(
@@ -115,7 +115,7 @@ function take(worlds: Worlds, world: Tenant, { request, response }: Exchange): v
       400,
       'path: name: must be 1 to 100 letters, digits, dots, dashes and underscores',
     );
-  } else if (!worlds.take(world, name)) {
+  } else if (!worlds.take(tenant, name)) {
     refuse(
       response,
       422,

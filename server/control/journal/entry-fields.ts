@@ -6,7 +6,7 @@ export interface EntryFields {
   sequence: number;
   /** What it was counted with when it was added; set by the journal. */
   countedBytes: number;
-  /** The world's time, milliseconds since the Unix epoch. */
+  /** The tenant's time, milliseconds since the Unix epoch. */
   atMs: number;
   /** About what it costs to keep, in bytes. */
   readonly sizeBytes: number;

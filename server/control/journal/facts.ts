@@ -7,7 +7,7 @@ import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { JournalEntry } from './entry.ts';
 
-/** What of a world tells of devices and users. */
+/** What of a tenant tells of devices and users. */
 export interface Belongings {
   readonly store: {
     readonly devices: {

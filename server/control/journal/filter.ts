@@ -1,4 +1,4 @@
-/** Which entries of a journal somebody wants to see. Pure but for looking names up in the world. */
+/** Which entries of a journal somebody wants to see. Pure but for looking names up in the tenant. */
 import { valueText } from '../../../fixtures/value-text.ts';
 import { maskText } from '../../http/masking.ts';
 import type { EntryKind, JournalEntry } from './entry.ts';
@@ -25,7 +25,7 @@ export interface EntryFilter {
   /** A status such as `404`, or a class of them such as `4xx`; 0 where none was answered. */
   readonly status?: string | undefined;
   readonly deployment?: string | undefined;
-  /** The world's time, milliseconds since the Unix epoch; both included. */
+  /** The tenant's time, milliseconds since the Unix epoch; both included. */
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
   /** A part of the target as views show it; of a frame, a part of its type. */

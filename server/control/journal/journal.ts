@@ -1,4 +1,4 @@
-/** The journal of a world: what was asked and answered, the newest within a bound of count and bytes. */
+/** The journal of a tenant: what was asked and answered, the newest within a bound of count and bytes. */
 
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { type Ended, type Subscriber, Subscribers } from '../subscribers.ts';

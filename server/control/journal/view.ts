@@ -13,7 +13,7 @@ import type { UnreadableRecord } from './unreadable.ts';
 export type EntryView = Readonly<Record<string, unknown>> & {
   readonly sequence: number;
   readonly kind: JournalEntry['kind'];
-  /** The world's time, ISO 8601 in UTC. */
+  /** The tenant's time, ISO 8601 in UTC. */
   readonly at: string;
 };
 

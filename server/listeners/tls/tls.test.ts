@@ -126,7 +126,7 @@ describe('a client gives up by itself', () => {
     await other.close();
   });
 
-  it('that knows the CA of no world, by wss', async () => {
+  it('that knows the CA of no tenant, by wss', async () => {
     const url = server.baseUrl.replace('https', 'wss') + operations.connect.path;
     const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${device.token}` } });
     const [fault] = await once(socket, 'error');

@@ -18,7 +18,7 @@ export type Outcome = 'answered' | 'go-on';
 /** What an act works with. */
 export interface Scene {
   readonly call: Call;
-  readonly world: Tenant;
+  readonly tenant: Tenant;
   readonly names: VendorNames;
   readonly wire: Wire;
   /** Aborts when the caller is gone, or the rule was cleared. */
@@ -30,7 +30,7 @@ export interface SocketScene {
   readonly socket: WebSocket;
   /** What the websocket runs over. */
   readonly connection: Socket;
-  readonly world: Tenant;
+  readonly tenant: Tenant;
   /** Aborts when the rule was cleared. */
   readonly signal: AbortSignal;
   /** Counts the fault as fired. */

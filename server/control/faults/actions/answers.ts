@@ -155,7 +155,7 @@ const rateLimited = defineAct({
   },
   phases: ['before', 'after'],
   carryOut: async ({ retryAfter: form, seconds }, scene) => {
-    const value = retryAfter[form](seconds, scene.world.clock.now());
+    const value = retryAfter[form](seconds, scene.tenant.clock.now());
     const headers: Record<string, string> = value === undefined ? {} : { 'Retry-After': value };
     await refuseBy(scene, new Refusal(429, because, { headers }));
     return 'answered';
@@ -200,11 +200,11 @@ export async function refuseBy(scene: Scene, { status, error, headers }: Refusal
   await scene.wire.answer(status, all, body);
 }
 
-/** What every answer of this server carries, and the world's time where it is not the machine's. */
-function idOf({ call, names, world }: Scene): HeaderPairs {
+/** What every answer of this server carries, and the tenant's time where it is not the machine's. */
+function idOf({ call, names, tenant }: Scene): HeaderPairs {
   const id = [names.requestId, call.exchange.requestId] as const;
-  if (world.clock.isSystem) return [id];
-  return [id, ['Date', new Date(world.clock.now()).toUTCString()]];
+  if (tenant.clock.isSystem) return [id];
+  return [id, ['Date', new Date(tenant.clock.now()).toUTCString()]];
 }
 
 /** In the order of the documentation. */

@@ -23,14 +23,14 @@ const delay = defineAct({
   does: 'waits, in server time, before the handler, before the answer, or in the middle of the body',
   entries: { ms: whole(1, HOUR_MS) },
   phases: ['before', 'after', 'body'],
-  carryOut: async ({ ms }, { world, signal, wire }) => {
-    await world.clock.sleep(ms, signal);
+  carryOut: async ({ ms }, { tenant, signal, wire }) => {
+    await tenant.clock.sleep(ms, signal);
     return wire.isGone ? 'answered' : 'go-on';
   },
   fits: hasBody,
   spoil: async ({ ms }, scene, answer) => {
     await writeUpTo(scene, answer, 'half');
-    await scene.world.clock.sleep(ms, scene.signal);
+    await scene.tenant.clock.sleep(ms, scene.signal);
     await writeRest(scene, answer);
     await scene.wire.end();
   },
@@ -93,10 +93,10 @@ const drip = defineAct({
   phases: ['body'],
   fits: hasBody,
   spoil: async ({ bytesPerSecond }, scene, answer) => {
-    const { wire, world, signal } = scene;
+    const { wire, tenant, signal } = scene;
     await writeUpTo(scene, answer, bytesPerSecond);
     for (let sent = bytesPerSecond; sent === bytesPerSecond && !wire.isGone; ) {
-      await world.clock.sleep(1000, signal);
+      await tenant.clock.sleep(1000, signal);
       sent = await writeRest(scene, answer, bytesPerSecond);
     }
     await wire.end();
@@ -203,9 +203,9 @@ function lengthOf(head: AnswerHead): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-async function hang({ wire, world, signal }: Scene, mostMs: number): Promise<void> {
+async function hang({ wire, tenant, signal }: Scene, mostMs: number): Promise<void> {
   wire.withhold();
-  await world.clock.sleep(mostMs, signal);
+  await tenant.clock.sleep(mostMs, signal);
   wire.cut();
 }
 

@@ -89,7 +89,7 @@ const changedValidator = defineAct({
     const head = await answer.head;
     const changed = {
       ETag: otherValidator,
-      'Last-Modified': new Date(scene.world.clock.now()).toUTCString(),
+      'Last-Modified': new Date(scene.tenant.clock.now()).toUTCString(),
     };
     const headers = headerOf(head, 'ETag') === undefined ? head.headers : replaced(head, changed);
     scene.wire.head(head.status, headers);

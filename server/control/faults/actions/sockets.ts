@@ -8,7 +8,7 @@ import {
 } from '../../../../fixtures/formats/connect-message.ts';
 import { stopHeartbeat } from '../../../connect/heartbeat.ts';
 import { Refusal } from '../../../http/refusal.ts';
-import { dismiss } from '../../../listeners/connection-limits.ts';
+import { endWithResponse } from '../../../listeners/connection-limits.ts';
 import type { Call } from '../call.ts';
 import { resetConnection } from '../wire.ts';
 import { type Act, defineAct, type SocketScene, textUpTo, whole } from './action.ts';
@@ -61,7 +61,10 @@ const closeSocket = defineAct({
         // The library refuses the codes that a client is to meet here, so the frame is our own.
         const payload = Buffer.concat([Buffer.alloc(2), Buffer.from(reason)]);
         payload.writeUInt16BE(code);
-        dismiss(scene.connection, Buffer.concat([Buffer.from([0x88, payload.length]), payload]));
+        endWithResponse(
+          scene.connection,
+          Buffer.concat([Buffer.from([0x88, payload.length]), payload]),
+        );
       }
     }),
 });
@@ -96,12 +99,12 @@ const halfOpen = defineAct({
   applies: asksForSocket,
   onSocket: (given, scene) =>
     whenDue(given, scene, () => {
-      const { socket, world, signal } = scene;
+      const { socket, tenant, signal } = scene;
       const end = (): void => socket.terminate();
       stopHeartbeat(socket);
       socket.pause();
       Object.assign(socket, { send: swallow, ping: swallow, pong: swallow, close: end });
-      const timer = world.clock.after(given.maxSeconds * 1000, end, true);
+      const timer = tenant.clock.after(given.maxSeconds * 1000, end, true);
       signal.addEventListener('abort', end, { once: true });
       socket.once('close', () => {
         timer.cancel();
@@ -186,7 +189,7 @@ function asksForSocket(_given: unknown, { exchange, operation }: Call): boolean 
 /** Acts when it is due, unless the socket or the rule has gone; then it was missed. */
 function whenDue(
   { afterMs, afterMessages }: { afterMs: number; afterMessages: number },
-  { socket, world, signal, fired, missed }: SocketScene,
+  { socket, tenant, signal, fired, missed }: SocketScene,
   act: (fired: () => void) => void,
   counts: 'at once' | 'by itself' = 'at once',
 ): void {
@@ -204,7 +207,7 @@ function whenDue(
   };
   const arm = (): void => {
     if (afterMs === 0) run();
-    else timer = world.clock.after(afterMs, run, true);
+    else timer = tenant.clock.after(afterMs, run, true);
   };
   const count = (): void => {
     messagesLeft -= 1;

@@ -51,11 +51,11 @@ function hasToken(_given: unknown, { caller }: Call): boolean {
   return caller.device !== undefined || caller.user !== undefined;
 }
 
-function endTokens({ call, world }: Scene): void {
+function endTokens({ call, tenant }: Scene): void {
   const { device, user } = call.caller;
-  const { devices, userTokens } = world.store;
+  const { devices, userTokens } = tenant.store;
   const set = device && devices.findAuthSetById(device.authSetId);
-  if (set) devices.revokeTokens(set, world.clock.now());
+  if (set) devices.revokeTokens(set, tenant.clock.now());
   if (user) userTokens.end(user.tokenId);
 }
 
@@ -77,9 +77,9 @@ const abortDeployment = defineAct({
         : report.success && report.output.status === at;
     return isReached && part !== undefined && !finalStatuses.includes(part.status);
   },
-  carryOut: async (_given, { call, world }) => {
+  carryOut: async (_given, { call, tenant }) => {
     const part = partOf(call);
-    if (part) world.store.parts.abortAll(part.deployment, world.clock.now());
+    if (part) tenant.store.parts.abortAll(part.deployment, tenant.clock.now());
     return 'go-on';
   },
 });

@@ -13,7 +13,7 @@ interface Standing {
   readonly left: number | null;
 }
 
-/** Adds rules to a world. @throws Error when the plan is refused */
+/** Adds rules to a tenant. @throws Error when the plan is refused */
 export async function plan(
   server: TestServer,
   rules: GivenRule | readonly GivenRule[],

@@ -1,4 +1,4 @@
-/** Where a request meets the planned faults of its world: once its caller and its body are known. */
+/** Where a request meets the planned faults of its tenant: once its caller and its body are known. */
 import * as v from 'valibot';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -38,22 +38,22 @@ export class FaultTransform implements ResponseTransform {
     const { exchange, received, knownTenant } = context;
     const { operation } = context.endpoint;
     const raw = Buffer.isBuffer(received) ? received : undefined;
-    const known = caller.tenant ?? knownTenant ?? this.#worldOf(operation, exchange, raw);
-    const world = controlled(known);
-    if (!world.faults.isArmed) return undefined;
-    const { store } = world;
+    const known = caller.tenant ?? knownTenant ?? this.#tenantOf(operation, exchange, raw);
+    const tenant = controlled(known);
+    if (!tenant.faults.isArmed) return undefined;
+    const { store } = tenant;
     const requestIdHeader = names.requestId;
     const call = new Call({ operation, exchange, caller, raw, store, requestIdHeader });
-    const fault = world.faults.choose(call);
+    const fault = tenant.faults.choose(call);
     if (!fault) return undefined;
-    context.moveTo(world);
+    context.moveTo(tenant);
     exchange.record.deviceId = caller.device?.id;
     exchange.record.userId = caller.user?.id;
-    return new Injection({ fault, call, world, names, log, settled });
+    return new Injection({ fault, call, tenant, names, log, settled });
   }
 
-  /** The world that a request without a token will turn out to be of. */
-  #worldOf({ authorization }: Operation, { request }: Exchange, raw: Buffer | undefined): Tenant {
+  /** The tenant that a request without a token will turn out to be of. */
+  #tenantOf({ authorization }: Operation, { request }: Exchange, raw: Buffer | undefined): Tenant {
     const { tenants } = this.#services;
     if (authorization === 'signature') {
       const body = v.safeParse(tenantTokenShape, jsonOf(raw));

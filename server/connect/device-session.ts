@@ -24,9 +24,9 @@ export interface Failure {
   readonly because: string;
 }
 
-/** A failure that ends a conversation. */
-export class ConversationFault extends Error {
-  override readonly name = 'ConversationFault';
+/** A failure that ends a session. */
+export class DeviceSessionFault extends Error {
+  override readonly name = 'DeviceSessionFault';
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -45,12 +45,12 @@ interface Waiting {
 }
 
 /** Holds the device's messages until they are asked for. */
-export class Conversation implements SessionEnd {
+export class DeviceSession implements SessionEnd {
   readonly #clock: Clock;
   readonly #session: Session;
   readonly #inbox: ConnectMessage[] = [];
   #inboxBytes = 0;
-  #fault: ConversationFault | undefined;
+  #fault: DeviceSessionFault | undefined;
   #waiting: Waiting | undefined;
   #isEnded = false;
 
@@ -60,59 +60,59 @@ export class Conversation implements SessionEnd {
   }
 
   /** Whether `next` has something to give at once. */
-  get isHeard(): boolean {
+  get hasMessage(): boolean {
     return this.#inbox.length > 0 || this.#fault !== undefined;
   }
 
-  /** Does nothing once ended. @throws ConversationFault when devices read no such length */
-  say(message: ConnectMessage): void {
-    if (this.#isEnded || this.#session.say(message)) return;
+  /** Does nothing once ended. @throws DeviceSessionFault when devices read no such length */
+  send(message: ConnectMessage): void {
+    if (this.#isEnded || this.#session.send(message)) return;
     const most = limits.connectDeviceMessageMaxBytes;
-    throw new ConversationFault(400, `the device reads at most ${most} bytes, path included`);
+    throw new DeviceSessionFault(400, `the device reads at most ${most} bytes, path included`);
   }
 
   /**
    * The device's next message.
-   * @throws ConversationFault when it says error or close, is gone, or is silent for too long
+   * @throws DeviceSessionFault when it says error or close, is gone, or is silent for too long
    */
   async next(): Promise<ConnectMessage> {
-    if (!this.isHeard) await this.#heard();
+    if (!this.hasMessage) await this.#heard();
     const message = this.#inbox.shift();
     // What arrived before the fault is still given.
     if (!message) throw this.#fault ?? timeOut();
     this.#inboxBytes -= message.body?.length ?? 0;
     if (message.typ === 'error') throw faultOf(message);
     if (message.proto === control && message.typ === 'close') {
-      throw new ConversationFault(502, 'the device closed the session');
+      throw new DeviceSessionFault(502, 'the device closed the session');
     }
     return message;
   }
 
-  hear(message: ConnectMessage): void {
+  onMessage(message: ConnectMessage): void {
     const { proto, typ, body } = message;
     if (proto === control && typ === 'pong') return;
     if (proto === control && typ === 'ping') {
-      this.#session.say({ proto: control, typ: 'pong' });
+      this.#session.send({ proto: control, typ: 'pong' });
       return;
     }
     this.#inboxBytes += body?.length ?? 0;
     if (this.#inbox.length >= INBOX_MAX_MESSAGES || this.#inboxBytes > INBOX_MAX_BYTES) {
-      this.#fail(new ConversationFault(502, 'the device does not wait for acknowledgements'));
+      this.#fail(new DeviceSessionFault(502, 'the device does not wait for acknowledgements'));
       return;
     }
     this.#inbox.push(message);
     this.#wake();
   }
 
-  lose(): void {
-    this.#fail(new ConversationFault(409, 'device disconnected'));
+  onClose(): void {
+    this.#fail(new DeviceSessionFault(409, 'device disconnected'));
   }
 
   /** Tells the device that nothing more comes, and stops listening. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#session.say({ proto: control, typ: 'close' });
+    this.#session.send({ proto: control, typ: 'close' });
     this.#session.end();
   }
 
@@ -123,7 +123,7 @@ export class Conversation implements SessionEnd {
     });
   }
 
-  #fail(fault: ConversationFault): void {
+  #fail(fault: DeviceSessionFault): void {
     this.#fault ??= fault;
     this.end();
     this.#wake();
@@ -136,19 +136,19 @@ export class Conversation implements SessionEnd {
   }
 }
 
-function timeOut(): ConversationFault {
+function timeOut(): DeviceSessionFault {
   const { connectReplyMaxSeconds: seconds } = limits;
-  return new ConversationFault(408, `the device did not answer within ${seconds} s`);
+  return new DeviceSessionFault(408, `the device did not answer within ${seconds} s`);
 }
 
 /** What the device said was wrong; a code of its own becomes the status if it is an error's. */
-function faultOf({ body }: ConnectMessage): ConversationFault {
+function faultOf({ body }: ConnectMessage): DeviceSessionFault {
   try {
     const { err, code } = decodeBody(connectErrorShape, body);
     const isStatus = code !== undefined && code >= 400 && code <= 599;
-    return new ConversationFault(isStatus ? code : 400, `the device says: ${err}`);
+    return new DeviceSessionFault(isStatus ? code : 400, `the device says: ${err}`);
   } catch (fault) {
     if (!(fault instanceof ConnectMessageError)) throw fault;
-    return new ConversationFault(502, `the device's error cannot be read: ${fault.message}`);
+    return new DeviceSessionFault(502, `the device's error cannot be read: ${fault.message}`);
   }
 }
