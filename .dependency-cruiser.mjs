@@ -162,7 +162,15 @@ const rooms = {
 
   bin: {
     rooms: ['server', 'simulator', 'conformance'],
-    packages: ['commander', 'consola', 'cli-table3', 'ical-generator', 'log-update', 'undici', 'yaml'],
+    packages: [
+      'commander',
+      'consola',
+      'cli-table3',
+      'ical-generator',
+      'log-update',
+      'undici',
+      'yaml',
+    ],
   },
   'bin/bench': { rooms: ['server', 'simulator', 'bin'], packages: ['autocannon'] },
   'bin/self-test': { rooms: ['server', 'conformance', 'bin'], packages: ['typescript'] },
@@ -185,7 +193,10 @@ function rulesOf([room, { rooms: others = [], packages = [] }]) {
     { from, to: { path: parts.map(below), pathNot: hidden }, name: `${room}: other rooms` },
     {
       from,
-      to: { path: '^node_modules/', ...(packages.length > 0 && { pathNot: packagePaths(packages) }) },
+      to: {
+        path: '^node_modules/',
+        ...(packages.length > 0 && { pathNot: packagePaths(packages) }),
+      },
       name: `${room}: other packages`,
     },
   ].map((rule) => ({ severity: 'error', ...rule }));

@@ -5,7 +5,7 @@ import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { addFilterOptions, type JournalOptions, queryOf } from './journal/filters.ts';
 import type { ShownEntry } from './journal/lines.ts';
-import { show } from './journal.ts';
+import { show } from './journal/lines.ts';
 import * as values from './option-values.ts';
 import { createOutput } from './output.ts';
 import { stopSignal } from './stop-signal.ts';

@@ -1,8 +1,7 @@
 /** `fleetbed faults`: plan faults on a running server, see what became of them, and end them. */
 import type { Command } from 'commander';
 import type { RuleStanding, UnfiredFault } from '../server/control/faults/fault-plans.ts';
-import { planSchema, readPlan } from '../server/control/faults/plan-text.ts';
-import type { Rule } from '../server/control/faults/rule.ts';
+import { planSchema } from '../server/control/faults/plan-text.ts';
 import {
   addControlOptions,
   ask,
@@ -11,7 +10,7 @@ import {
 } from './control-listener.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { CommandFault } from './fault.ts';
+import { readPlanFile, unfiredLines } from './fault-plan-file.ts';
 import { readNamedFile } from './files.ts';
 import * as values from './option-values.ts';
 import { createOutput } from './output.ts';
@@ -48,28 +47,6 @@ export function configure(command: Command): void {
     .action(() => {
       process.stdout.write(`${JSON.stringify(planSchema(), null, 2)}\n`);
     });
-}
-
-/**
- * The rules of a plan in a file.
- * @param option what names the file, for the sentence when it cannot be read
- * @throws CommandFault with file, line and column of each fault
- */
-export async function readPlanFile(option: string, file: string): Promise<readonly Rule[]> {
-  const read = readPlan(await readNamedFile(option, file));
-  if ('rules' in read) return read.rules;
-  const lines = read.faults.map(
-    ({ line, column, message }) => `${file}:${line}:${column}: ${message}`,
-  );
-  throw new CommandFault(lines.join('\n'), exitCodes.usage);
-}
-
-/** A line for each planned fault that never fired. */
-export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
-  return unfired.map(({ id, act, step, matched }) => {
-    const place = step === undefined ? id : `${id}, step ${step}`;
-    return `the planned fault ${place} (${act}) never fired; its rule matched ${matched} requests`;
-  });
 }
 
 const examples = {

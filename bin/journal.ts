@@ -7,7 +7,7 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { requireWritable, writeWhole } from './files.ts';
 import { addFilterOptions, type JournalOptions, queryOf } from './journal/filters.ts';
-import { entryLine, type ShownEntry } from './journal/lines.ts';
+import { type ShownEntry, show } from './journal/lines.ts';
 import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -76,12 +76,6 @@ async function journal(options: ReadOptions): Promise<ExitCode> {
 interface Page {
   readonly entries: readonly ShownEntry[];
   readonly next: number;
-}
-
-/** Shows an entry as the output wants it. */
-export function show(entry: ShownEntry, output: Output): void {
-  if (output.json) output.data(entry);
-  else output.line(entryLine(entry));
 }
 
 async function saveHar(file: string, options: ReadOptions, output: Output): Promise<ExitCode> {

@@ -19,9 +19,9 @@ const ROUNDS = 7;
 
 /** What files make at run time, as it is then. */
 const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
-  'conformance/report/repro-script-request.ts': [/.{1,120}/g],
-  'conformance/report/repro-script-values.ts': [/"id"\s*:\s*"[^"]*"/g],
-  'conformance/report/repro-script-variables.ts': [/^<masked:token-\d+>$/],
+  'conformance/repro-script/request.ts': [/.{1,120}/g],
+  'conformance/repro-script/values.ts': [/"id"\s*:\s*"[^"]*"/g],
+  'conformance/repro-script/variables.ts': [/^<masked:token-\d+>$/],
   'conformance/self-test/requests.ts': [/^\/api\/(?<id>[^/]+)\/b\/(?<name>[^/]+)$/],
   'conformance/target/mask.ts': [
     /(")((?:[\w-]*_)?(?:password|secret|token))"(\s*:\s*)"(?!<masked)(?:\\.|[^"\\])+"/gis,

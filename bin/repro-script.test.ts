@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SuiteDevice } from '../conformance/context/suite-device.ts';
-import { reproScript } from '../conformance/report/repro-script.ts';
+import { reproScript } from '../conformance/repro-script/repro-script.ts';
 import { signingAlgorithms } from '../conformance/signing/algorithms.ts';
 import type { SigningKey } from '../conformance/signing/signing-key.ts';
 import { Mask } from '../conformance/target/mask.ts';

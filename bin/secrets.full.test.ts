@@ -8,8 +8,8 @@ import {
 import { conformanceHtml } from '../conformance/report/html.ts';
 import { conformanceJunit } from '../conformance/report/junit.ts';
 import { endLine, verdictNdjson } from '../conformance/report/ndjson.ts';
-import { withReproScript } from '../conformance/report/repro-script.ts';
 import { conformanceReport, verdictLine } from '../conformance/report/text.ts';
+import { withReproScript } from '../conformance/repro-script/repro-script.ts';
 import { coverageOf } from '../conformance/result/coverage.ts';
 import { ActiveDefect } from '../conformance/self-test/active-defect.ts';
 import type { Defect, Message } from '../conformance/self-test/defect.ts';

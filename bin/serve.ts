@@ -16,7 +16,7 @@ import type { RateLimit } from '../server/tenants/rate-limits.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, reportFault } from './fault.ts';
-import { readPlanFile, unfiredLines } from './faults.ts';
+import { readPlanFile, unfiredLines } from './fault-plan-file.ts';
 import { addOldNames } from './old-names.ts';
 import * as values from './option-values.ts';
 import { createOutput, type Output } from './output.ts';
@@ -32,7 +32,7 @@ import {
   type TlsReady,
   tlsPlan,
 } from './tls.ts';
-import { loadWorldFile, worldLines } from './world.ts';
+import { loadWorldFile, worldLines } from './world-file.ts';
 
 const SECONDS_PER_DAY = 86_400;
 const DEVICE_LIMIT_MAX = 1_000_000;

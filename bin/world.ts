@@ -1,19 +1,16 @@
 /** `fleetbed world`: start states as files; written, checked, and loaded into a running server. */
 import { access } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { printable } from '../fixtures/printable.ts';
 import { exampleWorld } from '../server/control/world/example.ts';
-import type { LoadedWorld } from '../server/control/world/load.ts';
-import { timelineOf, WorldFault } from '../server/control/world/timeline.ts';
 import { worldJsonSchema } from '../server/control/world/world-shape.ts';
-import { readWorld, WorldTextFault } from '../server/control/world/world-text.ts';
-import { addControlOptions, ask, type ControlOptions } from './control-listener.ts';
+import { addControlOptions, type ControlOptions } from './control-listener.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { readNamedFile, writeWhole } from './files.ts';
 import * as values from './option-values.ts';
 import { createOutput } from './output.ts';
+import { checkedWorld, loadWorldFile, worldLines } from './world-file.ts';
 
 /** Adds the commands of `fleetbed world` and what they do. */
 export function configure(command: Command): void {
@@ -66,41 +63,4 @@ async function init(file: string): Promise<ExitCode> {
   await writeWhole(file, exampleWorld);
   createOutput(false).line(`${file} is written; load it with: fleetbed serve --world ${file}`);
   return exitCodes.pass;
-}
-
-/** Checks here what can be checked here, so that faults name the file. @throws CommandFault */
-function checkedWorld(text: string, file: string): void {
-  try {
-    timelineOf(readWorld(text, file));
-  } catch (fault) {
-    if (fault instanceof WorldTextFault) {
-      throw new CommandFault(fault.message, exitCodes.usage, fault);
-    }
-    if (!(fault instanceof WorldFault)) throw fault;
-    throw new CommandFault(`${file}: ${fault.message}`, exitCodes.usage, fault);
-  }
-}
-
-/** Loads a file into the world of a running server. @throws CommandFault */
-export async function loadWorldFile(file: string, where: ControlOptions): Promise<LoadedWorld> {
-  const text = await readNamedFile('--world', file);
-  checkedWorld(text, file);
-  const query =
-    where.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: where.tenant })}`;
-  const init = { method: 'POST', body: text, headers: { 'Content-Type': 'text/yaml' } };
-  const { status, body } = await ask(where, `/world${query}`, { ...init, expected: [200, 422] });
-  if (status === 200) return (await body.json()) as LoadedWorld;
-  const { error } = (await body.json()) as { error: string };
-  throw new CommandFault(`${file}: ${error.replace(/^body: /, '')}`, exitCodes.usage);
-}
-
-/** What a world holds, for people. */
-export function worldLines({ devices, artifacts, deployments }: LoadedWorld): string[] {
-  const line = (kind: string, { name, id }: { name: string; id: string }) =>
-    `${kind} ${printable(name, 256)}: ${id}`;
-  return [
-    ...devices.map((device) => line('device', device)),
-    ...artifacts.map((artifact) => line('artifact', artifact)),
-    ...deployments.map((deployment) => line('deployment', deployment)),
-  ];
 }

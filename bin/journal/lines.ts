@@ -1,5 +1,6 @@
 /** Entries of a journal as lines for human eyes. */
 import { printable } from '../../fixtures/printable.ts';
+import type { Output } from '../output.ts';
 
 /** An entry as the control listener shows it. */
 export interface ShownEntry {
@@ -14,7 +15,7 @@ const LINE_MAX_CHARACTERS = 1000;
 const arrows = { client: '->', server: '<-' } as const;
 
 /** One line, free of anything that steers a terminal. */
-export function entryLine(entry: ShownEntry): string {
+function entryLine(entry: ShownEntry): string {
   const { sequence, kind, at } = entry;
   const words = [`${sequence}`, at.replace(/^.*T/, ''), ...wordsOf[kind](entry)];
   const { identity, id } = (entry.device ?? {}) as { identity?: string; id?: string };
@@ -50,3 +51,8 @@ const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
   ],
   unreadable: ({ status, code, line }) => [`no HTTP ${status}`, `${code}`, `${line ?? ''}`],
 };
+/** Shows an entry as the output wants it. */
+export function show(entry: ShownEntry, output: Output): void {
+  if (output.json) output.data(entry);
+  else output.line(entryLine(entry));
+}

@@ -2,12 +2,12 @@ import type { Page } from 'playwright';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { browserOn } from '../../fixtures/testing/browser.ts';
 import { listCases } from '../conformance.ts';
+import { withReproScript } from '../repro-script/repro-script.ts';
 import { coverageOf } from '../result/coverage.ts';
 import { observationsOf } from '../result/observations.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { conformanceHtml } from './html.ts';
-import { withReproScript } from './repro-script.ts';
 
 const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
 

@@ -1,10 +1,10 @@
 import { XMLParser } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
+import { withReproScript } from '../repro-script/repro-script.ts';
 import type { CaseVerdict, Finding } from '../result/result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { conformanceJunit } from './junit.ts';
-import { withReproScript } from './repro-script.ts';
 import { caseList, conformanceReport, verdictLine } from './text.ts';
 
 const exchange = {

@@ -13,7 +13,7 @@ import type { Made } from '../context/resource.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
-import { withReproScript } from '../report/repro-script.ts';
+import { withReproScript } from '../repro-script/repro-script.ts';
 import type { CaseVerdict, Finding, RunStart } from '../result/result.ts';
 import type { PlayableCase } from '../suite/case.ts';
 import type { Mask } from '../target/mask.ts';

@@ -6,7 +6,7 @@
 import type { Services } from '../../pipeline/services.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { DeviceReset, Snapshot } from '../../store/snapshot.ts';
-import { dropTenant } from '../../tenants/dropped-tenants.ts';
+import { dropTenant } from './drop-tenant.ts';
 import type { AddedTenant, GivenAdmin, Tenant, TenantFault } from '../../tenants/tenants.ts';
 import { controlled } from '../controlled-tenant.ts';
 import { deviceNamed } from '../journal/known-devices.ts';

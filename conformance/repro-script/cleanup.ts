@@ -1,7 +1,7 @@
 /** The end of a script: what its steps made is removed, so that it and others can be run again. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
-import type { SentRequest } from './repro-script-request.ts';
+import type { SentRequest } from './request.ts';
 import { shellWord } from './shell.ts';
 
 /** A step of a script. */

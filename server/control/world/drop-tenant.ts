@@ -1,7 +1,7 @@
 /** Dropping a tenant: whoever knocks is a stranger at once, then everything in it goes. */
-import { systemClock } from '../../fixtures/clock.ts';
-import type { Services } from '../pipeline/services.ts';
-import type { Tenant } from './tenants.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
+import type { Services } from '../../pipeline/services.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
 
 /**
  * Drops a tenant that is not the first: its tokens, devices and users are unknown from now on, its

@@ -8,14 +8,15 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { reportedExchanges } from '../target/exchange.ts';
-import { cleanupLines, isMaking } from './repro-script-cleanup.ts';
+import { cleanupLines, isMaking } from './cleanup.ts';
 import {
   keyLines,
   recordedLines,
   type SentRequest,
   signedLines,
   uploadedFileLines,
-} from './repro-script-request.ts';
+} from './request.ts';
+import { shellWord, variableOf } from './shell.ts';
 import {
   basicText,
   type DeviceKey,
@@ -24,9 +25,8 @@ import {
   handedValues,
   keyTextOf,
   type Sent,
-} from './repro-script-values.ts';
-import { alteredLines, variableLines } from './repro-script-variables.ts';
-import { shellWord, variableOf } from './shell.ts';
+} from './values.ts';
+import { alteredLines, variableLines } from './variables.ts';
 
 /** A script is part of every report of a failure; the first steps of a longer one are left out. */
 const SCRIPT_MAX_CHARACTERS = 250_000;

@@ -5,9 +5,9 @@
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { bodyNotes, type SentRequest } from './repro-script-request.ts';
-import type { HandedValue } from './repro-script-values.ts';
+import { bodyNotes, type SentRequest } from './request.ts';
 import { masksIn, shellWord, variableOf } from './shell.ts';
+import type { HandedValue } from './values.ts';
 
 const parts = ['header', 'claims', 'signature'];
 
