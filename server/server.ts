@@ -1,7 +1,6 @@
 /** Starts the reference server: one protocol listener, one control listener, one store. */
 import { type Clock, systemClock } from '../fixtures/clock.ts';
 import { type Random, systemRandom } from '../fixtures/random.ts';
-import { assembleServices } from './assembly.ts';
 import { ActivityFeed } from './control/activity.ts';
 import { controlled, equipTenants } from './control/controlled-tenant.ts';
 import type { FaultPlans } from './control/faults/fault-plans.ts';
@@ -11,10 +10,12 @@ import { journalObserver } from './control/journal/observer.ts';
 import { overviewSource } from './control/overview.ts';
 import { variationTransform } from './control/variation/varied-answer.ts';
 import { Worlds } from './control/world/worlds.ts';
-import { openFilesLimit } from './http/open-files.ts';
+import { ByteBudget } from './http/byte-budget.ts';
+import { openFilesLimit, Semaphore, shareOpenFiles } from './http/open-files.ts';
 import { completeConnectionLimits } from './listeners/connection-limits.ts';
 import { type OpenListeners, openListeners, type RunningTls } from './listeners/listeners.ts';
-import { openLog } from './pipeline/log.ts';
+import { type Log, openLog } from './pipeline/log.ts';
+import { openServices } from './pipeline/open-services.ts';
 import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts';
 import type { Services } from './pipeline/services.ts';
 import { Watchdog } from './pipeline/watchdog.ts';
@@ -88,8 +89,9 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       entriesMax: settings.journalEntriesMax,
       bytesMax: settings.journalBytesMax,
     });
-    services = await assembleServices({ settings, clock, random, log, data, equip, observers });
-    const { tenants, outbox, sockets, openFiles } = services;
+    const shared = { ...openBudgets(settings, log), observers };
+    services = await openServices({ settings, clock, random, log, data, equip, ...shared });
+    const { tenants, outbox, sockets } = services;
     const admin = await signedInAdmin(services, data);
     const controlToken = random.bytes(24).toString('base64url');
     let consoleUrl: string | undefined;
@@ -118,8 +120,6 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       explainFacts: { names: services.names, adminEmail: admin.adminEmail },
     });
     consoleUrl = control.url;
-    const { connectionsMax } = completeConnectionLimits(settings.connectionLimits);
-    if (openFiles.max < connectionsMax) log.info(fewerConnections(openFiles.max, connectionsMax));
     // A second call waits for the end that is underway.
     let closing: Promise<void> | undefined;
     const server = {
@@ -151,6 +151,15 @@ function transformsOf(services: Services): ResponseTransform[] {
   const { varySeed } = services.settings;
   const varied = varySeed === undefined ? [] : [variationTransform(varySeed)];
   return [new FaultTransform(services), ...varied];
+}
+
+/** What all connections of the API share; says so where the system gives less than was asked for. */
+function openBudgets(settings: Settings, log: Log) {
+  const limits = completeConnectionLimits(settings.connectionLimits);
+  const { connectionsMax, underwayMaxBytes } = limits;
+  const openFiles = new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api);
+  if (openFiles.max < connectionsMax) log.info(fewerConnections(openFiles.max, connectionsMax));
+  return { openFiles, underway: new ByteBudget(underwayMaxBytes) };
 }
 
 function fewerConnections(most: number, wanted: number): string {

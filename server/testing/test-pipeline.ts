@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import { assembleServices } from '../assembly.ts';
 import { type Activity, ActivityFeed } from '../control/activity.ts';
 import { Connections } from '../listeners/connections.ts';
 import { createListener } from '../listeners/protocol.ts';
 import type { Endpoint } from '../pipeline/endpoint.ts';
 import type { Log } from '../pipeline/log.ts';
+import { openServices } from '../pipeline/open-services.ts';
 import { Pipeline } from '../pipeline/pipeline.ts';
 import type { Services } from '../pipeline/services.ts';
 import { completeSettings } from '../settings.ts';
@@ -51,7 +51,7 @@ export async function startPipeline(): Promise<TestPipeline> {
 
 function servicesWith(log: Log): Promise<Services> {
   const clock = new ManualClock(startOfTest);
-  return assembleServices({
+  return openServices({
     settings: completeSettings({}),
     clock,
     random: seededRandom('pipeline'),

@@ -3,8 +3,8 @@
 import { valueText } from '../../../fixtures/value-text.ts';
 import type { Phase } from './actions/action.ts';
 import { type Call, placeOf } from './call.ts';
-import type { GivenAct, Rule } from './rule.ts';
-import { actOf } from './rule.ts';
+import type { GivenAction, Rule } from './rule.ts';
+import { actionOf } from './rule.ts';
 import { Schedule, type Turn } from './schedule.ts';
 
 /** Parties, each with counts of its own, that a rule keeps; the oldest goes first. */
@@ -35,7 +35,7 @@ export interface UnfiredFault {
 /** A fault that a request meets. Tells once whether it came about. */
 export interface ChosenFault {
   readonly ruleId: string;
-  readonly act: GivenAct;
+  readonly act: GivenAction;
   readonly phase: Phase;
   readonly quiet: boolean;
   /** Aborts when the rule is cleared. */
@@ -208,7 +208,7 @@ function chosenOf(counted: CountedRule, turn: Turn, schedule?: Schedule): Chosen
   return {
     ruleId: rule.id,
     act: turn.act,
-    phase: rule.when ?? actOf(turn.act).phases[0],
+    phase: rule.when ?? actionOf(turn.act).phases[0],
     quiet: rule.quiet,
     signal: cleared.signal,
     fired: once(() => {
@@ -224,8 +224,8 @@ function repeated(counted: CountedRule, turn: Turn): ChosenFault {
   return { ...chosenOf(counted, turn), fired: () => undefined };
 }
 
-function applies(act: GivenAct, call: Call): boolean {
-  return actOf(act).applies?.(act, call) ?? true;
+function applies(act: GivenAction, call: Call): boolean {
+  return actionOf(act).applies?.(act, call) ?? true;
 }
 
 function matches({ match, act }: Rule, call: Call): boolean {

@@ -1,4 +1,4 @@
-/** The handler's answer, held back before the wire so that an act can lose, delay or spoil it. */
+/** The handler's answer, held back before the wire so that an action can lose, delay or spoil it. */
 import type { ServerResponse } from 'node:http';
 import type { HeaderPairs } from './wire.ts';
 

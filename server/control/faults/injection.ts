@@ -3,12 +3,12 @@ import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { Interception } from '../../pipeline/interception.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
-import type { Outcome, Scene } from './actions/action.ts';
+import type { ActionContext, Outcome } from './actions/action.ts';
 import { writeRest } from './actions/connections.ts';
 import type { Call } from './call.ts';
 import type { ChosenFault } from './fault-plans.ts';
 import { HeldAnswer } from './held-answer.ts';
-import { actOf } from './rule.ts';
+import { actionOf } from './rule.ts';
 import { type HeaderPairs, Wire } from './wire.ts';
 
 interface InjectionOptions {
@@ -24,7 +24,7 @@ interface InjectionOptions {
 /** Carries one fault out. */
 export class Injection implements Interception {
   readonly #options: InjectionOptions;
-  readonly #scene: Scene;
+  readonly #scene: ActionContext;
   readonly #over = new AbortController();
   readonly #end = (): void => this.#over.abort();
   readonly #lose = (): void => {
@@ -71,7 +71,7 @@ export class Injection implements Interception {
     log.info(
       `planned fault ${ruleId}: ${act.kind}, ${request.method} ${record.url} (${requestId})`,
     );
-    const row = actOf(act);
+    const row = actionOf(act);
     row.prepare?.(act, this.#scene);
     if (phase !== 'before') {
       if (!row.onSocket) this.#hold();
@@ -79,7 +79,7 @@ export class Injection implements Interception {
     }
     fault.fired();
     try {
-      const outcome = (await row.carryOut?.(act, this.#scene)) ?? 'go-on';
+      const outcome = (await row.execute?.(act, this.#scene)) ?? 'go-on';
       if (outcome === 'answered') this.#settle(0);
       return outcome;
     } finally {
@@ -89,13 +89,13 @@ export class Injection implements Interception {
 
   /** Told what the pipeline has answered, which may have nothing for this fault to act on. */
   answered(status: number): void {
-    if (status !== 101 && actOf(this.#options.fault.act).onSocket) this.#miss();
+    if (status !== 101 && actionOf(this.#options.fault.act).onSocket) this.#miss();
   }
 
   /** What the fault does to a websocket; it has missed when that is nothing. */
   onUpgrade(): ReturnType<Interception['onUpgrade']> {
     const { fault, tenant } = this.#options;
-    const { onSocket } = actOf(fault.act);
+    const { onSocket } = actionOf(fault.act);
     if (!onSocket) {
       if (fault.phase !== 'before') this.#miss();
       return { headers: this.notices };
@@ -144,16 +144,16 @@ export class Injection implements Interception {
   async #release(answer: HeldAnswer): Promise<void> {
     const { fault, call } = this.#options;
     const { act } = fault;
-    const row = actOf(act);
+    const row = actionOf(act);
     const head = await answer.head;
     if (fault.phase === 'after') {
       fault.fired();
-      const outcome = await row.carryOut?.(act, this.#scene);
+      const outcome = await row.execute?.(act, this.#scene);
       if (outcome === 'answered') answer.discard();
       else await this.#pass(answer);
-    } else if (row.spoil && (row.fits?.(act, head, call) ?? true)) {
+    } else if (row.transform && (row.fits?.(act, head, call) ?? true)) {
       fault.fired();
-      await row.spoil(act, this.#scene, answer);
+      await row.transform(act, this.#scene, answer);
       answer.discard();
     } else {
       this.#miss();

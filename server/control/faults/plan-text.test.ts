@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acts } from './actions/actions.ts';
+import { actions } from './actions/actions.ts';
 import { planSchema, readPlan, told } from './plan-text.ts';
 
 function faultsIn(text: string): string[] {
@@ -207,7 +207,7 @@ describe('a plan that is refused', () => {
 describe('the JSON Schema', () => {
   it('knows every act with what it does', () => {
     const text = JSON.stringify(planSchema());
-    for (const { kind, does } of acts) {
+    for (const { kind, does } of actions) {
       expect(text).toContain(`"const":"${kind}"`);
       expect(text).toContain(JSON.stringify(does));
     }

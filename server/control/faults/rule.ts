@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { noSuchOperation, operationIds } from '../../../fixtures/contract/operation-ids.ts';
 import { keyTypes } from '../../../fixtures/contract/vocabulary.ts';
-import { type Act, phases, textUpTo, whole } from './actions/action.ts';
-import { acts, readyActs } from './actions/actions.ts';
+import { type Action, phases, textUpTo, whole } from './actions/action.ts';
+import { actions, readyActions } from './actions/actions.ts';
 
 export const RULES_MAX = 100;
 const STEPS_MAX = 1000;
@@ -13,15 +13,15 @@ const OPERATIONS_MAX = 200;
 const ATTRIBUTES_MAX = 20;
 
 /** What is done, with the fields of its act. */
-export interface GivenAct {
+export interface GivenAction {
   readonly kind: string;
   readonly [field: string]: unknown;
 }
 
-const actsByKind = new Map(acts.map((act) => [act.kind, act]));
+const actsByKind = new Map(actions.map((act) => [act.kind, act]));
 
-/** The row of an act. @throws Error when there is none of this name, which the shape has ruled out */
-export function actOf({ kind }: GivenAct): Act {
+/** The row of an action. @throws Error when there is none of this name, which the shape has ruled out */
+export function actionOf({ kind }: GivenAction): Action {
   const act = actsByKind.get(kind);
   if (!act) throw new Error(`there is no action "${kind}"`);
   return act;
@@ -78,27 +78,27 @@ const timesShape = v.union(
 );
 
 /** Acts that need no fields, and so can be named in one word. */
-const plainKinds = acts
+const plainKinds = actions
   .filter(({ entries }) => Object.values(entries).every(({ type }) => type === 'optional'))
   .map(({ kind }) => kind);
-const namedActs: Readonly<Record<string, GivenAct>> = {
+const namedActs: Readonly<Record<string, GivenAction>> = {
   ...Object.fromEntries(plainKinds.map((kind) => [kind, { kind }])),
-  ...readyActs,
+  ...readyActions,
 };
 const namedActShape = v.picklist(
   Object.keys(namedActs),
   `must be an action with its kind and fields, or one of ${Object.keys(namedActs).join(', ')}`,
 );
 
-const ownActShape: v.GenericSchema<unknown, GivenAct> = v.variant(
+const ownActShape: v.GenericSchema<unknown, GivenAction> = v.variant(
   'kind',
-  acts.map(({ kind, does, entries }) =>
+  actions.map(({ kind, does, entries }) =>
     v.pipe(v.strictObject({ kind: v.literal(kind), ...entries }), v.description(does)),
   ) as never,
 );
 
 /** As it is read: a name stands for its act, so that faults are told of the form that was chosen. */
-const actShape: v.GenericSchema<unknown, GivenAct> = v.lazy((given) =>
+const actShape: v.GenericSchema<unknown, GivenAction> = v.lazy((given) =>
   typeof given === 'object' && given !== null
     ? ownActShape
     : v.pipe(
@@ -107,7 +107,7 @@ const actShape: v.GenericSchema<unknown, GivenAct> = v.lazy((given) =>
       ),
 );
 
-function ruleEntries(act: v.GenericSchema<unknown, GivenAct>) {
+function ruleEntries(act: v.GenericSchema<unknown, GivenAction>) {
   const step = v.union([v.literal('pass'), act]);
   return {
     id: v.pipe(
@@ -188,8 +188,8 @@ function faultOf(
   }
   if (when === undefined) return undefined;
   const all = [...(act ? [act] : []), ...(script ?? []).filter((step) => step !== 'pass')];
-  const unfit = all.find((one) => !actOf(one).phases.includes(when));
+  const unfit = all.find((one) => !actionOf(one).phases.includes(when));
   if (!unfit) return undefined;
-  const fitting = actOf(unfit).phases.join(' or ');
+  const fitting = actionOf(unfit).phases.join(' or ');
   return { key: 'when', message: `the action ${unfit.kind} supports only ${fitting}` };
 }

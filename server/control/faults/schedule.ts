@@ -1,10 +1,10 @@
 /** When a rule acts: once, so many times, by chance within a budget, by a script. Pure but for its chance. */
 import { type Random, seededRandom } from '../../../fixtures/random.ts';
-import type { GivenAct, Rule } from './rule.ts';
+import type { GivenAction, Rule } from './rule.ts';
 
-/** A turn that was taken: the act, and its place in a script. */
+/** A turn that was taken: the action, and its place in a script. */
 export interface Turn {
-  readonly act: GivenAct;
+  readonly act: GivenAction;
   /** From 0; 0 of a rule without a script. */
   readonly step: number;
 }
@@ -64,7 +64,7 @@ export class Schedule {
     this.#inARow = 0;
   }
 
-  #step(script: readonly (GivenAct | 'pass')[]): Turn | undefined {
+  #step(script: readonly (GivenAction | 'pass')[]): Turn | undefined {
     const act = script[this.#taken];
     if (act !== 'pass') return act && { act, step: this.#taken };
     this.#taken += 1;

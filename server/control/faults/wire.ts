@@ -1,4 +1,4 @@
-/** The connection as an act uses it: whole answers, parts of them, bare bytes, and its end. */
+/** The connection as an action uses it: whole answers, parts of them, bare bytes, and its end. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';

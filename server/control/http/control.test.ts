@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../fixtures/clock.ts';
 import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
-import { assembleServices } from '../../assembly.ts';
 import { openLog } from '../../pipeline/log.ts';
+import { openServices } from '../../pipeline/open-services.ts';
 import { StorageFaults } from '../../pipeline/storage-faults.ts';
 import { Watchdog } from '../../pipeline/watchdog.ts';
 import { completeSettings } from '../../settings.ts';
@@ -66,7 +66,7 @@ beforeEach(async () => {
   const settings = completeSettings({});
   const log = openLog('silent');
   const equip = equipTenants({ entriesMax: 10, bytesMax: 100_000 });
-  const services = await assembleServices({ settings, clock, random, log, equip });
+  const services = await openServices({ settings, clock, random, log, equip });
   tenants = services.tenants;
   worlds = new Worlds(services, () => Promise.reject(new Error('no world is loaded here')));
   control = await start();

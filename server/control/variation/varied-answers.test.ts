@@ -5,10 +5,10 @@ import { ManualClock } from '../../../fixtures/clock.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
-import { assembleServices } from '../../assembly.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { openListeners } from '../../listeners/listeners.ts';
 import { openLog } from '../../pipeline/log.ts';
+import { openServices } from '../../pipeline/open-services.ts';
 import { completeSettings } from '../../settings.ts';
 import { rawRequest, untilClosed } from '../../testing/raw-http.ts';
 import { artifactBytes, fetchFile, linkTo, publish } from '../../testing/test-artifacts.ts';
@@ -192,7 +192,7 @@ describe('the journal', () => {
     const random = seededRandom('journal');
     const log = openLog('silent');
     const equip = equipTenants({ entriesMax: 1000, bytesMax: 1_000_000 });
-    const services = await assembleServices({ settings, clock, random, log, equip });
+    const services = await openServices({ settings, clock, random, log, equip });
     const { baseUrl, close } = await openListeners(services, {
       observers: [journalObserver],
       transforms: [variationTransform('journal')],

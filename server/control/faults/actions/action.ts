@@ -1,4 +1,4 @@
-/** What an act is: one way in which an answer, a connection or a state goes wrong on purpose. */
+/** What an action is: one way in which an answer, a connection or a state goes wrong on purpose. */
 import type { Socket } from 'node:net';
 import * as v from 'valibot';
 import type { WebSocket } from 'ws';
@@ -12,11 +12,11 @@ import type { Wire } from '../wire.ts';
 export const phases = ['before', 'after', 'body'] as const;
 export type Phase = (typeof phases)[number];
 
-/** Whether the act has answered, or the request goes on as if nothing were. */
+/** Whether the action has answered, or the request goes on as if nothing were. */
 export type Outcome = 'answered' | 'go-on';
 
-/** What an act works with. */
-export interface Scene {
+/** What an action works with. */
+export interface ActionContext {
   readonly call: Call;
   readonly tenant: Tenant;
   readonly names: VendorNames;
@@ -25,8 +25,8 @@ export interface Scene {
   readonly signal: AbortSignal;
 }
 
-/** What an act on an open websocket works with. */
-export interface SocketScene {
+/** What an action on an open websocket works with. */
+export interface SocketActionContext {
   readonly socket: WebSocket;
   /** What the websocket runs over. */
   readonly connection: Socket;
@@ -41,8 +41,8 @@ export interface SocketScene {
 
 type Given<Entries extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<Entries, undefined>>;
 
-/** One row of the table. What it has of `carryOut`, `spoil` and `onSocket` says when it can act. */
-export interface Act<Entries extends v.ObjectEntries = v.ObjectEntries> {
+/** One row of the table. What it has of `execute`, `transform` and `onSocket` says when it takes effect. */
+export interface Action<Entries extends v.ObjectEntries = v.ObjectEntries> {
   readonly kind: string;
   /** One sentence for whoever writes a plan. */
   readonly does: string;
@@ -52,19 +52,19 @@ export interface Act<Entries extends v.ObjectEntries = v.ObjectEntries> {
   /** Whether there is something for it to do in this request. */
   applies?(given: Given<Entries>, call: Call): boolean;
   /** Changes the request before the handler sees it; of acts inside the answer. */
-  prepare?(given: Given<Entries>, scene: Scene): void;
+  prepare?(given: Given<Entries>, scene: ActionContext): void;
   /** Before the handler, or in place of its answer. */
-  carryOut?(given: Given<Entries>, scene: Scene): Promise<Outcome>;
+  execute?(given: Given<Entries>, scene: ActionContext): Promise<Outcome>;
   /** Whether there is something for it to do in this answer. */
   fits?(given: Given<Entries>, head: AnswerHead, call: Call): boolean;
   /** Writes the handler's answer in its own way. */
-  spoil?(given: Given<Entries>, scene: Scene, answer: HeldAnswer): Promise<void>;
-  onSocket?(given: Given<Entries>, scene: SocketScene): void;
+  transform?(given: Given<Entries>, scene: ActionContext, answer: HeldAnswer): Promise<void>;
+  onSocket?(given: Given<Entries>, scene: SocketActionContext): void;
 }
 
-/** Keeps the types of the entries in what carries the act out. */
-export function defineAct<const Entries extends v.ObjectEntries>(row: Act<Entries>): Act {
-  return row as unknown as Act;
+/** Keeps the types of the entries in what carries the action out. */
+export function defineAction<const Entries extends v.ObjectEntries>(row: Action<Entries>): Action {
+  return row as unknown as Action;
 }
 
 /** The shape of whole numbers within bounds. */

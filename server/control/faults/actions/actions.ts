@@ -1,22 +1,22 @@
-/** Every act there is, and the ready plans: acts with their fields filled in, under the field's names. */
-import type { Act } from './action.ts';
-import { answerActs } from './answers.ts';
-import { connectionActs } from './connections.ts';
-import { downloadActs } from './downloads.ts';
-import { socketActs } from './sockets.ts';
-import { stateActs } from './states.ts';
+/** Every action there is, and the ready plans: actions with their fields filled in, under the field's names. */
+import type { Action } from './action.ts';
+import { answerActions } from './answers.ts';
+import { connectionActions } from './connections.ts';
+import { downloadActions } from './downloads.ts';
+import { socketActions } from './sockets.ts';
+import { stateActions } from './states.ts';
 
 /** In the order of the documentation. */
-export const acts: readonly Act[] = [
-  ...answerActs,
-  ...connectionActs,
-  ...downloadActs,
-  ...socketActs,
-  ...stateActs,
+export const actions: readonly Action[] = [
+  ...answerActions,
+  ...connectionActions,
+  ...downloadActions,
+  ...socketActions,
+  ...stateActions,
 ];
 
 /** What clients of the family meet in the field, ready to use by its name. */
-export const readyActs = {
+export const readyActions = {
   'empty-401': { kind: 'answer', status: 401, body: 'empty' },
   'error-500': { kind: 'answer', status: 500 },
   'object-error-500': { kind: 'answer', status: 500, body: 'object-error' },

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { Refusal } from '../../../http/refusal.ts';
 import type { HeaderPairs } from '../wire.ts';
-import { type Act, defineAct, type Scene, textUpTo, whole } from './action.ts';
+import { type Action, type ActionContext, defineAction, textUpTo, whole } from './action.ts';
 
 const BODY_MAX_CHARACTERS = 65_536;
 const HEADERS_MAX = 50;
@@ -96,7 +96,7 @@ function throws(act: () => void): boolean {
   }
 }
 
-const answer = defineAct({
+const answer = defineAction({
   kind: 'answer',
   does: 'answers with a status, a body and headers of its own',
   entries: {
@@ -111,7 +111,7 @@ const answer = defineAct({
     headers: v.optional(headersShape, {}),
   },
   phases: ['before', 'after'],
-  carryOut: async ({ status, body, headers }, scene) => {
+  execute: async ({ status, body, headers }, scene) => {
     const { requestId } = scene.call.exchange;
     const made: Body =
       typeof body === 'string'
@@ -143,7 +143,7 @@ const retryAfter = {
 
 const retryAfterNames = Object.keys(retryAfter) as (keyof typeof retryAfter)[];
 
-const rateLimited = defineAct({
+const rateLimited = defineAction({
   kind: 'rate-limited',
   does: 'answers 429 with Retry-After in one of its right and wrong forms',
   entries: {
@@ -154,7 +154,7 @@ const rateLimited = defineAct({
     seconds: v.optional(whole(1, WAIT_MAX_SECONDS), 30),
   },
   phases: ['before', 'after'],
-  carryOut: async ({ retryAfter: form, seconds }, scene) => {
+  execute: async ({ retryAfter: form, seconds }, scene) => {
     const value = retryAfter[form](seconds, scene.tenant.clock.now());
     const headers: Record<string, string> = value === undefined ? {} : { 'Retry-After': value };
     await refuseBy(scene, new Refusal(429, because, { headers }));
@@ -162,7 +162,7 @@ const rateLimited = defineAct({
   },
 });
 
-const redirect = defineAct({
+const redirect = defineAction({
   kind: 'redirect',
   does: 'redirects to another URL, or, without one, to the same URL',
   entries: {
@@ -173,19 +173,19 @@ const redirect = defineAct({
     location: v.optional(v.pipe(textUpTo(HEADER_MAX_CHARACTERS), headerValue())),
   },
   phases: ['before', 'after'],
-  carryOut: async ({ status, location }, scene) => {
+  execute: async ({ status, location }, scene) => {
     const to = location ?? scene.call.exchange.request.url ?? '/';
     await scene.wire.answer(status, [...idOf(scene), ['Location', to]]);
     return 'answered';
   },
 });
 
-const rangeRefused = defineAct({
+const rangeRefused = defineAction({
   kind: 'range-refused',
   does: 'answers 416, as when the range lies outside of the file',
   entries: {},
   phases: ['before', 'after'],
-  carryOut: async (_given, scene) => {
+  execute: async (_given, scene) => {
     const headers = { 'Content-Range': 'bytes */0' };
     await refuseBy(scene, new Refusal(416, because, { headers }));
     return 'answered';
@@ -193,7 +193,10 @@ const rangeRefused = defineAct({
 });
 
 /** Answers as the server itself refuses. */
-export async function refuseBy(scene: Scene, { status, error, headers }: Refusal): Promise<void> {
+export async function refuseBy(
+  scene: ActionContext,
+  { status, error, headers }: Refusal,
+): Promise<void> {
   const { requestId } = scene.call.exchange;
   const body = Buffer.from(JSON.stringify({ error, request_id: requestId }));
   const all = [...idOf(scene), ...Object.entries(headers), ['Content-Type', json] as const];
@@ -201,11 +204,11 @@ export async function refuseBy(scene: Scene, { status, error, headers }: Refusal
 }
 
 /** What every answer of this server carries, and the tenant's time where it is not the machine's. */
-function idOf({ call, names, tenant }: Scene): HeaderPairs {
+function idOf({ call, names, tenant }: ActionContext): HeaderPairs {
   const id = [names.requestId, call.exchange.requestId] as const;
   if (tenant.clock.isSystem) return [id];
   return [id, ['Date', new Date(tenant.clock.now()).toUTCString()]];
 }
 
 /** In the order of the documentation. */
-export const answerActs: readonly Act[] = [answer, rateLimited, redirect, rangeRefused];
+export const answerActions: readonly Action[] = [answer, rateLimited, redirect, rangeRefused];

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { Call } from '../call.ts';
 import { type AnswerHead, type HeldAnswer, headerOf, replaced } from '../held-answer.ts';
-import { type Act, defineAct, type Scene, whole } from './action.ts';
+import { type Action, type ActionContext, defineAction, whole } from './action.ts';
 
 const HOUR_MS = 3_600_000;
 const OFFSET_MAX_BYTES = 1_073_741_824;
@@ -18,17 +18,17 @@ const placeShape = v.union(
 );
 type Place = v.InferOutput<typeof placeShape>;
 
-const delay = defineAct({
+const delay = defineAction({
   kind: 'delay',
   does: 'waits, in server time, before the handler, before the answer, or in the middle of the body',
   entries: { ms: whole(1, HOUR_MS) },
   phases: ['before', 'after', 'body'],
-  carryOut: async ({ ms }, { tenant, signal, wire }) => {
+  execute: async ({ ms }, { tenant, signal, wire }) => {
     await tenant.clock.sleep(ms, signal);
     return wire.isGone ? 'answered' : 'go-on';
   },
   fits: hasBody,
-  spoil: async ({ ms }, scene, answer) => {
+  transform: async ({ ms }, scene, answer) => {
     await writeUpTo(scene, answer, 'half');
     await scene.tenant.clock.sleep(ms, scene.signal);
     await writeRest(scene, answer);
@@ -36,63 +36,63 @@ const delay = defineAct({
   },
 });
 
-const stall = defineAct({
+const stall = defineAction({
   kind: 'stall',
   does: 'sends nothing more until the caller disconnects, the rule is cleared or maxSeconds have passed; then cuts the connection',
   entries: { maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300) },
   phases: ['before', 'after', 'body'],
-  carryOut: async ({ maxSeconds }, scene) => {
+  execute: async ({ maxSeconds }, scene) => {
     await hang(scene, maxSeconds * 1000);
     return 'answered';
   },
   fits: hasBody,
-  spoil: async ({ maxSeconds }, scene, answer) => {
+  transform: async ({ maxSeconds }, scene, answer) => {
     await writeUpTo(scene, answer, 'half');
     await hang(scene, maxSeconds * 1000);
   },
 });
 
-const reset = defineAct({
+const reset = defineAction({
   kind: 'reset',
   does: 'cuts the connection with an RST; in the body, after so many bytes, after half of it, or at its end',
   entries: { afterBytes: v.optional(placeShape, 'half') },
   phases: ['before', 'after', 'body'],
-  carryOut: async (_given, { wire }) => {
+  execute: async (_given, { wire }) => {
     wire.reset();
     return 'answered';
   },
   fits: hasBody,
-  spoil: async ({ afterBytes }, scene, answer) => {
+  transform: async ({ afterBytes }, scene, answer) => {
     await writeUpTo(scene, answer, afterBytes);
     scene.wire.reset();
   },
 });
 
-const halfClose = defineAct({
+const halfClose = defineAction({
   kind: 'half-close',
   does: 'sends FIN in place of the answer, or of its second half, and reads on for a minute',
   entries: {},
   phases: ['before', 'after', 'body'],
-  carryOut: async (_given, scene) => {
+  execute: async (_given, scene) => {
     scene.wire.halfClose();
     await hang(scene, HALF_CLOSED_MAX_MS);
     return 'answered';
   },
   fits: hasBody,
-  spoil: async (_given, scene, answer) => {
+  transform: async (_given, scene, answer) => {
     await writeUpTo(scene, answer, 'half');
     scene.wire.halfClose();
     await hang(scene, HALF_CLOSED_MAX_MS);
   },
 });
 
-const drip = defineAct({
+const drip = defineAction({
   kind: 'drip',
   does: 'sends the body at so many bytes a second, in pieces of one second',
   entries: { bytesPerSecond: whole(1, RATE_MAX_BYTES_PER_SECOND) },
   phases: ['body'],
   fits: hasBody,
-  spoil: async ({ bytesPerSecond }, scene, answer) => {
+  transform: async ({ bytesPerSecond }, scene, answer) => {
     const { wire, tenant, signal } = scene;
     await writeUpTo(scene, answer, bytesPerSecond);
     for (let sent = bytesPerSecond; sent === bytesPerSecond && !wire.isGone; ) {
@@ -103,13 +103,13 @@ const drip = defineAct({
   },
 });
 
-const truncated = defineAct({
+const truncated = defineAction({
   kind: 'truncated',
   does: 'ends the connection so many bytes, or half a body, before the announced length',
   entries: { missingBytes: v.optional(whole(1, OFFSET_MAX_BYTES)) },
   phases: ['body'],
   fits: hasBody,
-  spoil: async ({ missingBytes }, scene, answer) => {
+  transform: async ({ missingBytes }, scene, answer) => {
     const announced = lengthOf(await answer.head);
     const isKnown = missingBytes !== undefined && announced !== undefined;
     const place = isKnown ? Math.max(0, announced - missingBytes) : 'half';
@@ -118,26 +118,26 @@ const truncated = defineAct({
   },
 });
 
-const overLong = defineAct({
+const overLong = defineAction({
   kind: 'over-long',
   does: 'sends more bytes than Content-Length announces',
   entries: { extraBytes: v.optional(whole(1, EXTRA_MAX_BYTES), 16) },
   phases: ['body'],
   fits: (_given, head, call) => hasBody(undefined, head, call) && lengthOf(head) !== undefined,
-  spoil: async ({ extraBytes }, scene, answer) => {
+  transform: async ({ extraBytes }, scene, answer) => {
     await writeUpTo(scene, answer, 'end');
     await scene.wire.bare(Buffer.alloc(extraBytes, '!'));
     await scene.wire.end();
   },
 });
 
-const malformedChunks = defineAct({
+const malformedChunks = defineAction({
   kind: 'malformed-chunks',
   does: 'announces chunks, and sends one whose length is not a number',
   entries: {},
   phases: ['body'],
   fits: hasBody,
-  spoil: async (_given, scene, answer) => {
+  transform: async (_given, scene, answer) => {
     const head = await answer.head;
     const framing = { 'Content-Length': undefined, 'Transfer-Encoding': 'chunked' };
     await writeUpTo(scene, answer, 'half', { ...head, headers: replaced(head, framing) });
@@ -154,7 +154,7 @@ export function hasBody(_given: unknown, head: AnswerHead, { exchange }: Call): 
 
 /** Writes what is left of the body, or at most so many bytes of it; how many these were. */
 export async function writeRest(
-  { wire }: Pick<Scene, 'wire'>,
+  { wire }: Pick<ActionContext, 'wire'>,
   answer: HeldAnswer,
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<number> {
@@ -172,7 +172,7 @@ export async function writeRest(
 
 /** Writes head and body up to a place, and has it all leave. */
 async function writeUpTo(
-  scene: Scene,
+  scene: ActionContext,
   answer: HeldAnswer,
   place: Place,
   head?: AnswerHead,
@@ -203,14 +203,14 @@ function lengthOf(head: AnswerHead): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-async function hang({ wire, tenant, signal }: Scene, mostMs: number): Promise<void> {
+async function hang({ wire, tenant, signal }: ActionContext, mostMs: number): Promise<void> {
   wire.withhold();
   await tenant.clock.sleep(mostMs, signal);
   wire.cut();
 }
 
 /** In the order of the documentation. */
-export const connectionActs: readonly Act[] = [
+export const connectionActions: readonly Action[] = [
   delay,
   stall,
   reset,

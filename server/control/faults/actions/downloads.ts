@@ -2,13 +2,13 @@
 import * as v from 'valibot';
 import type { Call } from '../call.ts';
 import { headerOf, replaced } from '../held-answer.ts';
-import { type Act, defineAct, whole } from './action.ts';
+import { type Action, defineAction, whole } from './action.ts';
 import { hasBody, writeRest } from './connections.ts';
 
 const OFFSET_MAX_BYTES = 1_073_741_824;
 const COUNT_MAX_BYTES = 1_048_576;
 
-const corrupted = defineAct({
+const corrupted = defineAction({
   kind: 'corrupted',
   does: 'flips bits from a byte on; length and validators stay correct',
   entries: {
@@ -20,7 +20,7 @@ const corrupted = defineAct({
     const length = headerOf(head, 'Content-Length');
     return hasBody(undefined, head, call) && !(Number(length) <= atByte);
   },
-  spoil: async ({ atByte, bytes }, { wire }, answer) => {
+  transform: async ({ atByte, bytes }, { wire }, answer) => {
     const { status, headers } = await answer.head;
     wire.head(status, headers);
     let begin = 0;
@@ -39,7 +39,7 @@ const corrupted = defineAct({
 
 const rangeForm = /^bytes=(\d+)-(\d*)$/;
 
-const shiftedRange = defineAct({
+const shiftedRange = defineAction({
   kind: 'shifted-range',
   does: 'answers a Range with later bytes, and says so in Content-Range, or claims that they are the requested ones',
   entries: {
@@ -54,7 +54,7 @@ const shiftedRange = defineAct({
     headers.range = `bytes=${Number(first) + byBytes}-${last === '' ? '' : Number(last) + byBytes}`;
   },
   fits: (_given, { status }) => status === 206,
-  spoil: async ({ byBytes, claims }, scene, answer) => {
+  transform: async ({ byBytes, claims }, scene, answer) => {
     const head = await answer.head;
     const range = headerOf(head, 'Content-Range') ?? '';
     const asked = range.replace(
@@ -71,7 +71,7 @@ const shiftedRange = defineAct({
 /** No file of ours has this for its validator. */
 const otherValidator = '"changed-by-a-planned-fault"';
 
-const changedValidator = defineAct({
+const changedValidator = defineAction({
   kind: 'changed-validator',
   does: 'answers as if the file had changed: other ETag and Last-Modified, and preconditions fail',
   entries: {},
@@ -85,7 +85,7 @@ const changedValidator = defineAct({
     delete headers['if-modified-since'];
   },
   fits: (_given, head, call) => headerOf(head, 'ETag') !== undefined || isPrecondition(head, call),
-  spoil: async (_given, scene, answer) => {
+  transform: async (_given, scene, answer) => {
     const head = await answer.head;
     const changed = {
       ETag: otherValidator,
@@ -102,14 +102,14 @@ function isPrecondition({ status }: { status: number }, { exchange }: Call): boo
   return status === 412 && exchange.request.headers['if-match'] !== undefined;
 }
 
-const resetUpload = defineAct({
+const resetUpload = defineAction({
   kind: 'reset-upload',
   does: 'cuts the connection with an RST when so many bytes of a streamed request body, or all, have arrived',
   entries: { afterBytes: v.optional(whole(1, OFFSET_MAX_BYTES), 1) },
   phases: ['before'],
   // A body that is no stream has arrived already.
   applies: (_given, { operation }) => operation.mediaType !== undefined,
-  carryOut: async ({ afterBytes }, { call, wire }) => {
+  execute: async ({ afterBytes }, { call, wire }) => {
     const { request } = call.exchange;
     let received = 0;
     const push = request.push.bind(request);
@@ -125,7 +125,7 @@ const resetUpload = defineAct({
 });
 
 /** In the order of the documentation. */
-export const downloadActs: readonly Act[] = [
+export const downloadActions: readonly Action[] = [
   corrupted,
   shiftedRange,
   changedValidator,

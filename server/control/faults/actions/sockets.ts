@@ -11,7 +11,7 @@ import { Refusal } from '../../../http/refusal.ts';
 import { endWithResponse } from '../../../listeners/connection-limits.ts';
 import type { Call } from '../call.ts';
 import { resetConnection } from '../wire.ts';
-import { type Act, defineAct, type SocketScene, textUpTo, whole } from './action.ts';
+import { type Action, defineAction, type SocketActionContext, textUpTo, whole } from './action.ts';
 import { refuseBy } from './answers.ts';
 
 const DAY_MS = 86_400_000;
@@ -23,19 +23,19 @@ const REASON_MAX_BYTES = 123;
 const OVERSIZE_MAX_BYTES = limits.websocketMessageMaxBytes - 1024;
 const GARBAGE_MAX_BYTES = 65_536;
 
-/** When an act on an open socket is due: at once, so much later, or after so many messages. */
+/** When an action on an open socket is due: at once, so much later, or after so many messages. */
 const due = {
   afterMs: v.optional(whole(0, DAY_MS), 0),
   afterMessages: v.optional(whole(0, MESSAGES_MAX), 0),
 };
 
-const refuseSocket = defineAct({
+const refuseSocket = defineAction({
   kind: 'refuse-socket',
   does: 'answers the handshake with a status',
   entries: { status: v.optional(whole(400, 599), 503) },
   phases: ['before'],
   applies: asksForSocket,
-  carryOut: async ({ status }, scene) => {
+  execute: async ({ status }, scene) => {
     await refuseBy(scene, new Refusal(status, 'the websocket is refused by a planned fault'));
     return 'answered';
   },
@@ -46,7 +46,7 @@ const reasonShape = v.pipe(
   v.maxBytes(REASON_MAX_BYTES, `must have at most ${REASON_MAX_BYTES} bytes`),
 );
 
-const closeSocket = defineAct({
+const closeSocket = defineAction({
   kind: 'close-socket',
   does: 'closes with any code, even one that is not allowed in a frame',
   entries: { ...due, code: whole(0, 65_535), reason: v.optional(reasonShape, '') },
@@ -69,7 +69,7 @@ const closeSocket = defineAct({
     }),
 });
 
-const cutSocket = defineAct({
+const cutSocket = defineAction({
   kind: 'cut-socket',
   does: 'cuts the open websocket with an RST, without a close frame',
   entries: due,
@@ -78,7 +78,7 @@ const cutSocket = defineAct({
   onSocket: (given, scene) => whenDue(given, scene, () => resetConnection(scene.connection)),
 });
 
-const ignorePings = defineAct({
+const ignorePings = defineAction({
   kind: 'ignore-pings',
   does: 'stops answering and sending pings; messages continue',
   entries: due,
@@ -91,7 +91,7 @@ const ignorePings = defineAct({
     }),
 });
 
-const halfOpen = defineAct({
+const halfOpen = defineAction({
   kind: 'half-open',
   does: 'stops reading and sending, as if the server had vanished; cuts the connection after maxSeconds',
   entries: { ...due, maxSeconds: v.optional(whole(1, HOUR_SECONDS), 300) },
@@ -119,7 +119,7 @@ function swallow(...given: readonly unknown[]): void {
   if (typeof told === 'function') told();
 }
 
-const oversizeMessage = defineAct({
+const oversizeMessage = defineAction({
   kind: 'oversize-message',
   does: 'sends a message that is larger than devices read',
   entries: {
@@ -139,7 +139,7 @@ const oversizeMessage = defineAct({
     }),
 });
 
-const duplicateMessage = defineAct({
+const duplicateMessage = defineAction({
   kind: 'duplicate-message',
   does: 'sends the next message to the other end twice',
   entries: due,
@@ -164,7 +164,7 @@ const duplicateMessage = defineAct({
     ),
 });
 
-const garbage = defineAct({
+const garbage = defineAction({
   kind: 'garbage',
   does: 'sends a message that is not an envelope, or bytes that are not a frame',
   entries: {
@@ -189,7 +189,7 @@ function asksForSocket(_given: unknown, { exchange, operation }: Call): boolean 
 /** Acts when it is due, unless the socket or the rule has gone; then it was missed. */
 function whenDue(
   { afterMs, afterMessages }: { afterMs: number; afterMessages: number },
-  { socket, tenant, signal, fired, missed }: SocketScene,
+  { socket, tenant, signal, fired, missed }: SocketActionContext,
   act: (fired: () => void) => void,
   counts: 'at once' | 'by itself' = 'at once',
 ): void {
@@ -220,7 +220,7 @@ function whenDue(
 }
 
 /** In the order of the documentation. */
-export const socketActs: readonly Act[] = [
+export const socketActions: readonly Action[] = [
   refuseSocket,
   closeSocket,
   cutSocket,

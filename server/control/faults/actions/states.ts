@@ -7,41 +7,41 @@ import { DeliberateFailure } from '../../../pipeline/failure.ts';
 import { choosePart } from '../../../rules/part-choice.ts';
 import type { StoredPart } from '../../../store/part-rows.ts';
 import type { Call } from '../call.ts';
-import { type Act, defineAct, type Scene } from './action.ts';
+import { type Action, type ActionContext, defineAction } from './action.ts';
 import { refuseBy } from './answers.ts';
 
-const expireToken = defineAct({
+const expireToken = defineAction({
   kind: 'expire-token',
   does: "expires the caller's token now; a new one can be requested",
   entries: {},
   phases: ['before'],
   applies: hasToken,
-  carryOut: async (_given, scene) => {
+  execute: async (_given, scene) => {
     endTokens(scene);
     await refuseBy(scene, refuse.unauthorized('the token has expired; sign in again'));
     return 'answered';
   },
 });
 
-const revokeToken = defineAct({
+const revokeToken = defineAction({
   kind: 'revoke-token',
   does: "revokes the caller's tokens now; new ones can be requested",
   entries: {},
   phases: ['before'],
   applies: hasToken,
-  carryOut: async (_given, scene) => {
+  execute: async (_given, scene) => {
     endTokens(scene);
     return 'go-on';
   },
 });
 
-const rejectToken = defineAct({
+const rejectToken = defineAction({
   kind: 'reject-token',
   does: 'answers 401 to this one call; the token stays valid',
   entries: {},
   phases: ['before', 'after'],
   applies: hasToken,
-  carryOut: async (_given, scene) => {
+  execute: async (_given, scene) => {
     await refuseBy(scene, refuse.unauthorized('the token is rejected by a planned fault'));
     return 'answered';
   },
@@ -51,7 +51,7 @@ function hasToken(_given: unknown, { caller }: Call): boolean {
   return caller.device !== undefined || caller.user !== undefined;
 }
 
-function endTokens({ call, tenant }: Scene): void {
+function endTokens({ call, tenant }: ActionContext): void {
   const { device, user } = call.caller;
   const { devices, userTokens } = tenant.store;
   const set = device && devices.findAuthSetById(device.authSetId);
@@ -63,7 +63,7 @@ const questions = ['get-next-deployment', 'post-next-deployment', 'post-next-dep
 const reportShape = v.object({ status: v.string() });
 const states = ['pending', ...reportableStatuses] as const;
 
-const abortDeployment = defineAct({
+const abortDeployment = defineAction({
   kind: 'abort-deployment',
   does: 'aborts the deployment when the device reports this state (pending: when it asks), before that counts or after',
   entries: { at: v.picklist(states, `must be one of ${states.join(', ')}`) },
@@ -77,7 +77,7 @@ const abortDeployment = defineAct({
         : report.success && report.output.status === at;
     return isReached && part !== undefined && !finalStatuses.includes(part.status);
   },
-  carryOut: async (_given, { call, tenant }) => {
+  execute: async (_given, { call, tenant }) => {
     const part = partOf(call);
     if (part) tenant.store.parts.abortAll(part.deployment, tenant.clock.now());
     return 'go-on';
@@ -98,16 +98,16 @@ function partOf({ operation, exchange, caller, store }: Call): StoredPart | unde
   return choice.decision === 'nothing' ? undefined : choice.part;
 }
 
-const failInside = defineAct({
+const failInside = defineAction({
   kind: unexpectedFault,
   does: 'makes the server fail internally, so that it answers 500 as for an error of its own',
   entries: {},
   phases: ['before'],
-  carryOut: () => Promise.reject(new DeliberateFailure('a planned fault of the testbed')),
+  execute: () => Promise.reject(new DeliberateFailure('a planned fault of the testbed')),
 });
 
 /** In the order of the documentation. */
-export const stateActs: readonly Act[] = [
+export const stateActions: readonly Action[] = [
   expireToken,
   revokeToken,
   rejectToken,

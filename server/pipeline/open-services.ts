@@ -1,28 +1,27 @@
-/** Puts the services together that every handler is handed; `server.ts` opens the listeners around them. */
+/** Opens the tenants, and puts together what every handler is handed. */
 import { createPrivateKey } from 'node:crypto';
-import type { Clock } from '../fixtures/clock.ts';
-import { vendorNames } from '../fixtures/contract/vendor-names.ts';
-import type { Random } from '../fixtures/random.ts';
-import { DeviceSockets } from './connect/device-sockets.ts';
-import type { SocketObserver } from './connect/socket-observer.ts';
-import { createLinkSigner, LINK_SECRET_BYTES } from './crypto/link-signature.ts';
+import type { Clock } from '../../fixtures/clock.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { DeviceSockets } from '../connect/device-sockets.ts';
+import type { SocketObserver } from '../connect/socket-observer.ts';
+import { createLinkSigner, LINK_SECRET_BYTES } from '../crypto/link-signature.ts';
 import {
   type TokenAlgorithm,
   type TokenKey,
   tokenAlgorithms,
   tokenKeyOf,
-} from './crypto/token-algorithms.ts';
-import { createTokenIssuer } from './crypto/tokens.ts';
-import { ByteBudget } from './http/byte-budget.ts';
-import { openFilesLimit, Semaphore, shareOpenFiles } from './http/open-files.ts';
-import { completeConnectionLimits } from './listeners/connection-limits.ts';
-import type { Log } from './pipeline/log.ts';
-import type { Services } from './pipeline/services.ts';
-import { StorageFaults } from './pipeline/storage-faults.ts';
-import type { Settings } from './settings.ts';
-import type { DataFolder } from './store/data-folder.ts';
-import { Outbox } from './tenants/outbox.ts';
-import { type Tenant, Tenants } from './tenants/tenants.ts';
+} from '../crypto/token-algorithms.ts';
+import { createTokenIssuer } from '../crypto/tokens.ts';
+import { ByteBudget } from '../http/byte-budget.ts';
+import { Semaphore } from '../http/open-files.ts';
+import type { Settings } from '../settings.ts';
+import type { DataFolder } from '../store/data-folder.ts';
+import { Outbox } from '../tenants/outbox.ts';
+import { type Tenant, Tenants } from '../tenants/tenants.ts';
+import type { Log } from './log.ts';
+import type { Services } from './services.ts';
+import { StorageFaults } from './storage-faults.ts';
 
 /** What the services are made from. */
 interface Inputs {
@@ -36,10 +35,14 @@ interface Inputs {
   readonly equip?: (tenant: Tenant) => void;
   /** Told of websockets. */
   readonly observers?: readonly SocketObserver[];
+  /** Shared by everything that opens files or connections; as many as one likes when absent. */
+  readonly openFiles?: Semaphore;
+  /** Shared by all that has not arrived whole; as much as one likes when absent. */
+  readonly underway?: ByteBudget;
 }
 
 /** Services over the data folder, or over an empty store; `tenants.close()` gives back what they hold. */
-export async function assembleServices({
+export async function openServices({
   settings,
   clock,
   random,
@@ -47,6 +50,8 @@ export async function assembleServices({
   data,
   equip,
   observers = [],
+  openFiles = new Semaphore(Number.MAX_SAFE_INTEGER),
+  underway = new ByteBudget(Number.MAX_SAFE_INTEGER),
 }: Inputs): Promise<Services> {
   const tenants = await Tenants.open({
     clock,
@@ -58,8 +63,6 @@ export async function assembleServices({
   const algorithm = tokenAlgorithms[settings.variants.has('rs256') ? 'RS256' : 'EdDSA'];
   const keep: SecretKeeper = data ? (name, make) => data.secret(name, make) : (_, make) => make();
   const names = vendorNames(settings.headerPrefix);
-  const { connectionsMax, underwayMaxBytes } = completeConnectionLimits(settings.connectionLimits);
-  const underway = new ByteBudget(underwayMaxBytes);
   const requestIdHeader = names.requestId;
   return {
     clock,
@@ -72,7 +75,7 @@ export async function assembleServices({
     sockets: new DeviceSockets({ clock, random, settings, requestIdHeader, underway, observers }),
     outbox: new Outbox(random),
     log,
-    openFiles: new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api),
+    openFiles,
     underway,
     storageFaults: new StorageFaults({
       log,
