@@ -26,6 +26,16 @@ const serverPackages = [
   '@valibot/to-json-schema',
 ];
 
+const simulatorPackages = [
+  'undici',
+  'ws',
+  'hdr-histogram-js',
+  'fast-xml-parser',
+  'valibot',
+  '@valibot/to-json-schema',
+  'prom-client',
+];
+
 /** The longest folder that holds a file decides. A trailing slash means: files right there only. */
 const rules: Readonly<Record<string, Rule>> = {
   fixtures: {
@@ -116,18 +126,25 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   'server/console': { folders: ['fixtures', 'server/console'], packages: [] },
   'server/console/page': { folders: ['server/console/page'], packages: [] },
-  simulator: {
-    folders: ['fixtures', 'simulator'],
-    packages: [
-      'undici',
-      'ws',
-      'hdr-histogram-js',
-      'fast-xml-parser',
-      'valibot',
-      '@valibot/to-json-schema',
-      'prom-client',
-    ],
-  },
+  simulator: { folders: ['fixtures', 'simulator'], packages: simulatorPackages },
+  'simulator/plan': roomOf('plan'),
+  'simulator/result': roomOf('result', 'plan'),
+  'simulator/network': roomOf('network', 'plan'),
+  'simulator/identity': roomOf('identity', 'network', 'result'),
+  'simulator/behaviours': roomOf('behaviours', 'network', 'plan'),
+  'simulator/client': roomOf('client', 'network', 'identity'),
+  'simulator/metrics': roomOf('metrics', 'network', 'result'),
+  'simulator/device': roomOf(
+    ...['device', 'plan', 'identity', 'network', 'client', 'behaviours', 'metrics', 'result'],
+  ),
+  'simulator/state': roomOf(
+    ...['state', 'plan', 'identity', 'network', 'client', 'device', 'behaviours'],
+  ),
+  'simulator/engine': roomOf(
+    ...['engine', 'plan', 'identity', 'network', 'client', 'behaviours', 'device', 'state'],
+    ...['metrics', 'result'],
+  ),
+  'simulator/report': roomOf('report', 'result', 'device'),
   'simulator/cluster/redis': {
     folders: ['fixtures', 'simulator'],
     packages: ['bullmq', 'ioredis', 'valibot'],
@@ -158,6 +175,12 @@ const rules: Readonly<Record<string, Rule>> = {
   'bin/bench': { folders: ['fixtures', 'server', 'simulator', 'bin'], packages: ['autocannon'] },
   'bin/soak': { folders: ['fixtures', 'bin'], packages: ['fast-check'] },
 };
+
+/** A room of the simulator, and what it may look into. */
+function roomOf(...rooms: readonly string[]): Rule {
+  const folders = ['fixtures', ...rooms.map((room) => `simulator/${room}`)];
+  return { folders, packages: simulatorPackages };
+}
 
 function without(name: string): string[] {
   return serverPackages.filter((other) => other !== name);

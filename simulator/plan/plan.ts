@@ -169,7 +169,7 @@ function behaviourFaults(plan: FleetPlan, known: KnownBehaviours): string[] {
   );
 }
 
-/** A herd comparison of a plan without cohorts makes them: one for each back-off, alike in size. */
+/** A back-off comparison of a plan without cohorts makes them: one for each back-off, alike in size. */
 function withComparedCohorts(plan: FleetPlan): FleetPlan {
   const herd = plan.scenes?.find(({ name }) => name === 'backoff-comparison');
   if (herd === undefined || plan.cohorts !== undefined) return plan;
