@@ -145,7 +145,7 @@ export class Fleet {
 
   /** The result of the back-off comparison; undefined without one. */
   get backoffComparison(): BackoffComparison | undefined {
-    return this.#load.herd;
+    return this.#load.backoffComparison;
   }
 
   elapsedMs(): number {

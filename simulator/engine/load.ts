@@ -63,7 +63,7 @@ export class Load {
   }
 
   /** What a back-off comparison has come to; undefined without one. */
-  get herd(): BackoffComparison | undefined {
+  get backoffComparison(): BackoffComparison | undefined {
     return this.#backoff?.comparison();
   }
 
