@@ -37,6 +37,13 @@ const rooms = {
     ],
     packages: ['ws', '@fastify/busboy', 'csv-stringify', ...shapes],
   },
+  'server/api/device': {
+    rooms: [
+      ...['server/pipeline', 'server/http', 'server/rules', 'server/store', 'server/tenants'],
+      ...['server/crypto', 'server/api/*'],
+    ],
+    packages: ['csv-stringify', 'valibot'],
+  },
   'server/listeners': {
     rooms: ['server/api', 'server/pipeline', 'server/http', 'server/*'],
     packages: ['express', 'node-forge', 'ws', 'valibot'],
@@ -177,6 +184,11 @@ const rooms = {
   'bin/soak': { rooms: ['bin'], packages: ['fast-check'] },
 };
 
+const commands = [
+  ...['accept', 'assert', 'await', 'calendar', 'clock', 'conform', 'demo', 'deploy', 'devices'],
+  ...['doctor', 'explain', 'faults', 'journal', 'report', 'reset', 'serve', 'simulate', 'snapshot'],
+  ...['state', 'terminal', 'worker', 'world'],
+];
 const parts = ['fixtures', 'server', 'simulator', 'conformance', 'bin'];
 const tests = '\\.test\\.ts$|/testing/';
 
@@ -217,6 +229,12 @@ export default {
       name: 'only tests import tests',
       from: { pathNot: tests },
       to: { path: tests },
+    },
+    {
+      severity: 'error',
+      name: 'no command imports another',
+      from: { path: `^bin/(${commands.join('|')})\\.ts$` },
+      to: { path: `^bin/(${commands.join('|')})\\.ts$` },
     },
     { severity: 'error', name: 'no circle', from: { pathNot: tests }, to: { circular: true } },
   ],

@@ -272,7 +272,7 @@ describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX
     const withoutNumbers = events.map((line) => line.replace(/"sequence":\d+/, ''));
     expect(new Set(withoutNumbers).size).toBe(events.length);
     expect(events.filter((line) => line.includes('"exchange"'))).toHaveLength(exchangesIn(result));
-    for (const said of [stderr, await worker.said('stderr', /to the end/)]) {
+    for (const said of [stderr, await worker.said('stderr', /has completed it/)]) {
       expect(said.match(/not signed with --worker-secret; they are ignored/g)).toHaveLength(1);
     }
   });

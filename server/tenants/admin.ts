@@ -1,9 +1,11 @@
 /** The user whom the server names when it is ready: made at the first start, kept at later ones. */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Random } from '../../fixtures/random.ts';
 import { hashPassword, passwordFits } from '../crypto/passwords.ts';
-import type { Services } from '../pipeline/services.ts';
-import { SettingError } from '../settings.ts';
+import type { TokenIssuer } from '../crypto/tokens.ts';
+import { SettingError, type Settings } from '../settings.ts';
 import type { DataFolder } from '../store/data-folder.ts';
-import { createAdmin, preparedAdmin } from './tenants.ts';
+import { createAdmin, preparedAdmin, type Tenants } from './tenants.ts';
 import { issueUserToken } from './user-tokens.ts';
 
 /** The admin, signed in. */
@@ -15,15 +17,24 @@ export interface SignedInAdmin {
   readonly adminToken: string;
 }
 
+/** What it takes to know the admin, or to make one. */
+interface AdminServices {
+  readonly tenants: Tenants;
+  readonly settings: Settings;
+  readonly tokens: TokenIssuer;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
 const passwordSecret = 'admin password';
 
 /**
  * Makes the admin of the settings, or takes the one that is there; a password of the settings
- * replaces his.
+ * replaces that of the user.
  * @throws SettingError when the e-mail is another tenant's user
  */
 export async function signedInAdmin(
-  services: Services,
+  services: AdminServices,
   data: DataFolder | undefined,
 ): Promise<SignedInAdmin> {
   const { tenants, settings, clock } = services;
@@ -37,7 +48,7 @@ export async function signedInAdmin(
   };
 }
 
-async function adminOf(services: Services, data: DataFolder | undefined) {
+async function adminOf(services: AdminServices, data: DataFolder | undefined) {
   const { tenants, settings, random, clock } = services;
   const { adminEmail: email, adminPassword: password } = settings;
   const { store } = tenants.first;

@@ -26,7 +26,7 @@ export interface ClusterOutcome {
   readonly results: readonly FleetResult[];
   /** What became of the shards. */
   readonly spread: Spread;
-  /** What lost workers had measured when they last told of it. */
+  /** What failed workers had measured when they last told of it. */
   readonly kept: readonly PartFigures[];
 }
 
@@ -114,12 +114,12 @@ export class Coordinator {
     return this.#outcome.value;
   }
 
-  /** Shards that somebody plays, or has played to the end. */
+  /** Shards that somebody runs, or has run to the end. */
   get begunCount(): number {
     return [...this.#books.keys()].filter((shard) => this.isBegun(shard)).length;
   }
 
-  /** Whether somebody plays the shard, or has completed it. */
+  /** Whether somebody runs the shard, or has completed it. */
   isBegun(shard: number): boolean {
     const book = this.#books[shard];
     return book?.worker !== undefined || book?.result !== undefined;
@@ -177,7 +177,7 @@ export class Coordinator {
     return true;
   }
 
-  /** Nobody plays the shard any more. */
+  /** Nobody runs the shard any more. */
   giveUp(shard: number, because: string): void {
     const book = this.#books[shard];
     if (book === undefined || book.result) return;

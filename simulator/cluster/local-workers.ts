@@ -10,7 +10,7 @@ import { type ShardProcess, startShardProcess } from './shard-process.ts';
 const TAKEOVERS_MAX = 2;
 
 /**
- * Plays the plan in as many processes, each of them one shard.
+ * Runs the plan in as many processes, each of them one shard.
  * @throws PlayerFault when a shard cannot be played; ClientError when the deployment cannot be made
  */
 export async function runInProcesses(

@@ -1,4 +1,4 @@
-/** A worker: plays one shard of a run and speaks with the coordinator of the run about it. */
+/** A worker: runs one shard of a run and speaks with the coordinator of the run about it. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
@@ -32,7 +32,7 @@ export interface ShardRunOptions {
   readonly faultOf: (error: unknown) => { readonly sentence: string; readonly exitCode: number };
 }
 
-/** Plays the shard to its end and says its result, or its fault. Never throws. */
+/** Runs the shard to its end and says its result, or its fault. Never throws. */
 export async function runShard(order: ShardOrder, options: ShardRunOptions): Promise<void> {
   const { line, clock, version, faultOf } = options;
   const talk = new ShardLink(order, line, clock);

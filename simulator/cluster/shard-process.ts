@@ -1,4 +1,4 @@
-/** A child process that plays one shard, seen from its parent. */
+/** A child process that runs one shard, seen from its parent. */
 import { fork } from 'node:child_process';
 import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
 import type { ParentMessage } from './parent-line.ts';

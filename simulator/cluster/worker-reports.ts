@@ -41,7 +41,7 @@ export class WorkerReports {
     this.#looksBetween = figuresPeriodSeconds(shards);
   }
 
-  /** What lost workers had measured when they last told of it. */
+  /** What failed workers had measured when they last told of it. */
   get kept(): readonly PartFigures[] {
     return this.#kept;
   }
@@ -98,7 +98,7 @@ export class WorkerReports {
     return { exchanges, untilMs };
   }
 
-  /** Nobody plays the shard any more, from its last worker's last word on. */
+  /** Nobody runs the shard any more, from its last worker's last word on. */
   ended(shard: number, atMs: number): void {
     const told = this.#shards[shard];
     if (told) this.#miss(told, atMs);

@@ -1,4 +1,4 @@
-/** What a device finds around it: the server's client, time, chance, the books of the run. */
+/** What a device finds around it: the server's client, time, chance, the metrics of the run. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { DeviceClient } from '../client/device-client.ts';
@@ -38,7 +38,7 @@ export interface DeviceEnvironment {
   /** The fleet's chance, made from its seed. */
   readonly random: Random;
   readonly metrics: RunMetrics;
-  /** Is told of everything that happens. */
+  /** Is notified of everything that happens. */
   readonly events: EventSink;
   /**
    * The device's key; throws FleetStopped when the run ends first.

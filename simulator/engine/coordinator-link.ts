@@ -1,5 +1,5 @@
 /**
- * How a shard speaks with the coordinator of its run. A shard plays the devices of its own index range
+ * How a shard speaks with the coordinator of its run. A shard runs the devices of its own index range
  * and is a fleet like any other; a fleet without a coordinator starts when it likes and makes its own
  * deployment.
  */

@@ -39,7 +39,7 @@ const CONNECTIONS_MAX = 256;
 const EXCHANGES_MAX_MS = 1500;
 /** What a shard that is begun again has left at least, however late it is. */
 const LATE_LEAST_MS = 5000;
-/** How long an interrupted run waits for the server's books. */
+/** How long an interrupted run waits for the server's records. */
 const HURRY_MAX_MS = 2000;
 
 /** Who its devices are, who listens to a fleet, who leads it, and who judges its sample. */
@@ -138,14 +138,14 @@ export class Fleet {
     return everyoneRests && this.#transport.awaitedCount === 0 && opening === 0;
   }
 
-  /** Others play devices of the same deployment. */
+  /** Others run devices of the same deployment. */
   get #isShard(): boolean {
     return (this.#plan.shard?.of ?? 1) > 1;
   }
 
   /** The result of the back-off comparison; undefined without one. */
   get backoffComparison(): BackoffComparison | undefined {
-    return this.#load.herd;
+    return this.#load.backoffComparison;
   }
 
   elapsedMs(): number {
@@ -153,7 +153,7 @@ export class Fleet {
   }
 
   /**
-   * Makes sure that the server is there and, where there is an operator, that it lets him in.
+   * Makes sure that the server is there and, where there is an operator, that it lets it in.
    * @throws ClientError otherwise; FleetStopped when the signal comes first
    */
   async reach(signal: AbortSignal): Promise<void> {
@@ -181,7 +181,7 @@ export class Fleet {
 
   /**
    * Lets every device live until the signal, the plan's duration or the last outcome ends it.
-   * @throws ClientError when the operator cannot do his work
+   * @throws ClientError when the operator cannot do its work
    */
   async run(signal: AbortSignal, { hurry, stay }: RunOptions = {}): Promise<Ended> {
     const lateMs = (await this.#coordinator?.started(signal)) ?? 0;

@@ -26,13 +26,13 @@ export interface IncidentsOptions {
   /** The fleet's chance, made from its seed. */
   readonly random: Random;
   readonly control: IncidentControl;
-  /** The network is back after the outage of a herd comparison. */
+  /** The network is back after the outage of a back-off comparison. */
   readonly onReturn: () => void;
 }
 
 /** Timers are not exact: what is less than this away has come. */
 const SLACK_MS = 1;
-/** How long power or network are away where a incident does not say. */
+/** How long power or network are away where an incident does not say. */
 const LASTING_MS = 10_000;
 
 /** Something that is due, counted from the moment at which it was planned. */
@@ -139,7 +139,7 @@ export class Incidents {
   }
 }
 
-/** What a incident finds when its moment has come. */
+/** What an incident finds when its moment has come. */
 interface IncidentContext {
   readonly control: IncidentControl;
   readonly onReturn: () => void;

@@ -62,8 +62,8 @@ export class Load {
     return this.#mayDeploy;
   }
 
-  /** What a herd comparison has come to; undefined without one. */
-  get herd(): BackoffComparison | undefined {
+  /** What a back-off comparison has come to; undefined without one. */
+  get backoffComparison(): BackoffComparison | undefined {
     return this.#backoff?.comparison();
   }
 
@@ -96,7 +96,7 @@ export class Load {
     return device && this.#switches.obstacleTo(device, request);
   }
 
-  /** Is told of every exchange as it ends. */
+  /** Is notified of every exchange as it ends. */
   saw(ended: EndedExchange): void {
     if (this.#backoff === undefined) return;
     const device = this.#deviceOf(ended.caller);

@@ -26,7 +26,7 @@ export interface FleetOperatorOptions {
   readonly onKnown?: (device: Device) => void;
   /** Whether the moment of the deployment has come; absent: it has. */
   readonly mayDeploy?: () => boolean;
-  /** Told of the deployment once the server has acknowledged it. */
+  /** Notified of the deployment once the server has acknowledged it. */
   readonly onDeployed?: (target: Target) => void;
   /** Where the deployment comes from once every device is accepted. */
   readonly deployment?: DeploymentSource | undefined;

@@ -1,5 +1,5 @@
 /**
- * Double entry: what each device holds of its deployments against what the server has recorded,
+ * Reconciliation: what each device holds of its deployments against what the server has recorded,
  * device by device.
  */
 

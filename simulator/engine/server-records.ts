@@ -5,7 +5,7 @@ import { StatusError } from '../network/errors.ts';
 import type { Reconciliation } from '../result/result-devices.ts';
 
 type StatisticsRow = Reconciliation['statistics'][number];
-/** One of the server's books. */
+/** One of the server's records. */
 export type ServerRecord = Reconciliation['books'][number];
 
 /** A device's part as the list has it. */

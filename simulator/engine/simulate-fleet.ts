@@ -80,7 +80,7 @@ const PROGRESS_PERIOD_MS = 1000;
  * @throws BehaviourFileError, PlanError before anything starts when a behaviour file or the plan is
  * wrong; IdentityError when the devices that it asks for cannot be, StateError when its state or
  * its ledger cannot be kept; ClientError when the server
- * cannot be reached, refuses the operator's login or his deployment
+ * cannot be reached, refuses the operator's login or its deployment
  */
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
   await readBehaviourFiles(plan.behaviourFiles ?? []);

@@ -246,7 +246,7 @@ export class FleetSockets {
     this.#opening.add(socket);
   }
 
-  /** Tells the books of a handshake, and those who listen. */
+  /** Counts a handshake, and emits it. */
   #handshakeObserver({ index: device }: Device): ExchangeObserver {
     const { metrics, events, clock } = this.#options;
     if (events === nobodyListens) return metrics;

@@ -39,7 +39,7 @@ interface RequirementTally extends Tally {
   breaches: Map<number, number>;
 }
 
-/** The books of the checks of one run. */
+/** The metrics of the checks of one run. */
 export class CheckMetrics {
   readonly #judge: ExchangeJudge;
   readonly #onBreach: (breach: BreachNotice) => void;

@@ -13,7 +13,7 @@ interface Entry {
 /** Status classes by first digit: a table spares a text for every exchange. */
 const classes = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx'];
 
-/** The books of one phase. */
+/** The metrics of one phase. */
 export class OperationMetrics {
   readonly #entries = new Map<string, Entry>();
 

@@ -28,7 +28,7 @@ interface Phase {
   readonly lateness: DurationHistogram;
 }
 
-/** The books of one run. */
+/** The metrics of one run. */
 export class RunMetrics implements ExchangeObserver {
   readonly #clock: Clock;
   readonly #phases: Phase[] = [];

@@ -8,7 +8,7 @@ type FinalState = UpdateFigures['whole'][number]['outcome'];
 
 const separator = ' ';
 
-/** The books of updates; durations in milliseconds. */
+/** The metrics of updates; durations in milliseconds. */
 export class UpdateMetrics {
   readonly #whole = new Map<string, DurationHistogram>();
   readonly #stages = new Map<string, DurationHistogram>();

@@ -18,7 +18,7 @@ import {
 } from './errors.ts';
 import { type WholeAnswer, WholeAnswerReader } from './whole-answer.ts';
 
-/** Who is told of every exchange, answered or not. */
+/** Who is notified of every exchange, answered or not. */
 export interface ExchangeObserver {
   /** An exchange that was due at a planned moment begins, so much later. */
   sent(latenessMs: number): void;
@@ -51,7 +51,7 @@ export interface TransportOptions extends Wiring {
   readonly requestTimeLimitMs: number;
   readonly clock: Clock;
   readonly observer: ExchangeObserver;
-  /** Is told of every exchange as it ends, and who asked. */
+  /** Is notified of every exchange as it ends, and who asked. */
   readonly onExchange?: ((ended: EndedExchange) => void) | undefined;
   /** What keeps a request from being sent at all; undefined: nothing. */
   readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
@@ -166,7 +166,7 @@ export class Transport {
     }
   }
 
-  /** Who is told of the exchanges. */
+  /** Who is notified of the exchanges. */
   get observer(): ExchangeObserver {
     return this.#options.observer;
   }

@@ -58,7 +58,7 @@ const sceneShape = v.pipe(
     lastingMs: v.optional(milliseconds(1)),
     /** The only cohort that it is about. */
     cohort: v.optional(filled),
-    /** Of a herd comparison without cohorts: the two back-offs. */
+    /** Of a back-off comparison without cohorts: the two back-offs. */
     between: v.optional(
       v.pipe(v.array(backOffFields), v.length(2, 'must be a list of two back-offs')),
     ),

@@ -168,11 +168,14 @@ function behaviourFaults(plan: FleetPlan, known: KnownBehaviours): string[] {
   );
 }
 
-/** A herd comparison of a plan without cohorts makes them: one for each back-off, alike in size. */
+/** A back-off comparison of a plan without cohorts makes them: one for each back-off, alike in size. */
 function withComparedCohorts(plan: FleetPlan): FleetPlan {
-  const herd = plan.scenes?.find(({ name }) => name === 'backoff-comparison');
-  if (herd === undefined || plan.cohorts !== undefined) return plan;
-  const [one = {}, other = {}] = herd.between ?? [{ kind: 'exponential' }, { kind: 'full-jitter' }];
+  const comparison = plan.scenes?.find(({ name }) => name === 'backoff-comparison');
+  if (comparison === undefined || plan.cohorts !== undefined) return plan;
+  const [one = {}, other = {}] = comparison.between ?? [
+    { kind: 'exponential' },
+    { kind: 'full-jitter' },
+  ];
   const names =
     one.kind === other.kind || one.kind === undefined || other.kind === undefined
       ? ['first', 'second']

@@ -83,7 +83,7 @@ function merged(
     ...measures,
     series,
     ...(sharedKeys === undefined ? {} : { sharedKeys }),
-    ...mergedHerd(results),
+    ...mergedComparison(results),
     ...mergedSpread(results),
     ...(checks === undefined ? {} : { checks }),
     devices: results.flatMap(({ devices }) => devices).sort((a, b) => a.index - b.index),
@@ -133,9 +133,9 @@ function mergedSurroundings(
   };
 }
 
-function mergedHerd(results: readonly FleetResult[]): Pick<FleetResult, 'herd'> {
-  const herds = results.flatMap(({ herd }) => (herd === undefined ? [] : [herd]));
-  return herds.length === 0 ? {} : { herd: mergedBackoffComparisons(herds) };
+function mergedComparison(results: readonly FleetResult[]): Pick<FleetResult, 'herd'> {
+  const comparisons = results.flatMap(({ herd }) => (herd === undefined ? [] : [herd]));
+  return comparisons.length === 0 ? {} : { herd: mergedBackoffComparisons(comparisons) };
 }
 
 function checkSamePlan(first: FleetResult, results: readonly FleetResult[]): void {

@@ -59,5 +59,5 @@ export const spreadShape = v.object({
 export type Spread = Immutable<v.InferOutput<typeof spreadShape>>;
 /** A shard that another worker has begun again. */
 export type Takeover = Immutable<v.InferOutput<typeof takeoverShape>>;
-/** How much is kept of what a lost worker had measured. */
+/** How much is kept of what a failed worker had measured. */
 export type KeptSpan = Immutable<v.InferOutput<typeof keptShape>>;

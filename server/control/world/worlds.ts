@@ -6,10 +6,10 @@
 import type { Services } from '../../pipeline/services.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { DeviceReset, Snapshot } from '../../store/snapshot.ts';
-import { dropTenant } from './drop-tenant.ts';
 import type { AddedTenant, GivenAdmin, Tenant, TenantFault } from '../../tenants/tenants.ts';
 import { controlled } from '../controlled-tenant.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
+import { dropTenant } from './drop-tenant.ts';
 import { type LoadedWorld, loadWorld } from './load.ts';
 import type { Ask } from './steps.ts';
 import type { World } from './world-shape.ts';

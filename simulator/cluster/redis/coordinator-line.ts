@@ -21,7 +21,7 @@ export interface CoordinatorLineOptions {
   readonly signer: RunSigner;
   /** Called for everything that the coordinator says, whoever it is said to. */
   readonly hear: (message: CoordinatorMessage) => void;
-  /** Called when the coordinator says who plays a shard. */
+  /** Called when the coordinator says who runs a shard. */
   readonly hearPlays: (message: PlaysMessage) => void;
   /** Called once when the first message is refused: it is not the coordinator's. */
   readonly refused: () => void;

@@ -10,7 +10,7 @@ import type { RunSigner } from './run-signer.ts';
 /** What a worker says to the coordinator, about a shard or about itself. */
 export type UpMessage = WorkerRefuses | FromWorker;
 
-/** What somebody says who plays a shard, or asks to. */
+/** What somebody says who runs a shard, or asks to. */
 export interface FromWorker {
   readonly shard: number;
   /** Its name, for people. */
@@ -48,7 +48,7 @@ export interface DownMessage {
   readonly message: CoordinatorMessage | PlaysMessage;
 }
 
-/** Who plays a shard from now on: whoever else does ends at once. */
+/** Who runs a shard from now on: whoever else does ends at once. */
 export interface PlaysMessage {
   readonly say: 'plays';
   readonly shard: number;

@@ -67,7 +67,7 @@ const KEEP_AT_FIRST_PULSES = 10;
 const KEEP_EVERY_PULSES = 10;
 
 /**
- * Plays the plan on workers, each shard on one.
+ * Runs the plan on workers, each shard on one.
  * @throws ClusterError when Redis is lost or there are too few workers; PlayerFault when a shard
  * cannot be played; ClientError when the deployment cannot be made
  */

@@ -1,5 +1,5 @@
 /**
- * Who plays which shard of a run on workers. The coordinator alone decides: a worker asks, and plays only
+ * Who runs which shard of a run on workers. The coordinator alone decides: a worker asks, and plays only
  * what it is given; nobody but the one who has a shard is heard of it. So a job that somebody has
  * copied, or kept from an earlier run, is played by nobody.
  */
@@ -35,7 +35,7 @@ interface Seat {
 /** The seats of a run, one a shard. */
 export class ShardAssignments {
   readonly #options: ShardAssignmentsOptions;
-  /** By shard, who plays it now. */
+  /** By shard, who runs it now. */
   readonly #seats = new Map<number, Seat>();
   /** By shard, who has asked for it while another one still seemed to play it. */
   readonly #waiting = new Map<number, FromWorker>();
@@ -56,7 +56,7 @@ export class ShardAssignments {
     return this.#begun.size === this.#options.shards;
   }
 
-  /** Hears what somebody says who plays a shard or asks for one. */
+  /** Hears what somebody says who runs a shard or asks for one. */
   hear(said: FromWorker): void {
     const seat = this.#seats.get(said.shard);
     if (said.message.say === 'asks') this.#asked(said);

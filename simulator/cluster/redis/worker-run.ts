@@ -14,7 +14,7 @@ import { type PlaysMessage, unsignedAt } from './run-line.ts';
 import type { RunSigner } from './run-signer.ts';
 import { jobIn, type ShardJob } from './shard-job.ts';
 
-/** A run, and who plays in it. */
+/** A run, and who runs in it. */
 export interface WorkerRunOptions {
   readonly link: RedisLink;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ const STALLED_MAX = 1000;
 const ANSWER_LEAST_MS = 2000;
 const alive = { say: 'alive' } as const;
 
-/** Who plays a shard here, and as whom the coordinator knows it. */
+/** Who runs a shard here, and as whom the coordinator knows it. */
 interface Seated {
   readonly speaker: Speaker;
   readonly process: ShardProcess;
@@ -53,7 +53,7 @@ export class WorkerRun {
   readonly #seats: Worker<unknown>[] = [];
   /** By the id of the job. */
   readonly #workers = new Map<string, Seated>();
-  /** By shard, who plays it by the word of the coordinator. */
+  /** By shard, who runs it by the word of the coordinator. */
   readonly #granted = new Map<number, string | undefined>();
   readonly #told: CoordinatorMessage[] = [];
   readonly #talk: CoordinatorLine;
