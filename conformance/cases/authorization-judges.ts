@@ -28,7 +28,7 @@ export const authorizationJudges: Readonly<
     rejected: 'authorization/get-artifact-of-rejected-device-is-401',
     decommissioned: 'authorization/get-artifact-of-decommissioned-device-is-401',
     expired: 'time/expired-token-is-refused',
-    otherTenant: 'tenants/resources-of-another-tenant-are-refused',
+    otherTenant: 'tenants/things-of-another-tenant-are-refused',
   },
   'get-artifact-link': {
     missing: 'authorization/get-artifact-link-without-token-is-401',
@@ -38,7 +38,7 @@ export const authorizationJudges: Readonly<
     rejected: 'authorization/get-artifact-link-of-rejected-device-is-401',
     decommissioned: 'authorization/get-artifact-link-of-decommissioned-device-is-401',
     expired: 'time/expired-token-is-refused',
-    otherTenant: 'tenants/resources-of-another-tenant-are-refused',
+    otherTenant: 'tenants/things-of-another-tenant-are-refused',
   },
   'get-next-deployment': {
     missing: 'authorization/get-next-deployment-without-token-is-401',
@@ -69,7 +69,7 @@ export const authorizationJudges: Readonly<
     decommissioned: 'authorization/put-deployment-status-of-decommissioned-device-is-401',
     stranger: 'authorization/status-of-another-device-is-404',
     expired: 'time/expired-token-is-refused',
-    otherTenant: 'tenants/resources-of-another-tenant-are-refused',
+    otherTenant: 'tenants/things-of-another-tenant-are-refused',
   },
   'put-deployment-log': {
     missing: 'authorization/put-deployment-log-without-token-is-401',
@@ -80,7 +80,7 @@ export const authorizationJudges: Readonly<
     decommissioned: 'authorization/put-deployment-log-of-decommissioned-device-is-401',
     stranger: 'authorization/log-of-another-device-is-404',
     expired: 'time/expired-token-is-refused',
-    otherTenant: 'tenants/resources-of-another-tenant-are-refused',
+    otherTenant: 'tenants/things-of-another-tenant-are-refused',
   },
   'post-next-deployment-v2': {
     missing: 'authorization/post-next-deployment-v2-without-token-is-401',
@@ -101,7 +101,7 @@ export const authorizationJudges: Readonly<
     decommissioned: 'authorization/get-update-control-map-of-decommissioned-device-is-401',
     stranger: 'authorization/control-map-of-another-device-is-404',
     expired: 'time/expired-token-is-refused',
-    otherTenant: 'tenants/resources-of-another-tenant-are-refused',
+    otherTenant: 'tenants/things-of-another-tenant-are-refused',
   },
   'get-configuration': {
     missing: 'authorization/get-configuration-without-token-is-401',

@@ -22,7 +22,7 @@ const cases = new Map(allCases.map((each) => [each.id, each]));
 const callsOf: Readonly<Record<string, readonly string[]>> = {
   'time/expired-token-is-refused': Object.keys(deviceCalls),
   'time/expired-user-token-is-refused': Object.keys(userCalls),
-  'tenants/resources-of-another-tenant-are-refused': Object.keys(namedResources),
+  'tenants/things-of-another-tenant-are-refused': Object.keys(namedResources),
   'tenants/artifacts-of-another-tenant-are-not-listed': ['list-artifacts'],
 };
 

@@ -122,7 +122,7 @@ const apart = defineScenario({
   arrange: neighbours,
   cases: [
     {
-      id: 'resources-of-another-tenant-are-refused',
+      id: 'things-of-another-tenant-are-refused',
       title: 'Artifacts and deployments of a tenant are refused to a device of another one.',
       requirements: ['tenants.are-apart'],
       run: async ({ owner, stranger }, context) => {
