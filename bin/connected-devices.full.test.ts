@@ -57,9 +57,9 @@ class Connected {
     }
   }
 
-  /** Waits for this many successful answers of the server to an operation of the device. */
+  /** Waits until the server has answered an operation of the device so often since its start. */
   async untilAnswered(operation: string, count: number): Promise<void> {
-    const query = new URLSearchParams({ operation, status: '2xx', count: String(count) });
+    const query = new URLSearchParams({ operation, status: '2xx', count: `${count}`, after: '0' });
     const answer = await fetch(`${this.ready.controlUrl}/await?${query}`, {
       headers: { Authorization: `Bearer ${this.ready.controlToken}` },
     });

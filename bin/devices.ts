@@ -84,7 +84,7 @@ function tableOf(
   const table = new Table({
     head,
     chars: borderless,
-    style: { head: [], 'padding-left': 0, 'padding-right': 0 },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
   for (const device of devices) {
     table.push([

@@ -76,7 +76,7 @@ describe.each(smallDisks())(
       for (let round = 0; round < 3; round += 1) {
         const { statuses, texts } = await statusesOf(server, device, deployment);
         expect(statuses).toEqual({ inventory: 507, status: 507, upload: 507, tenant: 507 });
-        for (const text of texts) expect(JSON.parse(text).error).toContain('no room to keep this');
+        for (const text of texts) expect(JSON.parse(text).error).toContain('storage is full');
       }
       expect((await poll()).status).toBe(200);
       expect((await fetchFile(link)).status).toBe(200);

@@ -153,12 +153,16 @@ function transformsOf(services: Services): ResponseTransform[] {
   return [new FaultTransform(services), ...varied];
 }
 
-/** What all connections of the API share; says so where the system gives less than was asked for. */
-function openBudgets(settings: Settings, log: Log) {
-  const limits = completeConnectionLimits(settings.connectionLimits);
-  const { connectionsMax, underwayMaxBytes } = limits;
+/** What all connections of the API share; says where the system gives less than was asked for. */
+function openBudgets({ connectionLimits }: Settings, log: Log) {
+  const { connectionsMax, underwayMaxBytes } = completeConnectionLimits(connectionLimits);
   const openFiles = new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api);
-  if (openFiles.max < connectionsMax) log.info(fewerConnections(openFiles.max, connectionsMax));
+  if (openFiles.max < connectionsMax) {
+    const sentence = fewerConnections(openFiles.max, connectionsMax);
+    // The default is what nobody asked for, and more than most systems allow.
+    if (connectionLimits?.connectionsMax === undefined) log.debug(sentence);
+    else log.info(sentence);
+  }
   return { openFiles, underway: new ByteBudget(underwayMaxBytes) };
 }
 

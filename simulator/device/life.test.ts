@@ -80,6 +80,21 @@ describe('the life of a device', () => {
     expect(server.askedOf('post-next-deployment-v2')).toHaveLength(62);
   });
 
+  it('sends its inventory once more when it is asked to while it sends one', async () => {
+    let sent = 0;
+    const { device, server, go } = await lived(
+      {
+        'put-attributes': () => {
+          if (sent++ === 0) device.inventoryDueMs = Number.NEGATIVE_INFINITY;
+          return { status: 200 };
+        },
+      },
+      3,
+    );
+    await go();
+    expect(server.askedOf('put-attributes')).toHaveLength(2);
+  });
+
   it('waits for the operator by its back-off, asks at every poll at least, and counts no error', async () => {
     const refused = { status: 401, body: { error: 'unauthorized' } };
     const { server, device, environment, go } = await lived(

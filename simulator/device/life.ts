@@ -176,8 +176,14 @@ async function onboard(subject: UpdateSubject): Promise<void> {
 async function sendDueInventory(subject: UpdateSubject): Promise<void> {
   const { device, environment } = subject;
   if (environment.clock.now() < device.inventoryDueMs) return;
-  await sendInventory(subject);
+  // Set before it is sent: a request for another one may come in while this one is under way.
   device.inventoryDueMs = environment.clock.now() + device.cohort.policy.inventoryIntervalMs;
+  try {
+    await sendInventory(subject);
+  } catch (fault) {
+    device.inventoryDueMs = Number.NEGATIVE_INFINITY;
+    throw fault;
+  }
 }
 
 function sendInventory({ device, session, environment }: UpdateSubject): Promise<void> {

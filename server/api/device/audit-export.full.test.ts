@@ -53,7 +53,7 @@ describe('the document', () => {
       const reply = await exportLogs(server, { ignore: name });
       expect([reply.status, reply.json().error]).toEqual([
         400,
-        expect.stringContaining(`query: ignore: there is no field "${name}"; there are action,`),
+        expect.stringContaining(`query: ignore: unknown field "${name}"; the fields are action,`),
       ]);
     }
   });
