@@ -36,7 +36,7 @@ function subjectOf(token: string): unknown {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sub;
 }
 
-/** A user who has been heard by the device, and the session that the server gave. */
+/** A user whose message reached the device, and the session that the server created. */
 async function userInSession(): Promise<{ user: Peer; session: ConnectMessage }> {
   const user = await connectUser(server, identity);
   user.say({ proto: control, typ: 'ping' });
