@@ -169,7 +169,7 @@ async function* inChunks(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   if (rest.length > 0) yield rest;
 }
 
-/** Prints a number; anything else that a device sends in its place is rejected. */
+/** Prints a number; any other value that a device sends in its place is printed as `none`. */
 function printed(offset: unknown): string {
   return typeof offset === 'number' || typeof offset === 'bigint' ? String(offset) : 'none';
 }
