@@ -18,7 +18,7 @@ interface ConnectionsOptions {
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Set<Socket>();
-  /** By the remote address, which an encrypted connection shares with its raw socket. */
+  /** By the caller's address, which an encrypted connection shares with its raw socket. */
   readonly #surplus = new Map<string, () => void>();
 
   constructor(options: ConnectionsOptions) {
