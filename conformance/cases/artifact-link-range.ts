@@ -1,4 +1,7 @@
-/** Cases: Range on the link to an artifact file. Spec: Device deployments v1; RFC 9110, section 14 */
+/**
+ * Cases: Range on the link to an artifact file.
+ * Spec: Device deployments v1; RFC 9110, section 14
+ */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import {
   expectPart,

@@ -28,7 +28,6 @@ interface Recorded {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** One field of an entry. */
 interface Field {
   readonly requirement: RequirementId;
   readonly path: string;

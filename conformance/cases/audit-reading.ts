@@ -18,7 +18,7 @@ export type Entry = Readonly<Record<string, unknown>>;
 
 const CENTURY_BEGAN_MS = Date.UTC(2000, 0, 1);
 
-/** Servers may write entries after the answer; three seconds covers the field's servers. */
+/** Servers may write entries after the answer; three seconds is enough for known servers. */
 export const ENTRY_WAIT_MAX_MS = 3000;
 
 /** The actions and object types of entries. Spec: AuditLog entry */

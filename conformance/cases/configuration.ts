@@ -1,4 +1,7 @@
-/** Cases: the configuration store of a device. Spec: Device configuration; DeviceAPIConfiguration */
+/**
+ * Cases: the configuration store of a device.
+ * Spec: Device configuration; DeviceAPIConfiguration
+ */
 
 import { acceptedDevice, twoDevices } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
