@@ -1,6 +1,9 @@
 /** Signed links with a change that an attacker would make. */
 
-/** Returns the link with the last query parameter changed whose name contains a signature word. */
+/**
+ * Returns the link with its signature parameter changed: the last one with `sig` in its name, or
+ * the last of all.
+ */
 export function withAlteredSignature(link: string): string {
   const url = new URL(link);
   const names = [...url.searchParams.keys()];

@@ -44,7 +44,7 @@ export function withOtherClaims(token: string): string {
   return [header, Buffer.from(changed).toString('base64url'), signature].join('.');
 }
 
-/** Returns the claims of the token under a header that asks for no signature. */
+/** Returns the token with a header that asks for no signature, and without its signature. */
 export function unsigned(token: string): string {
   const [, claims = ''] = token.split('.');
   const header = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
