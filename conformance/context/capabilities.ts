@@ -6,7 +6,6 @@
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 
-/** One capability. */
 interface CapabilityRow {
   /**
    * `means`: a way to act as a user. `part`: operations that a target has all of or none of.
