@@ -229,7 +229,7 @@ interface Sends {
   send(message: Buffer): void;
 }
 
-/** A message of so many bytes, or of the minimum size, for an unknown recipient. */
+/** A message of this many bytes, or of the minimum size, for an unknown recipient. */
 function messageOf(bytes: number): Buffer {
   const frame = encodeConnectMessage({ proto: 1, body: Buffer.alloc(70_000) }).length - 70_000;
   const body = Buffer.alloc(Math.max(1, bytes - frame));

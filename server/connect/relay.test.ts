@@ -208,7 +208,7 @@ function plain({ body, ...rest }: ConnectMessage) {
   return body ? { ...rest, body: Buffer.from(body).toString('hex') } : rest;
 }
 
-/** A shell message whose frame to the device has exactly so many bytes. */
+/** A shell message whose frame to the device has exactly this many bytes. */
 function framedMessage({ sid = '', props = {} }: ConnectMessage, bytes: number): ConnectMessage {
   const message = { proto: shell, typ: 'shell' };
   const frame = encodeConnectMessage({ ...message, sid, props, body: Buffer.alloc(1000) }).length;
